@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 /** A list with gaps, as PHP writes it. */
-function valuesOf<Item extends z.ZodMiniType>(item: Item) {
+function filterValues<Item extends z.ZodMiniType>(item: Item) {
   return z.pipe(
     z.record(z.string(), item),
     z.transform((items) => Object.values(items)),
@@ -16,9 +16,9 @@ const sentChild = z.looseObject({
 });
 const sentFilter = z.looseObject({
   wp_name: z.string(),
-  children: z.nullish(z.union([z.array(sentChild), valuesOf(sentChild)])),
+  children: z.nullish(z.union([z.array(sentChild), filterValues(sentChild)])),
 });
-const filterList = z.union([z.array(sentFilter), valuesOf(sentFilter)], {
+const filterList = z.union([z.array(sentFilter), filterValues(sentFilter)], {
   error: 'Send the filters of the last answer.',
 });
 /** In a query (GET) they are JSON text. */

@@ -6,7 +6,7 @@ const LAST_CODE_POINT = 0x10ffff;
 const isSurrogate = (code: number) => code >= 0xd800 && code <= 0xdfff;
 
 /** Every code point that this Node's Unicode tables have in a category. */
-function allOf(category: RegExp): string[] {
+function listCharacters(category: RegExp): string[] {
   const found: string[] = [];
   for (let code = 0; code <= LAST_CODE_POINT; code++) {
     if (!isSurrogate(code) && category.test(String.fromCodePoint(code))) found.push(String.fromCodePoint(code));
@@ -14,7 +14,7 @@ function allOf(category: RegExp): string[] {
   return found;
 }
 
-const digits = allOf(/^\p{Nd}$/u);
+const digits = listCharacters(/^\p{Nd}$/u);
 /** Marks that a chat, a mail or a spreadsheet puts around what is copied. */
 const UNSEEN_MARKS = ['\u200b', '\u200e', '\u200f', '\u2060', '\u2066', '\u2069', '\u00ad', '\ufeff', '\ufe0f'];
 /** Numerals that are no decimal digits. */
@@ -153,13 +153,15 @@ describe('text without what nobody sees', () => {
   });
 
   it('has none of what Unicode ignores by default', () => {
-    const ignorable = allOf(/^\p{Default_Ignorable_Code_Point}$/u);
+    const ignorable = listCharacters(/^\p{Default_Ignorable_Code_Point}$/u);
     expect(ignorable.length).toBeGreaterThan(100);
     expect(ignorable.filter((mark) => dropUnseen(`a${mark}b`) !== 'ab')).toEqual(['\u202e']);
   });
 
   it('loses no letter, no digit and no sign', () => {
-    const lost = allOf(/^[\p{L}\p{N}\p{P}\p{S}]$/u).filter((character) => dropUnseen(`a${character}b`) === 'ab');
+    const lost = listCharacters(/^[\p{L}\p{N}\p{P}\p{S}]$/u).filter(
+      (character) => dropUnseen(`a${character}b`) === 'ab',
+    );
     // The fillers of Hangul are letters by their category alone.
     expect(lost).toEqual(['\u115f', '\u1160', '\u3164', '\uffa0']);
   });

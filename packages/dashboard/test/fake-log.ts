@@ -333,7 +333,7 @@ export function answerLog(log: FakeLog, suffix: string, call: SeenCall): Reply |
 }
 
 /** Details that follow from a row of the list. */
-function detailsOf(log: FakeLog, row: UnknownRow): RequestDetails {
+function toDetails(log: FakeLog, row: UnknownRow): RequestDetails {
   const recent = log.unknown
     .filter(({ ip }) => ip === row.ip)
     .slice(0, 6)
@@ -376,14 +376,14 @@ function detailsOf(log: FakeLog, row: UnknownRow): RequestDetails {
 }
 
 /** The block that a request sets, as guard answers it. */
-function blockOf(body: LogBody, range: string): CurrentBlock | null {
+function findBlock(body: LogBody, range: string): CurrentBlock | null {
   const { block = 1, duration = 0, note = '' } = body;
   if (block === 0) return null;
   const until = duration > 0 ? Math.floor(Date.now() / 1000) + duration : null;
   return { by: 'owner', by_login: 'owner', until, note, range };
 }
 
-function addressOf(log: FakeLog, id: number): string {
+function findAddress(log: FakeLog, id: number): string {
   const rows = [...log.unknown.map(({ visitor_id, ip }) => ({ visitor_id, ip })), ...attackerRows(log)];
   return rows.find((row) => row.visitor_id === id)?.ip ?? '';
 }
@@ -420,11 +420,11 @@ interface LogBody {
 function answer(log: FakeLog, name: string, body: LogBody): Reply {
   switch (name) {
     case 'activityUnknown':
-      return ok(pageOf(log, log.unknown, filters.unknown, body));
+      return ok(toPage(log, log.unknown, filters.unknown, body));
     case 'registeredActivity':
-      return ok(pageOf(log, log.registered, filters.registered, body));
+      return ok(toPage(log, log.registered, filters.registered, body));
     case 'blockedUsers':
-      return ok(pageOf(log, log.blocked, [], body));
+      return ok(toPage(log, log.blocked, [], body));
     case 'activityNews':
       return ok({ count: log.news });
     case 'searchActivityFilter':
@@ -464,15 +464,15 @@ function answer(log: FakeLog, name: string, body: LogBody): Reply {
       return log.attackers === null ? refused(404, 'not_found', 'No such call.') : ok(log.attackers);
     case 'activityRequest': {
       const row = log.unknown.find(({ id }) => String(id) === body.id);
-      return row === undefined ? refused(404, 'not_found', 'This request is not kept.') : ok(detailsOf(log, row));
+      return row === undefined ? refused(404, 'not_found', 'This request is not kept.') : ok(toDetails(log, row));
     }
     case 'blockIp':
     case 'blockUser':
     case 'loginUnblock': {
       log.blocked = log.blocked.filter((row) => String(row.visitor_id) !== body.id && row.user !== body.ip);
-      const ip = addressOf(log, Number(body.id));
+      const ip = findAddress(log, Number(body.id));
       const range = body.network === 1 ? ip.replace(/\.\d+$/, '.0/24') : ip;
-      const current = name === 'blockIp' ? blockOf(body, range) : null;
+      const current = name === 'blockIp' ? findBlock(body, range) : null;
       if (name === 'blockIp' && log.attackers !== null) {
         const entries = log.attackers.entries.map((row) => (row.address === range ? { ...row, block: current } : row));
         log.attackers = { ...log.attackers, entries };
@@ -480,7 +480,7 @@ function answer(log: FakeLog, name: string, body: LogBody): Reply {
       return ok({ block: body.block ?? 0, current }, 'Done.');
     }
     case 'blockAddresses':
-      return ok({ visitor_id: 77, block: 1, current: blockOf(body, body.address ?? '') }, 'Blocked.');
+      return ok({ visitor_id: 77, block: 1, current: findBlock(body, body.address ?? '') }, 'Blocked.');
     case 'logLifetimePreview':
       return ok({ visits: 1204, events: 3, exact: 1 });
     case 'blockVisitors': {
@@ -490,7 +490,7 @@ function answer(log: FakeLog, name: string, body: LogBody): Reply {
       return ok({
         done: ids
           .filter((id) => !mustNot(id))
-          .map((id) => ({ visitor_id: id, block: body.block ?? 1, current: blockOf(body, addressOf(log, id)) })),
+          .map((id) => ({ visitor_id: id, block: body.block ?? 1, current: findBlock(body, findAddress(log, id)) })),
         refused: ids.filter(mustNot).map((id) => ({ visitor_id: id, reason: 'This is a verified search engine.' })),
       });
     }
@@ -542,7 +542,7 @@ function changedAlerts(alerts: Alerts, name: string, body: LogBody): Alerts {
   }
 }
 
-function pageOf<Row>(log: FakeLog, rows: Row[], filterList: ActivityFilter[], { page = 1 }: { page?: number }) {
+function toPage<Row>(log: FakeLog, rows: Row[], filterList: ActivityFilter[], { page = 1 }: { page?: number }) {
   const start = (page - 1) * log.pageRows;
   const pages = Math.max(1, Math.ceil(rows.length / log.pageRows));
   return {

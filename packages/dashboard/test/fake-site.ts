@@ -2,7 +2,7 @@ import { type ApiServer, startApiServer } from './api-server.js';
 import type { SeenCall } from './replies.js';
 import { answerSite, freshSite, NAMESPACE, type SiteState } from './site-answers.js';
 
-export { optionsOf, pageOf, store } from './site-answers.js';
+export { store, toOptions, toPage } from './site-answers.js';
 
 /** A site with guard in front, on a server of its own. */
 export interface FakeSite extends SiteState {

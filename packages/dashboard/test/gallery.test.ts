@@ -19,7 +19,7 @@ function folder(path: string): string[] {
 }
 
 /** Names of the components that a file exports: those that begin with a capital. */
-function componentsOf(file: string): string[] {
+function listComponents(file: string): string[] {
   const found = readFileSync(file, 'utf8').matchAll(/^export (?:default )?(?:function|class) ([A-Z]\w*)/gm);
   return [...found].map(([, name = '']) => name);
 }
@@ -27,7 +27,7 @@ function componentsOf(file: string): string[] {
 describe('the gallery', () => {
   it.each(SOURCES)('has an example of each component in %s', (name) => {
     const files = name.endsWith('.tsx') ? [join(root, 'src', name)] : folder(`src/${name}`);
-    const components = files.flatMap(componentsOf);
+    const components = files.flatMap(listComponents);
     expect(components.length).toBeGreaterThan(0);
     expect(components.filter((component) => !new RegExp(`<${component}[\\s/>]`).test(examples))).toEqual([]);
   });

@@ -48,7 +48,7 @@ export function findSwitch(name: string): Promise<HTMLElement> {
 }
 
 /** The row that a switch belongs to. */
-export function rowOf(control: HTMLElement): ReturnType<typeof within> {
+export function withinRow(control: HTMLElement): ReturnType<typeof within> {
   const row = control.closest<HTMLElement>('.so-row');
   if (row === null) throw new Error('The switch is not in a row.');
   return within(row);

@@ -43,6 +43,6 @@ export function findButton(name: string): Promise<HTMLElement> {
 }
 
 /** Texts of everything that a selector finds. */
-export function textsOf(selector: string): (string | null)[] {
+export function getTexts(selector: string): (string | null)[] {
   return Array.from(document.querySelectorAll(selector), (found) => found.textContent);
 }

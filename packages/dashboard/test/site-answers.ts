@@ -48,7 +48,7 @@ export function answerSite(site: SiteState, call: SeenCall): ReturnType<Handler>
   const suffix = call.url.slice((call.url.startsWith(PROVIDER) ? PROVIDER : NAMESPACE).length);
   const reply = site.replies.get(suffix);
   if (reply !== undefined) return reply(call);
-  if (suffix === '/fetch-options') return ok(optionsOf(site, pageOf(call)));
+  if (suffix === '/fetch-options') return ok(toOptions(site, toPage(call)));
   if (suffix === '/signed-xml-rpc') {
     if (call.method === 'GET') return ok(site.signedXmlRpc);
     Object.assign(site.signedXmlRpc, JSON.parse(call.body));
@@ -62,13 +62,13 @@ export function answerSite(site: SiteState, call: SeenCall): ReturnType<Handler>
   );
 }
 
-export function optionsOf(site: SiteState, page: string): object {
+export function toOptions(site: SiteState, page: string): object {
   if (page === 'login') return site.login;
   return page === 'activity' ? site.log.options : site.options;
 }
 
 /** The page in the body of an options call. */
-export function pageOf(call: SeenCall): string {
+export function toPage(call: SeenCall): string {
   return (JSON.parse(call.body) as { page?: string }).page ?? '';
 }
 

@@ -9,7 +9,7 @@ import type { RequestHooks } from './hooks.js';
 import type { Services } from './services.js';
 import type { Actor } from './settings/audit-store.js';
 import type { SiteConfig, SiteId } from './site.js';
-import type { Visitor } from './wordpress/connector-client.js';
+import type { BrowserIdentity } from './wordpress/connector-client.js';
 
 /**
  * A part of the product. `features.ts` starts the features in order and passes each one the services and the earlier
@@ -45,11 +45,11 @@ export interface CallContext {
   readonly site: SiteConfig;
   readonly actor: Actor;
   /** The caller's browser, for commands to WordPress about the caller's session. */
-  readonly visitor: Visitor;
+  readonly visitor: BrowserIdentity;
 }
 
 /** The result of a call; the API puts the envelope around it. */
-export interface Outcome<Data> {
+export interface EndpointResult<Data> {
   readonly data: Data;
   readonly message: ServerText;
   /** `Set-Cookie` values from WordPress for the caller's browser. */
@@ -61,7 +61,7 @@ export type CallHandlers<Calls extends Endpoint> = {
   readonly [Call in Calls as Call['name']]: (
     input: z.output<Call['request']>,
     context: CallContext,
-  ) => Promise<Outcome<WithMessages<z.output<Call['response']>>>>;
+  ) => Promise<EndpointResult<WithMessages<z.output<Call['response']>>>>;
 };
 
 /** One handler for each call of the contract, except `fetchOptions`: the API serves it from `OptionPages`. */

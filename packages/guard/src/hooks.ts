@@ -7,7 +7,7 @@ import type { RawHeaders } from './http/headers.js';
 import type { RequestFacts } from './http/request-facts.js';
 import type { Address } from './lib/address.js';
 import type { LoginRoute } from './rules/login-policy.js';
-import type { Policy } from './rules/policy.js';
+import type { Snapshot } from './rules/policy.js';
 import type { SiteConfig, SiteId } from './site.js';
 import type { LoginContext, LoginReport } from './wordpress/login-headers.js';
 import type { Signal } from './wordpress/signature.js';
@@ -15,7 +15,7 @@ import type { Signal } from './wordpress/signature.js';
 /** A request that all rules allow. */
 export interface AllowedRequest {
   readonly site: { readonly config: SiteConfig };
-  readonly policy: Policy;
+  readonly policy: Snapshot;
   readonly facts: RequestFacts;
   readonly loginRoute: LoginRoute;
   /** Target of the request to WordPress's web server. */
@@ -112,7 +112,7 @@ export interface ResponseHook {
 }
 
 /** One answered request, as the gateway sees it. */
-export interface SeenRequest {
+export interface ObservedRequest {
   readonly address: Address;
   /** As it stood on the request line, one character per byte. */
   readonly target: string;
@@ -143,8 +143,8 @@ export interface LateFailure {
 }
 
 /** Receives each request that the gateway has answered. Never waits, never throws. */
-export interface VisitSink {
-  add(site: SiteId, seen: SeenRequest): void;
+export interface VisitRecorder {
+  add(site: SiteId, seen: ObservedRequest): void;
   /** Counts wrong passwords of a request that was recorded before they were known. */
   addFailedLogins?(site: SiteId, late: LateFailure): void;
   /** Visits since the start that were not recorded, and rows that wait to be stored. */
@@ -157,7 +157,7 @@ export interface RequestHooks {
   onPage(exchange: Exchange): boolean;
   /** A request is about to be forwarded to WordPress. */
   onAllowed(exchange: Exchange, next: Continuation): void;
-  readonly visits: VisitSink;
+  readonly visits: VisitRecorder;
 }
 
 /**

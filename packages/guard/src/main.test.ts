@@ -10,8 +10,8 @@ import { eventually, scratchFolder } from '../test/support/scratch.js';
 import { SECRET } from '../test/support/site-config.js';
 import { loadConfig } from './config/load-config.js';
 import { startGuard } from './main.js';
-import { sqlSettingsStore } from './settings/settings-store.js';
-import { DataDirInUse } from './storage/data-dir-lock.js';
+import { createSettingsStore } from './settings/settings-store.js';
+import { DataDirInUseError } from './storage/data-dir-lock.js';
 import { readGuardedTraffic } from './wordpress/guarded-traffic.js';
 
 /** A repeated push of the policy waits so long. */
@@ -121,7 +121,7 @@ describe('guard', () => {
     const isRefused = async () => (await fetch(`${guard.url}/xmlrpc.php`, { method: 'POST' })).status !== 200;
     expect(await isRefused()).toBe(true);
     const db = await openTestDatabase(dataDir);
-    await sqlSettingsStore(db).write({
+    await createSettingsStore(db).write({
       site: 'site',
       changes: [{ name: 'disable_xml_rpc', before: 1, after: 0, expectedVersion: 0 }],
       actor: { id: null, login: 'command line', address: null },
@@ -229,7 +229,7 @@ describe('guard', () => {
   it('runs once on a data folder', async () => {
     const dataDir = await dataFolderFor(await fakeConnector());
     const guard = await runningGuard(dataDir);
-    await expect(runningGuard(dataDir)).rejects.toBeInstanceOf(DataDirInUse);
+    await expect(runningGuard(dataDir)).rejects.toBeInstanceOf(DataDirInUseError);
     await guard.close();
     await runningGuard(dataDir);
   });

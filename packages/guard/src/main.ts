@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSecurityLog, type PreloadedBlocks, preloadBlocks } from './activity/index.js';
-import { lazyApi } from './api/lazy-api.js';
+import { createLazyApi } from './api/lazy-api.js';
 import type { Config, LiveConfig } from './config/config.js';
 import { type RunningFeatures, startFeatures } from './features.js';
 import type { OpenClientsReport } from './gateway/open-clients.js';
-import { createGuardServer, type GuardServer } from './gateway/server.js';
+import { createGateway, type Gateway } from './gateway/server.js';
 import { createSiteHosts } from './gateway/site-hosts.js';
 import { cataloguesFolder, createLanguages, type LanguageFor } from './i18n/languages.js';
 import type { ListeningDescriptor } from './lib/listen.js';
@@ -106,7 +106,7 @@ async function serve(
   cleanup: Cleanup,
   metrics: Metrics | null,
   socket: ListeningDescriptor | undefined,
-): Promise<Pick<RunningGuard, 'url' | 'reload'> & { readonly server: GuardServer }> {
+): Promise<Pick<RunningGuard, 'url' | 'reload'> & { readonly server: Gateway }> {
   const { siteList, live, connectors, sessions, mutex, clock, logger } = services;
 
   const starting = startFeatures(services, blocked, cleanup);
@@ -124,7 +124,7 @@ async function serve(
   const securityLog = file === null ? null : openSecurityLog(file, { visits, clock, logger });
   cleanup.add('security log', () => securityLog?.close());
 
-  const api = lazyApi(async () => {
+  const api = createLazyApi(async () => {
     const [{ createApi }, endpoints] = await Promise.all([import('./api/api-app.js'), features.loadEndpoints()]);
     return createApi({ endpoints, sessions, nonces: sqlCallNonces(services.db), clock, logger });
   }, logger);
@@ -133,7 +133,7 @@ async function serve(
   cleanup.add('record of guarded traffic', () => guarded.stop());
   const hostProbe = createHostProbe({ clock });
   cleanup.add('questions about hosts', () => hostProbe.close());
-  const server = createGuardServer({
+  const server = createGateway({
     ...{ config, live, logger, clock, socket },
     hooks: { ...features.hooks, visits: securityLog?.visits ?? visits },
     sharedAssets: createSharedAssets(),
@@ -168,7 +168,7 @@ async function serve(
 }
 
 /** Returns `reload` of `RunningGuard`. Reloads run one after the other. */
-function createReload(services: Services, features: RunningFeatures, server: GuardServer): RunningGuard['reload'] {
+function createReload(services: Services, features: RunningFeatures, server: Gateway): RunningGuard['reload'] {
   const { siteList, sites, connectors, logger } = services;
   let last: Promise<unknown> = Promise.resolve();
 

@@ -22,7 +22,7 @@ import { type CallNonceTables, callNonceMigrations } from './storage/call-nonces
 import type { SiteVersionTables } from './storage/change-feed.js';
 import { type OpenOptions, openDatabase, withTables } from './storage/database.js';
 import type { Migrations } from './storage/migrations.js';
-import { type SecondFactorTables, secondFactorMigrations } from './two-factor/index.js';
+import { secondFactorMigrations, type TwoFactorTables } from './two-factor/index.js';
 
 /** The migrations of all features. They run in the order of their names. */
 export const migrations: Migrations = {
@@ -47,7 +47,7 @@ export interface AllTables
     AuditTables,
     SiteVersionTables,
     SiteFactsTables,
-    SecondFactorTables,
+    TwoFactorTables,
     LoginAttemptTables,
     ThrottledAccountsTables,
     BlocklistTables,

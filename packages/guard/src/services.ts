@@ -3,20 +3,20 @@ import type { LanguageFor } from './i18n/languages.js';
 import { type Clock, systemClock } from './lib/clock.js';
 import type { Logger } from './lib/logger.js';
 import { KeyedMutex } from './lib/mutex.js';
-import { LivePolicy } from './rules/policy.js';
+import { LiveSnapshots } from './rules/policy.js';
 import { createSecurityEvents, type SecurityEvents } from './security-events.js';
-import { type AuditStore, sqlAuditStore } from './settings/audit-store.js';
+import { type AuditStore, createAuditStore } from './settings/audit-store.js';
 import type { SettingChangeContext } from './settings/change-settings.js';
-import { type SettingHistory, sqlSettingHistory, sqlSettingsStore } from './settings/settings-store.js';
-import { fetchSiteSettings } from './settings/site-settings.js';
+import { createSettingHistory, createSettingsStore, type SettingHistory } from './settings/settings-store.js';
+import { readSiteSettings } from './settings/site-settings.js';
 import type { SiteId } from './site.js';
-import { type Connectors, createConnectors } from './sites/connectors.js';
-import { LiveSites } from './sites/live-sites.js';
+import { type ConnectorSync, createConnectors } from './sites/connectors.js';
+import { SiteRegistry } from './sites/live-sites.js';
 import { loadSites, logPause } from './sites/load-sites.js';
 import { createSettingsReload } from './sites/reload-settings.js';
-import { sqlSiteFactsStore } from './sites/site-facts-store.js';
+import { createSiteFactsStore } from './sites/site-facts-store.js';
 import { SiteList } from './sites/site-list.js';
-import { type ChangeFeed, latestVersion, pollingChangeFeed } from './storage/change-feed.js';
+import { type ChangeFeed, createChangeFeed, getLatestVersion } from './storage/change-feed.js';
 import type { Database } from './storage/database.js';
 import type { ConnectorClient } from './wordpress/connector-client.js';
 import { createSessions, type Sessions } from './wordpress/session.js';
@@ -37,17 +37,17 @@ export interface Services {
   /** Serializes the changes of a site; the key is the site's id. */
   readonly mutex: KeyedMutex;
   /** The settings, facts and blocklist of each site that are in force. */
-  readonly sites: LiveSites;
+  readonly sites: SiteRegistry;
   /** Reads the settings and facts of sites that are new, before they are served. Throws StorageError. */
   loadSites(ids: readonly SiteId[]): Promise<void>;
   /** The snapshots that decide on requests; `sites` swaps them. */
-  readonly live: LivePolicy;
+  readonly live: LiveSnapshots;
   /** Changes settings: see `changeSettings`. */
   readonly change: SettingChangeContext;
   readonly settingHistory: SettingHistory;
   readonly audit: AuditStore;
   /** State, policy and events of the connectors. */
-  readonly connectors: Connectors;
+  readonly connectors: ConnectorSync;
   /** Commands to WordPress. */
   readonly wordpress: ConnectorClient;
   /** Identifies the user of a browser by its cookies. */
@@ -92,15 +92,15 @@ export async function createServices(
   const { config, logger, db, languages } = parts;
   const clock = systemClock;
   const mutex = new KeyedMutex();
-  const live = new LivePolicy();
+  const live = new LiveSnapshots();
   const siteList = new SiteList(config);
-  const sites = new LiveSites(live, (id) => siteList.find(id)?.home ?? '', clock, languages);
+  const sites = new SiteRegistry(live, (id) => siteList.find(id)?.home ?? '', clock, languages);
   cleanup.add('timers of the sites', () => sites.stop());
-  const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db) });
+  const feed = createChangeFeed({ db, logger, from: await getLatestVersion(db) });
   cleanup.add('change feed', () => feed.close());
 
-  const settings = sqlSettingsStore(db);
-  const factsStore = sqlSiteFactsStore(db);
+  const settings = createSettingsStore(db);
+  const factsStore = createSiteFactsStore(db);
   const load = async (ids: readonly SiteId[]) => {
     await loadSites(ids, sites, settings, factsStore);
     for (const id of ids) logPause(logger, sites, id, clock());
@@ -115,7 +115,7 @@ export async function createServices(
     connectors.reconcilePolicy(site);
   });
   const reload = createSettingsReload({
-    read: (site) => fetchSiteSettings(settings, site),
+    read: (site) => readSiteSettings(settings, site),
     sites,
     mutex,
     logger,
@@ -141,8 +141,8 @@ export async function createServices(
       clock,
       logger,
     },
-    settingHistory: sqlSettingHistory(db),
-    audit: sqlAuditStore(db),
+    settingHistory: createSettingHistory(db),
+    audit: createAuditStore(db),
     securityEvents: createSecurityEvents(),
   };
 }

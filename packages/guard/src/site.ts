@@ -113,7 +113,7 @@ export const USUAL_BASES: SiteBases = Object.freeze({
 });
 
 /** All addresses of a folder, the usual one first. */
-export function addressesOf(paths: SitePaths, folder: NamedFolder): readonly string[] {
+export function listFolderAddresses(paths: SitePaths, folder: NamedFolder): readonly string[] {
   return [paths[folder], ...(paths.also?.[folder] ?? [])];
 }
 

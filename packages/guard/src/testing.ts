@@ -24,7 +24,7 @@ export { silentLogger } from './lib/logger.js';
 export { version } from './lib/version.js';
 export { openGuardDatabase } from './migrations.js';
 export { judgeSalts, type SaltsOutcome } from './post-hack/salts.js';
-export { sqlSettingsStore } from './settings/settings-store.js';
+export { createSettingsStore } from './settings/settings-store.js';
 export { openSqlite, type SqliteDatabase } from './storage/sqlite.js';
 export { hotp, toStep } from './two-factor/totp.js';
 export {

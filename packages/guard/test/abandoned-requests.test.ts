@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { connectionsPerAddress } from '../src/upstream/upstream-pool.js';
-import { RawClient, statusOf } from './raw-client.js';
-import { type Gateway, rawServer, startGateway } from './running-gateway.js';
+import { RawClient, toStatus } from './raw-client.js';
+import { rawServer, startGateway, type TestGateway } from './running-gateway.js';
 
 const HANDSHAKE = '\r\nConnection: Upgrade\r\nUpgrade: websocket';
 const CONNECTIONS = 16;
@@ -41,11 +41,11 @@ async function busyWordPress(isPhp = true) {
 }
 
 interface Busy {
-  readonly gateway: Gateway;
+  readonly gateway: TestGateway;
   readonly wordpress: Awaited<ReturnType<typeof busyWordPress>>;
 }
 
-const start = (port: number, limits = {}): Promise<Gateway> =>
+const start = (port: number, limits = {}): Promise<TestGateway> =>
   startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: CONNECTIONS, ...limits } });
 
 /** Sends requests one after another from one address and leaves each as soon as guard has it, and so has WordPress or the queue. */
@@ -75,12 +75,12 @@ describe('requests whose client has left', () => {
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
     wordpress.answerAll();
-    await other.until((text) => statusOf(text) === 200);
+    await other.until((text) => toStatus(text) === 200);
     // The address itself goes on, too.
     const again = new RawClient(gateway.port).send(get('192.0.2.1'));
     await expect.poll(wordpress.working).toBe(1);
     wordpress.answerAll();
-    await again.until((text) => statusOf(text) === 200);
+    await again.until((text) => toStatus(text) === 200);
     expect(wordpress.mostWorking()).toBeLessThanOrEqual(SHARE + 1);
   });
 
@@ -94,7 +94,7 @@ describe('requests whose client has left', () => {
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
     wordpress.answerAll();
-    await other.until((text) => statusOf(text) === 200);
+    await other.until((text) => toStatus(text) === 200);
   });
 
   /** A pool of 64 connections, in which 16 abandoned requests are many. */
@@ -119,7 +119,7 @@ describe('requests whose client has left', () => {
     wordpress.answerOldest();
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
     wordpress.answerAll();
-    await other.until((text) => statusOf(text) === 200);
+    await other.until((text) => toStatus(text) === 200);
   });
 
   it('hold up nobody when many later ones have been answered: they are slow by themselves', async () => {
@@ -130,7 +130,7 @@ describe('requests whose client has left', () => {
       );
       await expect.poll(wordpress.working).toBe(16 + others.length);
       for (let i = 0; i < others.length; i++) wordpress.answerNewest();
-      for (const other of others) expect(statusOf(await other.end())).toBe(200);
+      for (const other of others) expect(toStatus(await other.end())).toBe(200);
     }
     const last = new RawClient(gateway.port).send(get('203.0.113.2'));
     await expect.poll(() => wordpress.from('203.0.113.2')).toBe(1);
@@ -177,14 +177,14 @@ describe('requests that wait for WordPress', () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port, { upstreamConnections: 4 });
     const crowd = Array.from({ length: 60 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i}`)));
-    await expect.poll(() => crowd.filter(({ received }) => statusOf(received) === 503).length).toBe(60 - 4 - 32);
+    await expect.poll(() => crowd.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 32);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
-    await expect.poll(() => crowd.filter(({ received }) => statusOf(received) === 503).length).toBe(60 - 4 - 31);
+    await expect.poll(() => crowd.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 31);
     for (let answered = 0; answered < 36; answered++) {
       await expect.poll(wordpress.working).toBeGreaterThan(0);
       wordpress.answerOldest();
     }
-    await other.until((text) => statusOf(text) === 200);
+    await other.until((text) => toStatus(text) === 200);
   });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { cataloguesFolder, createLanguages } from '../src/i18n/languages.js';
 import { silentLogger } from '../src/lib/logger.js';
-import { answersIn, bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
-import { type Gateway, recordingServer, type Seen, startGateway } from './running-gateway.js';
+import { answersIn, closing, exchange, RawClient, toBody, toStatus } from './raw-client.js';
+import { recordingServer, type Seen, startGateway, type TestGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
-async function blockedGateway(): Promise<{ gateway: Gateway; seen: Seen[] }> {
+async function blockedGateway(): Promise<{ gateway: TestGateway; seen: Seen[] }> {
   const { port, seen } = await recordingServer();
   const gateway = await startGateway(port, { limits: { headerSeconds: 1 } });
   gateway.rule({ blocked: ['127.0.0.1'], options: { xss_protection: 1, wp_remove_version: 1 } });
@@ -39,7 +39,7 @@ describe('a blocked visitor', () => {
   it('gets a page in a browser', async () => {
     const { gateway } = await blockedGateway();
     const received = await exchange(gateway.port, closing('GET / HTTP/1.1\r\nAccept: text/html,*/*'));
-    expect(bodyOf(received)).toContain('You are blocked from this site');
+    expect(toBody(received)).toContain('You are blocked from this site');
     expect(received).toContain('127.0.0.1');
     expect(received).toContain('Connection: close');
   });
@@ -84,7 +84,7 @@ describe('a blocked visitor', () => {
   it('gets no body for HEAD', async () => {
     const { gateway } = await blockedGateway();
     const received = await exchange(gateway.port, 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n');
-    expect([statusOf(received), bodyOf(received)]).toEqual([403, '']);
+    expect([toStatus(received), toBody(received)]).toEqual([403, '']);
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe('a blocked visitor', () => {
   ])('with a request %s gets one refusal and the end', async (_what, bytes) => {
     const { gateway, seen } = await blockedGateway();
     const received = await new RawClient(gateway.port).send(bytes).end();
-    expect([statusOf(received), answersIn(received)]).toEqual([403, 1]);
+    expect([toStatus(received), answersIn(received)]).toEqual([403, 1]);
     expect(seen).toEqual([]);
   });
 
@@ -118,16 +118,16 @@ describe('a blocked visitor', () => {
   it('with bytes that no parser understands gets 400 and the end', async () => {
     const { gateway, seen } = await blockedGateway();
     const received = await new RawClient(gateway.port).send('nonsense\r\n\r\n').end();
-    expect([statusOf(received), answersIn(received)]).toEqual([400, 1]);
+    expect([toStatus(received), answersIn(received)]).toEqual([400, 1]);
     expect(seen).toEqual([]);
   });
 
   it('who sends no end of a head, or nothing, is let go', async () => {
     const { gateway } = await blockedGateway();
-    expect(statusOf(await new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nX: ${'a'.repeat(40_000)}`).end())).toBe(
+    expect(toStatus(await new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nX: ${'a'.repeat(40_000)}`).end())).toBe(
       431,
     );
-    expect(statusOf(await new RawClient(gateway.port).end())).toBe(408);
+    expect(toStatus(await new RawClient(gateway.port).end())).toBe(408);
   });
 
   it('who asks without end and reads no answer is answered a bounded number of times, and the connection ends', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noopObserver } from '../src/gateway/observer.js';
-import { closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { type GatewayOptions, recordingServer, startGateway } from './running-gateway.js';
 import { binaryHeader, ipv6 } from './support/proxy-headers.js';
 
@@ -33,7 +33,7 @@ async function behindProxy(options: GatewayOptions = {}) {
     ...options,
   });
   const visit = async (forwardedFor: string) =>
-    statusOf(await exchange(gateway.port, closing(`GET / HTTP/1.1\r\nX-Forwarded-For: ${forwardedFor}`)));
+    toStatus(await exchange(gateway.port, closing(`GET / HTTP/1.1\r\nX-Forwarded-For: ${forwardedFor}`)));
   return { ...upstream, gateway, refused, visit };
 }
 
@@ -73,7 +73,7 @@ describe('a visitor whose address carries another', () => {
     const { gateway } = await behindProxy({ proxyProtocol: true });
     gateway.rule({ blocked: ['192.0.2.1'] });
     const send = async (header: Buffer | string) =>
-      statusOf(await new RawClient(gateway.port).send(header).send(GET).end());
+      toStatus(await new RawClient(gateway.port).send(header).send(GET).end());
     for (const [form, bytes] of FORMS) {
       const family = bytes === null ? 'TCP4' : 'TCP6';
       const to = bytes === null ? '198.51.100.1' : '2001:db8::1';
@@ -110,7 +110,7 @@ describe('a visitor whose address carries another', () => {
     gateway.rule({ blocked: ['198.51.100.9'] });
     const forged = closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.9\r\nX-Forwarded-Proto: https');
     const client = new RawClient(gateway.port).send(`PROXY TCP6 ${form} 2001:db8::1 4711 80\r\n`).send(forged);
-    expect(statusOf(await client.end())).toBe(200);
+    expect(toStatus(await client.end())).toBe(200);
     expect(seen[0]?.headers['x-forwarded-proto']).toBe('http');
     expect(gateway.visits[0]?.address).toContain(':');
   });

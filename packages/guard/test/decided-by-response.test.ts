@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { closing, exchange, statusOf } from './raw-client.js';
-import { type Gateway, rawServer, recordingServer, type Seen, startGateway } from './running-gateway.js';
+import { closing, exchange, toStatus } from './raw-client.js';
+import { rawServer, recordingServer, type Seen, startGateway, type TestGateway } from './running-gateway.js';
 import { SECRET } from './support/site-config.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
@@ -16,7 +16,7 @@ function sign(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /** A site whose web server answers as the query says: signed by WordPress or from a file, and with which type. */
-async function site(): Promise<Gateway & { seen: Seen[] }> {
+async function site(): Promise<TestGateway & { seen: Seen[] }> {
   const { port, seen } = await recordingServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://site').searchParams;
     if (query.has('wordpress')) sign(request, response);
@@ -30,7 +30,7 @@ async function site(): Promise<Gateway & { seen: Seen[] }> {
   return { ...gateway, seen };
 }
 
-const get = (gateway: Gateway, target: string, method = 'GET', headers = '') =>
+const get = (gateway: TestGateway, target: string, method = 'GET', headers = '') =>
   exchange(gateway.port, closing(`${method} ${target} HTTP/1.1${headers}`));
 
 describe('a path that is called like a protected file', () => {
@@ -39,7 +39,7 @@ describe('a path that is called like a protected file', () => {
     async (target) => {
       const gateway = await site();
       const page = await get(gateway, `${target}?wordpress`);
-      expect([statusOf(page), page.includes('what was asked for')]).toEqual([200, true]);
+      expect([toStatus(page), page.includes('what was asked for')]).toEqual([200, true]);
       for (const [method, headers] of [
         ['GET', ''],
         ['HEAD', ''],
@@ -48,7 +48,7 @@ describe('a path that is called like a protected file', () => {
       ] as const) {
         const file = await get(gateway, target, method, headers);
         expect([method, file.includes('what was')]).toEqual([method, false]);
-        expect([403, 404]).toContain(statusOf(file));
+        expect([403, 404]).toContain(toStatus(file));
       }
     },
   );
@@ -66,7 +66,7 @@ describe('a path that is called like a protected file', () => {
     });
     const gateway = await startGateway(port);
     gateway.rule({ options: { lock_system_folders: 1 } });
-    expect(statusOf(await get(gateway, '/error_log/'))).toBe(403);
+    expect(toStatus(await get(gateway, '/error_log/'))).toBe(403);
   });
 });
 
@@ -87,7 +87,7 @@ describe('a file that is refused', () => {
     });
     const gateway = await startGateway(port);
     gateway.rule({ options: { lock_system_folders: 1 } });
-    expect(statusOf(await get(gateway, '/error_log'))).toBe(403);
+    expect(toStatus(await get(gateway, '/error_log'))).toBe(403);
     await expect.poll(() => ended).toEqual([true]);
   });
 });
@@ -100,8 +100,8 @@ describe('a path that is called like a feed', () => {
     'passes with the type %s',
     async (type) => {
       const gateway = await site();
-      expect(statusOf(await get(gateway, asked(type)))).toBe(200);
-      expect(statusOf(await get(gateway, asked(type, false)))).toBe(200);
+      expect(toStatus(await get(gateway, asked(type)))).toBe(200);
+      expect(toStatus(await get(gateway, asked(type, false)))).toBe(200);
     },
   );
 
@@ -115,7 +115,7 @@ describe('a path that is called like a feed', () => {
     const gateway = await site();
     for (const wordpress of [true, false]) {
       const answer = await get(gateway, asked(type, wordpress));
-      expect([statusOf(answer), answer.includes('what was')]).toEqual([404, false]);
+      expect([toStatus(answer), answer.includes('what was')]).toEqual([404, false]);
     }
     expect(gateway.visits.map(({ rule }) => rule)).toEqual(['feeds', 'feeds']);
   });
@@ -133,7 +133,7 @@ describe('a path that some program may read otherwise', () => {
     '//a/./b/../c//',
   ])('is forwarded byte by byte: %s', async (target) => {
     const gateway = await site();
-    expect(statusOf(await get(gateway, `${target}?q=%E9&r=%2525`))).toBe(200);
+    expect(toStatus(await get(gateway, `${target}?q=%E9&r=%2525`))).toBe(200);
     expect(gateway.seen.map(({ url }) => url)).toEqual([`${target}?q=%E9&r=%2525`]);
   });
 
@@ -148,7 +148,7 @@ describe('a path that some program may read otherwise', () => {
     ['/%2e%2e%255c%252e%252e/x', 'double-encoding'],
   ])('reaches nobody when that would be protected: %s', async (target, reason) => {
     const gateway = await site();
-    expect(statusOf(await get(gateway, target))).toBe(400);
+    expect(toStatus(await get(gateway, target))).toBe(400);
     expect(gateway.seen).toEqual([]);
     expect(gateway.visits).toMatchObject([{ status: 400, rule: `ambiguous:${reason}` }]);
   });

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { exchange, RawClient, statusOf } from './raw-client.js';
+import { exchange, RawClient, toStatus } from './raw-client.js';
 import { type GatewayOptions, recordingServer, startGateway } from './running-gateway.js';
 
 const POST = 'POST /wp-comments-post.php HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na=1';
@@ -41,7 +41,7 @@ describe('a connection whose address can no longer be read', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
     vi.restoreAllMocks();
     const next = options.proxyProtocol === true ? `PROXY TCP4 192.0.2.1 192.0.2.2 5000 80\r\n${POST}` : POST;
-    expect(statusOf(await exchange(gateway.port, next))).toBe(200);
+    expect(toStatus(await exchange(gateway.port, next))).toBe(200);
   });
 
   it('does not get past a block by resetting at any moment', async () => {

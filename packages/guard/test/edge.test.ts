@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
-import { type Gateway, rawServer, recordingServer, startGateway } from './running-gateway.js';
+import { answersIn, exchange, RawClient, toStatus } from './raw-client.js';
+import { rawServer, recordingServer, startGateway, type TestGateway } from './running-gateway.js';
 import { passingTime } from './support/passing-time.js';
 import { eventually } from './support/scratch.js';
 
@@ -26,8 +26,8 @@ function reset(client: RawClient): void {
   client.socket.resetAndDestroy();
 }
 
-async function expectServing(gateway: Gateway): Promise<void> {
-  expect(statusOf(await exchange(gateway.port, 'GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))).toBe(
+async function expectServing(gateway: TestGateway): Promise<void> {
+  expect(toStatus(await exchange(gateway.port, 'GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))).toBe(
     200,
   );
 }
@@ -74,7 +74,7 @@ describe('several requests in one packet', () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await new RawClient(gateway.port).send(bytes + next).end();
-    expect(statusOf(received)).toBeGreaterThanOrEqual(400);
+    expect(toStatus(received)).toBeGreaterThanOrEqual(400);
     expect(answersIn(received)).toBe(1);
     await expectServing(gateway);
   });
@@ -84,7 +84,7 @@ describe('several requests in one packet', () => {
     const gateway = await startGateway(port);
     const noHost = await exchange(gateway.port, first['without a host']);
     const expectation = await exchange(gateway.port, first['with an unknown expectation']);
-    expect([statusOf(noHost), statusOf(expectation)]).toEqual([400, 417]);
+    expect([toStatus(noHost), toStatus(expectation)]).toEqual([400, 417]);
     expect(noHost).toContain('Cache-Control: no-store');
     expect(expectation).toContain('Cache-Control: no-store');
     expect(gateway.visits.map(({ rule }) => rule)).toEqual(['ambiguous:host', 'ambiguous:expectation']);
@@ -172,7 +172,7 @@ describe('what is held for a client', () => {
 });
 
 /** A client that does not end its side when guard has ended its own. */
-function stubborn(gateway: Gateway, bytes: string): { client: RawClient; ended: Promise<unknown> } {
+function stubborn(gateway: TestGateway, bytes: string): { client: RawClient; ended: Promise<unknown> } {
   const client = new RawClient(gateway.port);
   client.socket.allowHalfOpen = true;
   const ended = new Promise((resolve) => client.socket.once('end', resolve));

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { configFile } from '../src/config/config-file.js';
-import { gateMetrics, stateMetrics } from '../src/metrics/metrics.js';
+import { createGatewayMetrics, createStateMetrics } from '../src/metrics/metrics.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { quietState } from './support/quiet-state.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
@@ -53,8 +53,8 @@ describe('the units for systemd', () => {
 /** Names of everything that a scrape of guard can hold. */
 async function metricNames(): Promise<Set<string>> {
   const registry = new Registry();
-  gateMetrics(registry);
-  stateMetrics(registry, quietState);
+  createGatewayMetrics(registry);
+  createStateMetrics(registry, quietState);
   collectDefaultMetrics({ register: registry });
   const metrics = await registry.getMetricsAsJSON();
   return new Set(

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { answersIn, bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { answersIn, closing, exchange, RawClient, toBody, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, scriptedServer, startGateway, webServer } from './running-gateway.js';
 import { socketSilence } from './socket-silence.js';
 import { passingTime } from './support/passing-time.js';
@@ -21,11 +21,11 @@ describe('when WordPress does not answer', () => {
     const port = await closedPort();
     const gateway = await startGateway(port);
     const page = await exchange(gateway.port, closing('GET / HTTP/1.1\r\nAccept: text/html'));
-    expect(statusOf(page)).toBe(502);
+    expect(toStatus(page)).toBe(502);
     expect(page).toContain('text/html; charset=utf-8');
     expect(page).not.toMatch(new RegExp(`ECONN|${port}|stack|wordpress|upstream`, 'i'));
     const line = await exchange(gateway.port, closing('GET / HTTP/1.1'));
-    expect(bodyOf(line)).toBe('Not available\n');
+    expect(toBody(line)).toBe('Not available\n');
   });
 
   it.each([
@@ -38,7 +38,7 @@ describe('when WordPress does not answer', () => {
     const { port } = await scriptedServer(answer);
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, closing('GET / HTTP/1.1'));
-    expect([statusOf(received), bodyOf(received)]).toEqual([502, 'Not available\n']);
+    expect([toStatus(received), toBody(received)]).toEqual([502, 'Not available\n']);
   });
 
   it('and closes without a word, the visitor gets 502 and the request is not sent twice', async () => {
@@ -50,14 +50,14 @@ describe('when WordPress does not answer', () => {
       });
     });
     const gateway = await startGateway(port);
-    expect(statusOf(await exchange(gateway.port, closing('POST / HTTP/1.1\r\nContent-Length: 2', 'ab')))).toBe(502);
+    expect(toStatus(await exchange(gateway.port, closing('POST / HTTP/1.1\r\nContent-Length: 2', 'ab')))).toBe(502);
     expect(requests).toBe(1);
   });
 
   it('in time, the visitor gets 504', async () => {
     const gateway = await startGateway(await webServer(() => {}), { limits: { upstreamSeconds: 0.3 } });
     const received = await new RawClient(gateway.port).send(closing('GET / HTTP/1.1')).end();
-    expect(statusOf(received)).toBe(504);
+    expect(toStatus(received)).toBe(504);
   });
 
   it('of a site with less patience in time, its visitor gets 504, that of another site the answer', async () => {
@@ -77,11 +77,11 @@ describe('when WordPress does not answer', () => {
       new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     const two = ask('two.example');
     await eventually(() => answerTwo !== undefined);
-    expect(statusOf(await ask('one.example').end())).toBe(504);
+    expect(toStatus(await ask('one.example').end())).toBe(504);
     // It has waited for longer by now than that of the other site.
     expect(two.closed).toBe(false);
     answerTwo?.();
-    expect(statusOf(await two.end())).toBe(200);
+    expect(toStatus(await two.end())).toBe(200);
   });
 
   it('of a site with fewer connections at once, its visitors wait for each other, those of another site do not', async () => {
@@ -109,7 +109,7 @@ describe('when WordPress does not answer', () => {
     const answers = ['one.example', 'two.example', 'one.example', 'two.example'].map((host) =>
       new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`).end(),
     );
-    expect((await Promise.all(answers)).map(statusOf)).toEqual([200, 200, 200, 200]);
+    expect((await Promise.all(answers)).map(toStatus)).toEqual([200, 200, 200, 200]);
     expect(most).toBe(1);
   });
 
@@ -130,7 +130,7 @@ describe('when WordPress does not answer', () => {
     const port = await dripping(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(300)}`, 20);
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 0.5 } });
     const received = await new RawClient(gateway.port).send(closing('GET / HTTP/1.1')).end();
-    expect(statusOf(received)).toBe(504);
+    expect(toStatus(received)).toBe(504);
   });
 
   it('but drips the body, the visitor gets it as it comes', async () => {
@@ -143,11 +143,11 @@ describe('when WordPress does not answer', () => {
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 2 } });
     const client = new RawClient(gateway.port).send(closing('GET / HTTP/1.1'));
     for (let pieces = 1; pieces <= 20; pieces++) {
-      await client.until((text) => text.includes('\r\n\r\n') && bodyOf(text).length === pieces);
+      await client.until((text) => text.includes('\r\n\r\n') && toBody(text).length === pieces);
       silence.pass(1900);
       if (pieces < 20) write('x');
     }
-    expect(bodyOf(await client.end())).toBe('x'.repeat(20));
+    expect(toBody(await client.end())).toBe('x'.repeat(20));
   });
 
   it('at once, but hints at it first, the visitor gets it', async () => {
@@ -193,7 +193,7 @@ describe('when WordPress does not answer', () => {
     const clients = Array.from({ length: 12 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
     await expect.poll(() => clients.filter(({ closed }) => closed).length).toBe(3);
     free();
-    const answers = (await Promise.all(clients.map((client) => client.end()))).map(statusOf);
+    const answers = (await Promise.all(clients.map((client) => client.end()))).map(toStatus);
     expect(answers.filter((status) => status === 200)).toHaveLength(9);
     expect(answers.filter((status) => status === 503)).toHaveLength(3);
   });
@@ -210,7 +210,7 @@ describe('when WordPress does not answer', () => {
     const clients = Array.from({ length: 2 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
     await eventually(() => gateway.server.connections === 2 && times.length === 1);
     // Guard answers this one itself; by then the other one, which came before it, waits in line.
-    expect(statusOf(await new RawClient(gateway.port).send('GET / HTTP/1.1\r\n\r\n').end())).toBe(400);
+    expect(toStatus(await new RawClient(gateway.port).send('GET / HTTP/1.1\r\n\r\n').end())).toBe(400);
     pass(2100);
     answer();
     await eventually(() => times.length === 2);
@@ -312,7 +312,7 @@ describe('a slow visitor', () => {
     const client = new RawClient(gateway.port).send(
       'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc',
     );
-    expect(statusOf(await client.end())).toBe(403);
+    expect(toStatus(await client.end())).toBe(403);
   });
 
   it('is not blamed while WordPress takes its time with an upload', async () => {
@@ -340,7 +340,7 @@ describe('a request beyond the limits', () => {
   ])('%s is answered with its own status', async (_what, bytes, status) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
-    expect(statusOf(await exchange(gateway.port, bytes))).toBe(status);
+    expect(toStatus(await exchange(gateway.port, bytes))).toBe(status);
     expect(seen).toEqual([]);
   });
 
@@ -348,7 +348,7 @@ describe('a request beyond the limits', () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { headerSeconds: 0.5 } });
     const client = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n');
-    expect(statusOf(await client.end())).toBe(408);
+    expect(toStatus(await client.end())).toBe(408);
   });
 
   it('three thousand short headers all reach WordPress', async () => {

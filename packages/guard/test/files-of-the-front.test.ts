@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { bodyOf, closing, exchange, statusOf } from './raw-client.js';
+import { closing, exchange, toBody, toStatus } from './raw-client.js';
 import { scriptedServer, startGateway } from './running-gateway.js';
 import { areInstalled, certificate, freePort, readExample, runNginx } from './support/front-proxy.js';
 
@@ -85,9 +85,9 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     async (_how, answer) => {
       const { throughGuard, straight } = await fronts(answer);
       // Without guard it would.
-      expect(bodyOf(await askByTls(straight))).toBe(SECRET);
+      expect(toBody(await askByTls(straight))).toBe(SECRET);
       const seen = await askByTls(throughGuard);
-      expect([statusOf(seen), seen.includes('X-Kept: kept')]).toEqual([statusOf(answer), true]);
+      expect([toStatus(seen), seen.includes('X-Kept: kept')]).toEqual([toStatus(answer), true]);
       expect(seen).not.toContain(SECRET);
       expect(seen).not.toMatch(/accel|internal/i);
     },
@@ -97,13 +97,13 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     const { throughGuard, straight } = await fronts(withLines(ASKED));
     const part = '\r\nRange: bytes=0-3';
     expect(await askByTls(straight, 'HEAD')).toContain(`Content-Length: ${SECRET.length}`);
-    expect(bodyOf(await askByTls(straight, 'GET', part))).toBe(SECRET.slice(0, 4));
+    expect(toBody(await askByTls(straight, 'GET', part))).toBe(SECRET.slice(0, 4));
     const head = await askByTls(throughGuard, 'HEAD');
-    expect([statusOf(head), head.includes('X-Kept: kept'), bodyOf(head)]).toEqual([200, true, '']);
+    expect([toStatus(head), head.includes('X-Kept: kept'), toBody(head)]).toEqual([200, true, '']);
     expect(head).not.toMatch(/accel|internal/i);
     for (const more of [part, '\r\nIf-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT', '\r\nIf-None-Match: "a"']) {
       const seen = await askByTls(throughGuard, 'GET', more);
-      expect([more, statusOf(seen), bodyOf(seen).includes('page')]).toEqual([more, 200, true]);
+      expect([more, toStatus(seen), toBody(seen).includes('page')]).toEqual([more, 200, true]);
       expect(seen).not.toMatch(/accel|internal/i);
     }
   });
@@ -112,9 +112,9 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     const { throughGuard, straight } = await fronts(
       `HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n${ASKED}\r\nX-Kept: kept\r\n\r\n`,
     );
-    expect(bodyOf(await askByTls(straight))).toBe(SECRET);
+    expect(toBody(await askByTls(straight))).toBe(SECRET);
     const seen = await askByTls(throughGuard, 'GET', '\r\nIf-None-Match: "a"');
-    expect([statusOf(seen), seen.includes('X-Kept: kept'), bodyOf(seen)]).toEqual([304, true, '']);
+    expect([toStatus(seen), seen.includes('X-Kept: kept'), toBody(seen)]).toEqual([304, true, '']);
     expect(seen).not.toMatch(/accel|internal/i);
   });
 

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { bodyOf, closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { closing, exchange, RawClient, toBody, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, scriptedServer, startGateway, webServer } from './running-gateway.js';
 import { eventually } from './support/scratch.js';
 
@@ -26,7 +26,7 @@ describe('an ordinary request', () => {
     );
     expect(received).toMatch(/^HTTP\/1\.1 201 Made\r\n/);
     expect(received).toContain('Set-Cookie: a=1\r\nX-Odd-CASE: b\r\nSet-Cookie: c=2\r\n');
-    expect(bodyOf(received)).toBe('ok');
+    expect(toBody(received)).toBe('ok');
     expect(seen).toMatchObject([
       { method: 'POST', url: '/a%20b/?c=%zz', body: 'hello', headers: { 'x-wp-nonce': 'n', host: 'example.com' } },
     ]);
@@ -36,14 +36,14 @@ describe('an ordinary request', () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, closing('HEAD / HTTP/1.1'));
-    expect([statusOf(received), bodyOf(received)]).toEqual([200, '']);
+    expect([toStatus(received), toBody(received)]).toEqual([200, '']);
   });
 
   it.each(['204 No Content', '304 Not Modified\r\nETag: "a"'])('that is answered with %s has no body', async (head) => {
     const { port } = await scriptedServer(`HTTP/1.1 ${head}\r\n\r\n`);
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, closing('GET / HTTP/1.1'));
-    expect([statusOf(received), bodyOf(received)]).toEqual([Number(head.slice(0, 3)), '']);
+    expect([toStatus(received), toBody(received)]).toEqual([Number(head.slice(0, 3)), '']);
   });
 
   it('with chunks reaches WordPress with chunks', async () => {
@@ -73,7 +73,7 @@ describe('an ordinary request', () => {
     });
     const gateway = await startGateway(port);
     const received = await new RawClient(gateway.port).send('GET / HTTP/1.0\r\n\r\n').end();
-    expect(bodyOf(received)).toBe('ab');
+    expect(toBody(received)).toBe('ab');
     expect(received).not.toMatch(/transfer-encoding/i);
     expect(seen[0]?.headers.host).toBe(`127.0.0.1:${port}`);
   });
@@ -98,7 +98,7 @@ describe('an ordinary request', () => {
       gateway.port,
       'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
     );
-    expect(statusOf(received)).toBe(403);
+    expect(toStatus(received)).toBe(403);
     expect(seen).toEqual([]);
   });
 });
@@ -127,7 +127,7 @@ describe('a stream', () => {
       /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a\.css>; rel=preload; as=style\r\n\r\nHTTP\/1\.1 200 OK/i,
     );
     const old = await new RawClient(gateway.port).send('GET / HTTP/1.0\r\nHost: a\r\n\r\n').end();
-    expect(statusOf(old)).toBe(200);
+    expect(toStatus(old)).toBe(200);
   });
 });
 
@@ -225,7 +225,7 @@ describe('an answer before the upload is whole', () => {
       gateway.port,
       'GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 20\r\n\r\n',
     );
-    expect(statusOf(first)).toBe(400);
+    expect(toStatus(first)).toBe(400);
     await exchange(gateway.port, closing('GET /victim HTTP/1.1'));
     expect(received()).toMatch(/^GET \/victim/);
   });

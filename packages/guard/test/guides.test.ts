@@ -50,7 +50,7 @@ interface Block {
 }
 
 /** The fenced blocks of a document, each with the heading above it. */
-function blocksOf(document: string): readonly Block[] {
+function listBlocks(document: string): readonly Block[] {
   const blocks: Block[] = [];
   let heading = '';
   let begun: { language: string; lines: string[] } | null = null;
@@ -74,7 +74,7 @@ const documents = [
 describe('the set-ups for web servers in the documents', () => {
   it('are each taken from there by a test', () => {
     const found = documents
-      .flatMap(blocksOf)
+      .flatMap(listBlocks)
       .filter(({ language, text }) => SERVER_LANGUAGES.includes(language) || OF_A_WEB_SERVER.test(text))
       .map(({ document, heading, language }) => [document, heading, language]);
     expect(found).toEqual(BLOCKS.map(([document, heading, language]) => [document, heading, language]));
@@ -111,7 +111,7 @@ describe('the set-ups for web servers in the documents', () => {
     // The guide for the Debian package, docs/install.md, is followed with the package (`npm run test:packages`).
     const found = documents
       .filter((document) => document !== 'docs/install.md')
-      .flatMap(blocksOf)
+      .flatMap(listBlocks)
       .filter(({ language, text }) => language === 'sh' && /\bnginx\b|apache/.test(text));
     const sections = [...new Set(found.map(({ document, heading }) => `${document}: ${heading}`))];
     expect(sections).toEqual(STEPS.map(([document, heading]) => `${document}: ${heading}`));

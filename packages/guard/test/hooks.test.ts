@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange, RequestHooks, ResponseHook } from '../src/hooks.js';
-import { RawClient, statusOf } from './raw-client.js';
+import { RawClient, toStatus } from './raw-client.js';
 import { startGateway, webServer } from './running-gateway.js';
 import { eventually } from './support/scratch.js';
 
@@ -91,7 +91,7 @@ describe('a feature that admits requests', () => {
       onAllowed: (_exchange, next) =>
         next.refuse('login-limit', { kind: 'locked', until: Date.now() + 60_000, stage: 1 }),
     });
-    expect(statusOf(await new RawClient(gateway.port).send(GET).end())).toBe(429);
+    expect(toStatus(await new RawClient(gateway.port).send(GET).end())).toBe(429);
     expect(gateway.visits.map(({ status, rule }) => `${status} ${rule}`)).toEqual(['429 login-limit']);
     expect(reached).toEqual([]);
   });
@@ -113,7 +113,7 @@ describe('a feature that admits requests', () => {
     const { gateway, reached } = await gatewayWith({
       onAllowed: (_exchange, next) => next.allow({ path: `/${'x'.repeat(9000)}` }, notedHook(calls)),
     });
-    expect(statusOf(await new RawClient(gateway.port).send(GET).end())).toBe(414);
+    expect(toStatus(await new RawClient(gateway.port).send(GET).end())).toBe(414);
     expect(calls).toEqual(['no response, sent nothing']);
     expect(reached).toEqual([]);
   });
@@ -124,7 +124,7 @@ describe('a feature that admits requests', () => {
     const gateway = await startGateway(port, {
       hooks: { onAllowed: (_exchange, next) => next.allow(null, notedHook(calls)) },
     });
-    expect(statusOf(await new RawClient(gateway.port).send(GET.replace('GET', 'DELETE')).end())).toBe(502);
+    expect(toStatus(await new RawClient(gateway.port).send(GET.replace('GET', 'DELETE')).end())).toBe(502);
     expect(calls).toEqual(['no response, sent whole']);
   });
 
@@ -241,7 +241,7 @@ describe('the probe of an exchange', () => {
         },
       },
     });
-    expect(statusOf(await new RawClient(gateway.port).send(GET).end())).toBe(429);
+    expect(toStatus(await new RawClient(gateway.port).send(GET).end())).toBe(429);
     expect(failed).toBe(true);
   });
 });

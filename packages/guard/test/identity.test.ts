@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createInspection, INSPECTION_HEADER, readArrival } from '../src/wordpress/inspection.js';
-import { bodyOf, closing, exchange, statusOf } from './raw-client.js';
+import { closing, exchange, toBody, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 import { SECRET } from './support/site-config.js';
 
@@ -98,7 +98,7 @@ describe('who WordPress is told is asking', () => {
     // The command line is told the same, and nobody is believed who is no proxy.
     const { header, nonce } = createInspection(SECRET, Date.now());
     const inspected = closing(`GET / HTTP/1.1\r\n${INSPECTION_HEADER}: ${header}\r\n${forwarded}`);
-    expect(readArrival(SECRET, nonce, bodyOf(await exchange(gateway.port, inspected)))).toMatchObject({ scheme });
+    expect(readArrival(SECRET, nonce, toBody(await exchange(gateway.port, inspected)))).toMatchObject({ scheme });
     const open = await startGateway(port);
     await exchange(open.port, closing(`GET / HTTP/1.1\r\n${forwarded}`));
     expect(seen[1]?.headers['x-forwarded-proto']).toBe('http');
@@ -164,10 +164,10 @@ describe('who WordPress is told is asking', () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     gateway.rule({ blocked: ['198.51.100.7'] });
-    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7')))).toBe(
+    expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7')))).toBe(
       403,
     );
-    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.8')))).toBe(
+    expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.8')))).toBe(
       200,
     );
     expect(seen).toHaveLength(1);
@@ -220,7 +220,7 @@ describe('guard’s own part of the REST API', () => {
     const gateway = await startGateway(port);
     gateway.rule({ options: { xss_protection: 1 } });
     const received = await exchange(gateway.port, closing(`POST ${target} HTTP/1.1`));
-    expect(statusOf(received)).toBe(404);
+    expect(toStatus(received)).toBe(404);
     expect(received).toContain('"rest_no_route"');
     expect(received).toContain('X-Content-Type-Options: nosniff');
     expect(seen).toEqual([]);
@@ -238,7 +238,7 @@ describe('several sites', () => {
       ],
     });
     const ask = async (host: string): Promise<number> =>
-      statusOf(await exchange(gateway.port, `GET /${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
+      toStatus(await exchange(gateway.port, `GET /${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
     for (const host of ['one.example.com', 'WWW.one.example.com:80', 'one.example.com.'])
       expect(await ask(host)).toBe(200);
     expect(await ask('TWO.example.com.:8080')).toBe(200);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RawClient, statusOf } from './raw-client.js';
+import { RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const GET = 'GET /page HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -22,7 +22,7 @@ describe('idle connections of one address', () => {
       if (bytes === GET) await client.until((text) => text.endsWith('hello'));
     }
     const others = Array.from({ length: 3 }, () => new RawClient(gateway.port).send(GET));
-    for (const other of others) await other.until((text) => statusOf(text) === 200);
+    for (const other of others) await other.until((text) => toStatus(text) === 200);
     await expect.poll(() => crowd.filter(({ closed }) => closed).length).toBe(3);
     expect(crowd.map(({ closed }) => closed).indexOf(false)).toBe(3);
     expect(gateway.server.connections).toBe(LIMIT);
@@ -32,10 +32,10 @@ describe('idle connections of one address', () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
     const neighbour = new RawClient(gateway.port, '127.0.0.1').send(GET);
-    await neighbour.until((text) => statusOf(text) === 200);
+    await neighbour.until((text) => toStatus(text) === 200);
     for (let i = 0; i < 3 * LIMIT; i++) {
       const client = new RawClient(gateway.port).send(GET);
-      await client.until((text) => statusOf(text) === 200);
+      await client.until((text) => toStatus(text) === 200);
     }
     expect(gateway.server.connections).toBe(LIMIT);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { version } from '../src/lib/version.js';
 import { createInspection, INSPECTION_HEADER, readArrival } from '../src/wordpress/inspection.js';
-import { bodyOf, closing, exchange, statusOf } from './raw-client.js';
+import { closing, exchange, toBody, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 import { OTHER_SECRET } from './support/fake-connector.js';
 import { SECRET } from './support/site-config.js';
@@ -16,7 +16,7 @@ describe('a request for inspection', () => {
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     const { header, nonce } = createInspection(SECRET, Date.now());
     const forwarded = '\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https';
-    const body = bodyOf(await inspect(gateway.port, header, forwarded));
+    const body = toBody(await inspect(gateway.port, header, forwarded));
     expect(readArrival(SECRET, nonce, body)).toMatchObject({
       version,
       client: '192.0.2.7',
@@ -39,14 +39,14 @@ describe('a request for inspection', () => {
     const own = { id: 'site', hosts: ['*'], upstream, trustedProxies: ['127.0.0.1'] };
     const gateway = await startGateway(port, { sites: [own] });
     const { header, nonce } = createInspection(SECRET, Date.now());
-    const body = bodyOf(await inspect(gateway.port, header, '\r\nX-Forwarded-For: 192.0.2.7'));
+    const body = toBody(await inspect(gateway.port, header, '\r\nX-Forwarded-For: 192.0.2.7'));
     expect(readArrival(SECRET, nonce, body)).toMatchObject({ client: '192.0.2.7', isPeerTrusted: true });
   });
 
   it('neither reaches WordPress nor counts as a visit', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
-    expect(statusOf(await inspect(gateway.port, createInspection(SECRET, Date.now()).header))).toBe(200);
+    expect(toStatus(await inspect(gateway.port, createInspection(SECRET, Date.now()).header))).toBe(200);
     expect(seen).toEqual([]);
     expect(gateway.visits).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('a request for inspection', () => {
     const gateway = await startGateway((await recordingServer()).port);
     gateway.rule({ blocked: ['127.0.0.1'] });
     const { header, nonce } = createInspection(SECRET, Date.now());
-    const arrival = readArrival(SECRET, nonce, bodyOf(await inspect(gateway.port, header)));
+    const arrival = readArrival(SECRET, nonce, toBody(await inspect(gateway.port, header)));
     expect(arrival).toMatchObject({ scheme: 'http', isPeerTrusted: false, refusedBy: 'blocked-visitor' });
   });
 
@@ -73,7 +73,7 @@ describe('a request for inspection', () => {
     const answer = await inspect(gateway.port, header());
     expect(seen).toHaveLength(1);
     expect(Object.keys(seen[0]?.headers ?? {})).not.toContain(INSPECTION_HEADER);
-    expect(readArrival(SECRET, header().split(' ')[3] ?? '', bodyOf(answer))).toBeNull();
+    expect(readArrival(SECRET, header().split(' ')[3] ?? '', toBody(answer))).toBeNull();
     expect(gateway.visits).toHaveLength(1);
   });
 });

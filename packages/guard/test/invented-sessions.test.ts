@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createConnectorClient } from '../src/wordpress/connector-client.js';
-import { RawClient, statusOf } from './raw-client.js';
+import { RawClient, toStatus } from './raw-client.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { recordedLog } from './support/log-lines.js';
 import { callApi, dataFolderFor, runningGuard } from './support/running-guard.js';
@@ -108,11 +108,11 @@ describe('500 connections with an invented cookie and nonce', () => {
   it('are told at once when there is no room, without a line of the log for each', async () => {
     const site = await start();
     const clients = await flood(site, fromOne);
-    const told = clients.filter(({ closed }) => closed).map(({ received }) => statusOf(received));
+    const told = clients.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
     expect(told.filter((status) => status === 429).length).toBeGreaterThanOrEqual(FLOOD - 17);
     const many = await start();
     const others = await flood(many, fromMany);
-    const answers = others.filter(({ closed }) => closed).map(({ received }) => statusOf(received));
+    const answers = others.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
     expect(new Set(answers)).toEqual(new Set([503]));
     expect(many.log.events().filter((event) => event === 'api-failed')).toHaveLength(1);
   });

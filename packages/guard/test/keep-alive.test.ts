@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, scriptedServer, startGateway, webServer } from './running-gateway.js';
 
 describe('several requests on one connection', () => {
@@ -48,7 +48,7 @@ describe('several requests on one connection', () => {
     });
     const gateway = await startGateway(port);
     for (let i = 1; i <= 3; i++) {
-      expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
+      expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
       await expect.poll(() => closed).toBe(i);
     }
     expect(connections).toBe(3);
@@ -74,9 +74,9 @@ describe('several requests on one connection', () => {
     async (method) => {
       for (const credentials of ['', '\r\nAuthorization: Basic YTpi']) {
         const { gateway, received } = await closingUnderSecond();
-        expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
+        expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
         const head = `${method} /again HTTP/1.1${credentials}`;
-        expect(statusOf(await exchange(gateway.port, closing(head)))).toBe(200);
+        expect(toStatus(await exchange(gateway.port, closing(head)))).toBe(200);
         // The second came twice: the web server may have closed the connection without reading it.
         expect(received).toEqual(['GET', method, method]);
       }
@@ -88,9 +88,9 @@ describe('several requests on one connection', () => {
     ['one with a body', 'GET / HTTP/1.1\r\nContent-Length: 2', 'ab'],
   ])('are sent once where repeating is not safe: %s', async (_what, head, body) => {
     const { gateway, received } = await closingUnderSecond();
-    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
+    expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
     // 200 if so much time has passed that it went on a fresh connection.
-    expect([200, 502]).toContain(statusOf(await exchange(gateway.port, closing(head, body))));
+    expect([200, 502]).toContain(toStatus(await exchange(gateway.port, closing(head, body))));
     expect(received).toEqual(['GET', head.split(' ')[0]]);
   });
 
@@ -105,9 +105,9 @@ describe('several requests on one connection', () => {
       });
     });
     const gateway = await startGateway(port);
-    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
+    expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
     for (const turn of [2, 3]) {
-      expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(502);
+      expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(502);
       expect(received).toBe(turn);
     }
   });

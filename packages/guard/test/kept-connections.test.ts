@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { closing, exchange, RawClient, statusOf } from './raw-client.js';
-import { type Gateway, rawServer, startGateway } from './running-gateway.js';
+import { closing, exchange, RawClient, toStatus } from './raw-client.js';
+import { rawServer, startGateway, type TestGateway } from './running-gateway.js';
 
 /** How a web server ends a connection when a request has come on it. */
 type End = 'close' | 'reset' | 'inside the head' | 'inside the body';
@@ -62,14 +62,14 @@ async function keptServer(): Promise<KeptServer> {
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 /** A gateway with one kept connection to the web server, which has answered a request. */
-async function warm(): Promise<{ gateway: Gateway; server: KeptServer }> {
+async function warm(): Promise<{ gateway: TestGateway; server: KeptServer }> {
   const server = await keptServer();
   const gateway = await startGateway(server.port);
   await exchange(gateway.port, closing('GET /first HTTP/1.1'));
   return { gateway, server };
 }
 
-const ask = (gateway: Gateway, line: string, body = ''): Promise<string> =>
+const ask = (gateway: TestGateway, line: string, body = ''): Promise<string> =>
   exchange(gateway.port, closing(`${line}${body === '' ? '' : `\r\nContent-Length: ${body.length}`}`) + body);
 
 describe('a kept connection that ends before a byte of the answer', () => {
@@ -85,7 +85,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
     ])(`costs nobody an answer (${end}): %s`, async (line) => {
       const { gateway, server } = await warm();
       server.end = end;
-      expect(statusOf(await ask(gateway, line))).toBe(200);
+      expect(toStatus(await ask(gateway, line))).toBe(200);
       const [method] = line.split(' ');
       expect(server.seen).toEqual(['1 GET /first', `1 ${method} /x`, `2 ${method} /x`]);
     });
@@ -101,7 +101,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
     ])(`never sends a body or a request of effect twice (${end}): %s %s`, async (line, body) => {
       const { gateway, server } = await warm();
       server.end = end;
-      const status = statusOf(await ask(gateway, line, body));
+      const status = toStatus(await ask(gateway, line, body));
       const arrived = server.seen.filter((each) => each.includes('/x'));
       expect(arrived).toHaveLength(1);
       // It went on a fresh connection when the other one had been idle for long.
@@ -122,7 +122,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
     const round = () => Promise.all(Array.from({ length: 20 }, (_, i) => ask(gateway, `GET /${i} HTTP/1.1`)));
     await round();
     server.end = 'close';
-    expect((await round()).map(statusOf)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect((await round()).map(toStatus)).toEqual(Array.from({ length: 20 }, () => 200));
     // Twice at most, of which the second time on a connection that had answered nothing before.
     for (let i = 0; i < 20; i++) {
       expect(server.seen.slice(20).filter((each) => each.endsWith(`GET /${i}`)).length).toBeLessThanOrEqual(2);
@@ -143,7 +143,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
     });
     const gateway = await startGateway(port);
     await ask(gateway, 'GET / HTTP/1.1');
-    expect(statusOf(await ask(gateway, 'GET / HTTP/1.1'))).toBe(502);
+    expect(toStatus(await ask(gateway, 'GET / HTTP/1.1'))).toBe(502);
     expect(connections).toBe(2);
   });
 
@@ -151,7 +151,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
     const { gateway, server } = await warm();
     server.end = 'close';
     const handshake = 'GET /ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket';
-    expect(statusOf(await exchange(gateway.port, `${handshake}\r\nHost: a\r\n\r\n`))).toBe(200);
+    expect(toStatus(await exchange(gateway.port, `${handshake}\r\nHost: a\r\n\r\n`))).toBe(200);
     expect(server.seen).toEqual(['1 GET /first', '1 GET /ws', '2 GET /ws']);
   });
 });
@@ -161,7 +161,7 @@ describe('an idle connection', () => {
     const { gateway, server } = await warm();
     server.endIdle();
     await expect.poll(() => server.connections()).toBe(0);
-    for (const line of ['POST /x HTTP/1.1', 'GET /x HTTP/1.1']) expect(statusOf(await ask(gateway, line))).toBe(200);
+    for (const line of ['POST /x HTTP/1.1', 'GET /x HTTP/1.1']) expect(toStatus(await ask(gateway, line))).toBe(200);
     expect(server.seen.slice(1).map((each) => each.split(' ')[0])).toEqual(['2', '2']);
   });
 

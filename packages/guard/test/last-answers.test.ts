@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { answersIn, RawClient, statusOf } from './raw-client.js';
+import { answersIn, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -95,7 +95,7 @@ describe('the last answer of a connection', () => {
     goOn();
     await ended;
     closed ??= gateway.server.close();
-    expect(statusOf(client.received)).toBe(200);
+    expect(toStatus(client.received)).toBe(200);
     await sendOn(client, GET + GET);
     expect(faults).toEqual([]);
     client.socket.end();

@@ -46,7 +46,7 @@ async function reload(dataDir: string, { child }: ServeProcess) {
 }
 
 /** The status with which guard answers a request for a host. */
-async function statusOf(url: string, host: string, path = '/', headers: object = {}): Promise<number | undefined> {
+async function getStatus(url: string, host: string, path = '/', headers: object = {}): Promise<number | undefined> {
   const asked = request(url + path, { headers: { host, ...headers } }).end();
   const [response] = await once(asked, 'response');
   response.resume();
@@ -58,17 +58,17 @@ describe('SIGHUP', () => {
   it('serves a site that was added to the file, with its log and its settings, while the others go on', async () => {
     const { dataDir, guard, entry } = await runningSites();
     const second = await fakeConnector();
-    expect(await statusOf(guard.url, 'two.example')).toBe(404);
+    expect(await getStatus(guard.url, 'two.example')).toBe(404);
 
     await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
     expect(await reload(dataDir, guard)).toMatchObject({ served: ['site', 'two'], quarantined: [] });
 
-    expect(await statusOf(guard.url, 'two.example')).toBe(200);
-    expect(await statusOf(guard.url, 'two.example', '//xmlrpc.php')).toBe(403);
-    expect(await statusOf(guard.url, 'two.example', '/feed/')).toBe(200);
+    expect(await getStatus(guard.url, 'two.example')).toBe(200);
+    expect(await getStatus(guard.url, 'two.example', '//xmlrpc.php')).toBe(403);
+    expect(await getStatus(guard.url, 'two.example', '/feed/')).toBe(200);
     expect((await callThrough(guard.url, 'two.example', '/disable-feeds', '{"disable_feed":1}')).status).toBe(200);
-    expect(await statusOf(guard.url, 'two.example', '/feed/')).toBe(404);
-    expect(await statusOf(guard.url, 'one.example', '/feed/')).toBe(200);
+    expect(await getStatus(guard.url, 'two.example', '/feed/')).toBe(404);
+    expect(await getStatus(guard.url, 'one.example', '/feed/')).toBe(200);
   });
 
   it('no longer serves a site that was taken out of the file, and lets its running requests end', async () => {
@@ -81,10 +81,10 @@ describe('SIGHUP', () => {
     await writeSites(dataDir, [entry]);
     expect(await reload(dataDir, guard)).toMatchObject({ served: ['site'] });
 
-    expect(await statusOf(guard.url, 'two.example')).toBe(404);
+    expect(await getStatus(guard.url, 'two.example')).toBe(404);
     finish();
     expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await statusOf(guard.url, 'one.example')).toBe(200);
+    expect(await getStatus(guard.url, 'one.example')).toBe(200);
   });
 
   it('keeps the settings of a site that changes its hosts and its upstream', async () => {
@@ -94,9 +94,9 @@ describe('SIGHUP', () => {
     await writeSites(dataDir, [{ ...entry, hosts: ['new.example'], upstream: moved.upstream }]);
     await reload(dataDir, guard);
 
-    expect(await statusOf(guard.url, 'one.example')).toBe(404);
-    expect(await statusOf(guard.url, 'new.example')).toBe(200);
-    expect(await statusOf(guard.url, 'new.example', '/feed/')).toBe(404);
+    expect(await getStatus(guard.url, 'one.example')).toBe(404);
+    expect(await getStatus(guard.url, 'new.example')).toBe(200);
+    expect(await getStatus(guard.url, 'new.example', '/feed/')).toBe(404);
   });
 
   it('changes nothing when the file has mistakes, and says which', async () => {
@@ -106,7 +106,7 @@ describe('SIGHUP', () => {
       served: ['site'],
       configuration: { mistakes: [expect.stringContaining('sites[0].upstream')] },
     });
-    expect(await statusOf(guard.url, 'one.example')).toBe(200);
+    expect(await getStatus(guard.url, 'one.example')).toBe(200);
     expect(guard.log()).toContain('configuration-not-reloaded');
   });
 
@@ -135,13 +135,13 @@ describe('SIGHUP', () => {
     await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
     await chmod(join(dataDir, 'sites', 'two.secret'), 0o644);
     expect(await reload(dataDir, guard)).toMatchObject({ served: ['site'], quarantined: ['two'] });
-    expect(await statusOf(guard.url, 'two.example')).toBe(503);
-    expect(await statusOf(guard.url, 'one.example')).toBe(200);
+    expect(await getStatus(guard.url, 'two.example')).toBe(503);
+    expect(await getStatus(guard.url, 'one.example')).toBe(200);
 
     await chmod(join(dataDir, 'sites', 'two.secret'), 0o600);
     await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
     expect(await reload(dataDir, guard)).toMatchObject({ served: ['site', 'two'], quarantined: [] });
-    expect(await statusOf(guard.url, 'two.example')).toBe(200);
+    expect(await getStatus(guard.url, 'two.example')).toBe(200);
   });
 
   it('believes the proxies of a list that has changed, for all sites and for one, and keeps them when it is broken', async () => {
@@ -153,7 +153,7 @@ describe('SIGHUP', () => {
     };
     const seen = async () => {
       // A connection of its own: it keeps the trust with which it began.
-      await statusOf(guard.url, 'one.example', '/', { 'x-forwarded-for': '198.51.100.7', connection: 'close' });
+      await getStatus(guard.url, 'one.example', '/', { 'x-forwarded-for': '198.51.100.7', connection: 'close' });
       return address;
     };
     const sites = [{ ...entry, trustedProxies: ['file:cdn.txt'] }];
@@ -191,7 +191,7 @@ describe('SIGHUP', () => {
     let answers = 0;
     const visitor = async () => {
       while (going) {
-        seen.add(await statusOf(guard.url, 'one.example'));
+        seen.add(await getStatus(guard.url, 'one.example'));
         answers++;
       }
     };
@@ -220,7 +220,7 @@ describe('a wildcard host', () => {
       const hits = { one: 0, two: 0 };
       connector.onRequest = (command) => void (command === null && hits.one++);
       second.onRequest = (command) => void (command === null && hits.two++);
-      const status = await statusOf(guard.url, host);
+      const status = await getStatus(guard.url, host);
       return status === 404 ? null : hits.one > 0 ? 'one' : 'two';
     };
     expect(await asked('network.example')).toBe('one');

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { bodyOf, RawClient, statusOf } from './raw-client.js';
+import { RawClient, toBody, toStatus } from './raw-client.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { recordedLog } from './support/log-lines.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
@@ -21,7 +21,7 @@ async function start() {
   /** Status and code of the answer; the code is `not in the envelope` when its body is something else. */
   const ask = async (line: string, headers: readonly string[], body = ''): Promise<[number, string]> => {
     const received = await send(line, headers, body).end();
-    return [statusOf(received), codeIn(received)];
+    return [toStatus(received), codeIn(received)];
   };
   /** Lines of the log that call for somebody. */
   const errors = (): string[] =>
@@ -34,8 +34,8 @@ async function start() {
 
 function codeIn(received: string): string {
   try {
-    const body = JSON.parse(bodyOf(received)) as { code?: string; status?: number; data?: unknown };
-    return body.status === statusOf(received) && 'data' in body ? (body.code ?? '') : 'not in the envelope';
+    const body = JSON.parse(toBody(received)) as { code?: string; status?: number; data?: unknown };
+    return body.status === toStatus(received) && 'data' in body ? (body.code ?? '') : 'not in the envelope';
   } catch {
     return 'not in the envelope';
   }
@@ -94,7 +94,7 @@ describe('a malformed call of the API', () => {
       ),
     );
     for (const [method, headers, body] of sent) {
-      const status = statusOf(await send(`${method} ${BASE}/rate`, headers, body).end());
+      const status = toStatus(await send(`${method} ${BASE}/rate`, headers, body).end());
       expect([method, headers, status < 500]).toEqual([method, headers, true]);
       expect(status).toBeGreaterThanOrEqual(200);
     }

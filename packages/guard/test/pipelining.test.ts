@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answersIn, RawClient, statusOf } from './raw-client.js';
-import { type Gateway, rawServer, recordingServer, startGateway } from './running-gateway.js';
+import { answersIn, RawClient, toStatus } from './raw-client.js';
+import { rawServer, recordingServer, startGateway, type TestGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const CLOSING = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
@@ -21,9 +21,9 @@ function countRequests(): () => number {
 /** A web server that answers nothing. */
 const silentServer = (): Promise<number> => rawServer((socket) => void socket.on('data', () => {}));
 
-async function expectServing(gateway: Gateway): Promise<void> {
+async function expectServing(gateway: TestGateway): Promise<void> {
   const other = new RawClient(gateway.port).send('GET /xmlrpc.php HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-  expect(statusOf(await other.end())).toBe(403);
+  expect(toStatus(await other.end())).toBe(403);
 }
 
 describe('a connection with more requests than guard keeps', () => {
@@ -57,7 +57,7 @@ describe('a connection with more requests than guard keeps', () => {
     gateway.rule({ options: { disable_xml_rpc: 1 } });
     const read = countRequests();
     const received = await new RawClient(gateway.port).send(request.repeat(2000)).end();
-    expect(statusOf(received)).toBe(status);
+    expect(toStatus(received)).toBe(status);
     expect(answersIn(received)).toBeGreaterThan(50);
     // Those that reached the web server are counted, too.
     expect(read()).toBeLessThanOrEqual(2 * MOST_READ);

@@ -33,16 +33,16 @@ async function guardWithPerson() {
   };
   await eventually(() => existsSync(join(dataDir, 'activity.sqlite')));
   const log = file('activity.sqlite');
-  const visitsOf = (address: string) =>
+  const listVisits = (address: string) =>
     (
       log
         .prepare('select sum(count) as hits from visits join visitors on visitors.id = visits.visitor where name = ?')
         .get(address) as { hits: number | null }
     ).hits ?? 0;
   await eventually(() => log.prepare(`select 1 from sqlite_master where name = 'attackers'`).get() !== undefined);
-  await eventually(() => visitsOf(PERSON) === 2 && visitsOf(OTHER) === 1);
+  await eventually(() => listVisits(PERSON) === 2 && listVisits(OTHER) === 1);
   const privacy = (...args: string[]) => runBeside('privacy', ...args, '--data-dir', dataDir);
-  return { dataDir, guard, db, log, visitsOf, privacy };
+  return { dataDir, guard, db, log, visitsOf: listVisits, privacy };
 }
 
 /** Rows about the person in every table that has some. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noopObserver } from '../src/gateway/observer.js';
-import { answersIn, closing, RawClient, statusOf } from './raw-client.js';
+import { answersIn, closing, RawClient, toStatus } from './raw-client.js';
 import { type GatewayOptions, recordingServer, scriptedServer, startGateway } from './running-gateway.js';
 import { runBeside, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
@@ -41,12 +41,12 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
   it('the visitor has the address that its header names', async () => {
     const { send, addresses, gateway } = await behindProxy();
     gateway.rule({ blocked: ['192.0.2.9', '2001:db8::/32'] });
-    expect(statusOf(await send(V1, GET))).toBe(200);
-    expect(statusOf(await send(V2, GET))).toBe(200);
+    expect(toStatus(await send(V1, GET))).toBe(200);
+    expect(toStatus(await send(V2, GET))).toBe(200);
     expect(addresses()).toEqual(['192.0.2.7', '192.0.2.7']);
-    expect(statusOf(await send('PROXY TCP4 192.0.2.9 198.51.100.1 1 80\r\n', GET))).toBe(403);
+    expect(toStatus(await send('PROXY TCP4 192.0.2.9 198.51.100.1 1 80\r\n', GET))).toBe(403);
     const six = ipv6('20010db8000000000000000000000007', 80);
-    expect(statusOf(await send(binaryHeader({ family: 0x21, addresses: six }), GET))).toBe(403);
+    expect(toStatus(await send(binaryHeader({ family: 0x21, addresses: six }), GET))).toBe(403);
     expect(gateway.visits.map(({ address, rule }) => [address, rule])).toEqual([
       ['192.0.2.7', null],
       ['192.0.2.7', null],
@@ -67,7 +67,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     const { send, addresses } = await behindProxy();
     const local = binaryHeader({ command: 0x20, addresses: Buffer.alloc(0) });
     for (const header of ['PROXY UNKNOWN\r\n', local]) {
-      expect(statusOf(await send(header, GET))).toBe(200);
+      expect(toStatus(await send(header, GET))).toBe(200);
       await send(header, closing('GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.50'));
     }
     expect(addresses()).toEqual(['127.0.0.1', '192.0.2.50', '127.0.0.1', '192.0.2.50']);
@@ -92,7 +92,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
       const cuts = Array.from({ length: header.length + 4 }, (_, at) => [at + 1]);
       const everyByte = Array.from({ length: bytes.length }, (_, at) => at);
       const answers = await Promise.all([...cuts, everyByte].map((cut) => sendCut(gateway.port, bytes, cut)));
-      expect(new Set(answers.map(statusOf))).toEqual(new Set([200]));
+      expect(new Set(answers.map(toStatus))).toEqual(new Set([200]));
     }
     expect(new Set(addresses())).toEqual(new Set(['192.0.2.7']));
   });
@@ -111,7 +111,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     const head = Buffer.from(
       `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
-    expect(statusOf(await send(Buffer.concat([V1, head, body.subarray(0, 70_000)]), body.subarray(70_000)))).toBe(200);
+    expect(toStatus(await send(Buffer.concat([V1, head, body.subarray(0, 70_000)]), body.subarray(70_000)))).toBe(200);
     expect(seen[0]?.body).toBe(body.toString('latin1'));
   });
 
@@ -150,7 +150,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     expect(await idle.end()).toContain('hello');
     expect([kept.closed, refused]).toEqual([false, ['too-many-connections-per-address']]);
     const other = new RawClient(gateway.port).send('PROXY TCP4 192.0.2.8 198.51.100.1 1 80\r\n').send(GET);
-    expect(statusOf(await other.end())).toBe(200);
+    expect(toStatus(await other.end())).toBe(200);
   });
 });
 
@@ -196,7 +196,7 @@ describe('connections without a valid PROXY header', () => {
         reset.write(header.subarray(0, at), () => reset.resetAndDestroy());
       }
     }
-    expect(statusOf(await send(V1, GET))).toBe(200);
+    expect(toStatus(await send(V1, GET))).toBe(200);
     expect(refused).toEqual([]);
     await eventually(() => gateway.server.connections === 0);
   });
@@ -210,7 +210,7 @@ describe('connections without a valid PROXY header', () => {
       [V1, V2],
       [V2, V2],
     ] as const) {
-      expect(statusOf(await send(one, two, GET))).toBe(400);
+      expect(toStatus(await send(one, two, GET))).toBe(400);
     }
     expect(addresses()).toEqual([]);
   });
@@ -228,8 +228,8 @@ describe('connections without a valid PROXY header', () => {
 describe('without proxyProtocol', () => {
   it('a PROXY header is a malformed request, and changes nobody’s address', async () => {
     const { send, seen, gateway } = await behindProxy({ proxyProtocol: false, trustedProxies: [] });
-    expect(statusOf(await send(V1, GET))).toBe(400);
-    expect(statusOf(await send(V2, GET))).toBe(400);
+    expect(toStatus(await send(V1, GET))).toBe(400);
+    expect(toStatus(await send(V2, GET))).toBe(400);
     expect(seen).toEqual([]);
     expect(new Set(gateway.visits.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']));
   });
@@ -243,7 +243,7 @@ describe('a PROXY header over a Unix socket', () => {
       [['127.0.0.1'], 0],
     ] as const) {
       const { gateway, addresses } = await behindProxy({ listen: { path }, trustedProxies });
-      expect(statusOf(await new RawClient(path).send(V2).send(GET).end())).toBe(status);
+      expect(toStatus(await new RawClient(path).send(V2).send(GET).end())).toBe(status);
       expect(addresses()).toEqual(status === 200 ? ['192.0.2.7'] : []);
       await gateway.server.close();
     }

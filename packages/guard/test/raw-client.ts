@@ -106,11 +106,11 @@ export function closing(head: string, body = ''): string {
   return `${head}\r\nHost: example.com\r\nConnection: close\r\n\r\n${body}`;
 }
 
-export function statusOf(received: string): number {
+export function toStatus(received: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(received)?.[1] ?? 0);
 }
 
-export function bodyOf(received: string): string {
+export function toBody(received: string): string {
   return received.slice(received.indexOf('\r\n\r\n') + 4);
 }
 

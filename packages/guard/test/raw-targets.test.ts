@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noopObserver } from '../src/gateway/observer.js';
-import { answersIn, bodyOf, closing, RawClient, statusOf } from './raw-client.js';
+import { answersIn, closing, RawClient, toBody, toStatus } from './raw-client.js';
 import { type GatewayOptions, rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
 import { PASSWORD } from './support/fake-wordpress.js';
 import { recordedLog } from './support/log-lines.js';
@@ -53,8 +53,8 @@ describe('a request line with raw bytes', () => {
   ])('is served as if it were percent-encoded: %s', async (_what, line, target) => {
     const { send, seen, gateway, refused, requests } = await start();
     const received = await send(closing(`${line} HTTP/1.1`));
-    expect(statusOf(received)).toBe(200);
-    expect(bodyOf(received)).toContain('hello');
+    expect(toStatus(received)).toBe(200);
+    expect(toBody(received)).toContain('hello');
     expect(seen).toMatchObject([{ method: 'GET', url: target, headers: { host: 'example.com' } }]);
     expect(gateway.visits).toMatchObject([{ address: '127.0.0.1', target, status: 200, rule: null }]);
     expect([requests(), refused]).toEqual([1, []]);
@@ -63,22 +63,22 @@ describe('a request line with raw bytes', () => {
 
   it('may name the host as a URL', async () => {
     const { send, seen } = await start();
-    expect(statusOf(await send(closing(`GET http://example.com/caf${E8}/?${E1} HTTP/1.1`)))).toBe(200);
+    expect(toStatus(await send(closing(`GET http://example.com/caf${E8}/?${E1} HTTP/1.1`)))).toBe(200);
     expect(seen[0]?.url).toBe('/caf%C3%A9/?%E9');
   });
 
   it('may be one of HTTP/1.0, or ask for the head alone', async () => {
     const { send, seen } = await start();
-    expect(statusOf(await send(`GET /?${E8} HTTP/1.0\r\nHost: a\r\n\r\n`))).toBe(200);
+    expect(toStatus(await send(`GET /?${E8} HTTP/1.0\r\nHost: a\r\n\r\n`))).toBe(200);
     const head = await send(closing(`HEAD /?${E8} HTTP/1.1`));
-    expect([statusOf(head), bodyOf(head)]).toEqual([200, '']);
+    expect([toStatus(head), toBody(head)]).toEqual([200, '']);
     expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /?%C3%A9', 'HEAD /?%C3%A9']);
   });
 
   it('may come in pieces after its first raw byte, one byte after another', async () => {
     const { send, seen } = await start();
     const bytes = closing(`GET /?s=${E8}${E1}x${E8} HTTP/1.1\r\nX-A: ${E8}`);
-    expect(statusOf(await send(bytes.slice(0, 9), ...bytes.slice(9)))).toBe(200);
+    expect(toStatus(await send(bytes.slice(0, 9), ...bytes.slice(9)))).toBe(200);
     expect(seen).toMatchObject([{ url: '/?s=%C3%A9%E9x%C3%A9', headers: { 'x-a': E8 } }]);
   });
 
@@ -91,7 +91,7 @@ describe('a request line with raw bytes', () => {
     client.send(body.slice(1000, 200_000));
     await pause(30);
     client.send(body.slice(200_000));
-    expect(statusOf(await client.end())).toBe(200);
+    expect(toStatus(await client.end())).toBe(200);
     expect(seen[0]?.headers['x-a']).toBe(`caf${E8}`);
     expect(seen[0]?.body === body).toBe(true);
   });
@@ -99,7 +99,7 @@ describe('a request line with raw bytes', () => {
   it('may be followed by a body in chunks, or by one that is waited for', async () => {
     const { send, seen, gateway } = await start();
     const chunks = `3\r\n${E8}\n\r\n0\r\n\r\n`;
-    expect(statusOf(await send(`${closing(`POST /?${E8} HTTP/1.1\r\nTransfer-Encoding: chunked`)}${chunks}`))).toBe(
+    expect(toStatus(await send(`${closing(`POST /?${E8} HTTP/1.1\r\nTransfer-Encoding: chunked`)}${chunks}`))).toBe(
       200,
     );
     const client = new RawClient(gateway.port).send(
@@ -175,7 +175,7 @@ describe('a connection with raw targets', () => {
     expect(seen).toHaveLength(9);
     expect(gateway.server.connections).toBe(3);
     // The one that has been idle longest gives way.
-    expect(statusOf(await new RawClient(gateway.port).send(closing(`GET /?${E8} HTTP/1.1`)).end())).toBe(200);
+    expect(toStatus(await new RawClient(gateway.port).send(closing(`GET /?${E8} HTTP/1.1`)).end())).toBe(200);
     await clients[0]?.end();
     await expect.poll(() => gateway.server.connections).toBe(2);
   });
@@ -186,8 +186,8 @@ describe('a connection with raw targets', () => {
     const head = new RawClient(gateway.port).send(`GET /?${E8} HTTP/1.1\r\nHost: a\r\n`);
     const line = new RawClient(gateway.port).send(`GET /?${E8}`);
     const body = new RawClient(gateway.port).send(kept(`POST /?${E8}`, '\r\nContent-Length: 9'));
-    expect(statusOf(await head.end())).toBe(408);
-    expect(statusOf(await line.end())).toBe(408);
+    expect(toStatus(await head.end())).toBe(408);
+    expect(toStatus(await line.end())).toBe(408);
     await body.end();
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
@@ -233,7 +233,7 @@ describe('a connection with raw targets', () => {
     await pause(500);
     expect(client.socket.writableLength).toBeGreaterThan(0);
     reads();
-    expect(statusOf(await client.end())).toBe(200);
+    expect(toStatus(await client.end())).toBe(200);
     expect(length).toBe(size);
   });
 
@@ -292,7 +292,7 @@ describe('what stays refused', () => {
     ['two lengths', `POST /?${E8} HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked`],
   ])('%s', async (_what, line) => {
     const { send, seen, gateway, refused, requests } = await start();
-    expect(statusOf(await send(closing(line)))).toBe(400);
+    expect(toStatus(await send(closing(line)))).toBe(400);
     expect(seen).toEqual([]);
     expect(requests()).toBe(1);
     expect(refused).toHaveLength(1);
@@ -302,28 +302,28 @@ describe('what stays refused', () => {
 
   it('a line of HTTP/0.9', async () => {
     const { send, gateway } = await start();
-    expect(statusOf(await send(closing(`GET /?${E8}`)))).toBe(400);
+    expect(toStatus(await send(closing(`GET /?${E8}`)))).toBe(400);
     expect(gateway.visits).toMatchObject([{ rule: 'ambiguous:framing' }]);
   });
 
   it('a raw byte whose line began in an earlier piece', async () => {
     const { send, seen } = await start();
-    expect(statusOf(await send('GET /caf', `${E8}/ HTTP/1.1\r\nHost: a\r\n\r\n`))).toBe(400);
+    expect(toStatus(await send('GET /caf', `${E8}/ HTTP/1.1\r\nHost: a\r\n\r\n`))).toBe(400);
     expect(seen).toEqual([]);
   });
 
   it('a target that is too long once it is encoded', async () => {
     const { send, seen, gateway } = await start({ limits: { targetBytes: 1000 } });
-    expect(statusOf(await send(closing(`GET /?${E1.repeat(332)} HTTP/1.1`)))).toBe(200);
-    expect(statusOf(await send(closing(`GET /?${E1.repeat(333)} HTTP/1.1`)))).toBe(414);
+    expect(toStatus(await send(closing(`GET /?${E1.repeat(332)} HTTP/1.1`)))).toBe(200);
+    expect(toStatus(await send(closing(`GET /?${E1.repeat(333)} HTTP/1.1`)))).toBe(414);
     expect(seen).toHaveLength(1);
     expect(gateway.visits.map(({ status }) => status)).toEqual([200, 414]);
   });
 
   it('a head that is too long', async () => {
     const { send } = await start();
-    expect(statusOf(await send(closing(`GET /?${E1.repeat(20_000)} HTTP/1.1`)))).toBe(431);
-    expect(statusOf(await send(closing(`GET /?${E1} HTTP/1.1\r\nX-A: ${'a'.repeat(40_000)}`)))).toBe(431);
+    expect(toStatus(await send(closing(`GET /?${E1.repeat(20_000)} HTTP/1.1`)))).toBe(431);
+    expect(toStatus(await send(closing(`GET /?${E1} HTTP/1.1\r\nX-A: ${'a'.repeat(40_000)}`)))).toBe(431);
   });
 });
 
@@ -336,7 +336,7 @@ describe('the rules hold for raw targets', () => {
   ])('xmlrpc.php with raw bytes %s', async (_where, target) => {
     const { send, seen, gateway } = await start();
     gateway.rule({ options: { disable_xml_rpc: 1 } });
-    expect(statusOf(await send(closing(`POST ${target} HTTP/1.1\r\nContent-Length: 0`)))).toBe(403);
+    expect(toStatus(await send(closing(`POST ${target} HTTP/1.1\r\nContent-Length: 0`)))).toBe(403);
     expect(seen).toEqual([]);
     expect(gateway.visits).toMatchObject([{ status: 403, target: target.replaceAll(E8, '%C3%A9') }]);
   });
@@ -359,7 +359,7 @@ describe('the rules hold for raw targets', () => {
     };
     for (let n = 0; n < 6; n++) await guess(`wrong${n}`);
     expect(gate.wordpress.checks).toHaveLength(3);
-    expect(statusOf(await guess(PASSWORD))).not.toBe(302);
+    expect(toStatus(await guess(PASSWORD))).not.toBe(302);
     expect(gate.wordpress.checks).toHaveLength(3);
   });
 
@@ -368,7 +368,7 @@ describe('the rules hold for raw targets', () => {
     gate.wordpress.custom = true;
     const look = async (path: string) => {
       const received = await new RawClient(gate.port).send(closing(`GET ${path} HTTP/1.1`)).end();
-      return [statusOf(received), bodyOf(received).replace(/\/[^ ]*\?%C3%A9/, '<path>')];
+      return [toStatus(received), toBody(received).replace(/\/[^ ]*\?%C3%A9/, '<path>')];
     };
     const missing = await look(`/xy-abcde.php?${E8}`);
     expect(missing[0]).toBe(404);
@@ -420,7 +420,7 @@ describe('who sent a raw target', () => {
     const path = join(await scratchFolder(), 'guard.sock');
     await startGateway(port, { listen: { path }, trustedProxies: ['unix'] });
     const request = closing(`GET /caf${E8} HTTP/1.1\r\nX-Forwarded-For: 192.0.2.7`);
-    expect(statusOf(await new RawClient(path).send(request).end())).toBe(200);
+    expect(toStatus(await new RawClient(path).send(request).end())).toBe(200);
     expect(seen).toMatchObject([{ url: '/caf%C3%A9', headers: { 'x-forwarded-for': '192.0.2.7' } }]);
   });
 });
@@ -513,6 +513,6 @@ describe('nothing is left behind', () => {
     await gateway.server.close();
     const received = await client.end();
     expect(received).toContain('Connection: close');
-    expect(bodyOf(received)).toContain('late');
+    expect(toBody(received)).toContain('late');
   });
 });

@@ -30,7 +30,7 @@ const disableFeeds = async (url: string) => {
   return { http, body: JSON.parse(text) };
 };
 
-const linesOf = (log: ReturnType<typeof recordedLog>): { event?: string; msg?: string }[] =>
+const listLines = (log: ReturnType<typeof recordedLog>): { event?: string; msg?: string }[] =>
   log
     .text()
     .trim()
@@ -74,7 +74,7 @@ describe('guard, with a web server behind that redirects whatever scheme it is t
     const { log, dataDir, guard } = await always();
     await eventually(() => log.events().includes('wordpress-unreachable'));
     expect(log.events()).not.toContain('connector-missing');
-    const line = linesOf(log).find(({ event }) => event === 'wordpress-unreachable');
+    const line = listLines(log).find(({ event }) => event === 'wordpress-unreachable');
     expect(line).toMatchObject({
       redirect: 'https://a.example/index.php',
       msg: expect.stringContaining('X-Forwarded-Proto'),
@@ -100,7 +100,7 @@ describe('guard, with a web server behind that redirects whatever scheme it is t
       message: expect.stringContaining('https://a.example/index.php'),
       advice: expect.stringContaining('The web server behind guard'),
     });
-    const told = JSON.stringify([linesOf(log), report, text, findings]);
+    const told = JSON.stringify([listLines(log), report, text, findings]);
     expect(told).not.toContain('s3cret');
   });
 });
@@ -116,7 +116,7 @@ describe('guard, with a site that takes every host and another server behind', (
     const guard = await runningGuard(dataDir, log.logger);
     const { host } = new URL(upstream);
     await eventually(() => log.events().includes('connector-missing'));
-    expect(linesOf(log).find(({ event }) => event === 'connector-missing')).toMatchObject({ host });
+    expect(listLines(log).find(({ event }) => event === 'connector-missing')).toMatchObject({ host });
     const before = await status(dataDir);
     expect(before.problems).toContainEqual(
       expect.stringContaining(`What answers for the host ${host} has no connector plugin.`),

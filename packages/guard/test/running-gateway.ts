@@ -7,7 +7,7 @@ import type { Config } from '../src/config/config.js';
 import { configFile } from '../src/config/config-file.js';
 import type { ApiHandler } from '../src/gateway/context.js';
 import type { GatewayObserver } from '../src/gateway/observer.js';
-import { createGuardServer, type GuardServer } from '../src/gateway/server.js';
+import { createGateway, type Gateway } from '../src/gateway/server.js';
 import type { RequestHooks } from '../src/hooks.js';
 import { english, type Language } from '../src/i18n/language.js';
 import { toVisitorSet } from '../src/lib/carried-address.js';
@@ -19,7 +19,7 @@ import { BasicCredentials } from '../src/login/basic-credentials.js';
 import type { SecondFactor } from '../src/login/index.js';
 import { ThrottledAccounts } from '../src/login/throttled-accounts.js';
 import { defaultLoginSettings } from '../src/rules/login-policy.js';
-import { compilePolicy, LivePolicy } from '../src/rules/policy.js';
+import { compileSnapshot, LiveSnapshots } from '../src/rules/policy.js';
 import { defaultSitePaths, type SiteConfig } from '../src/site.js';
 import { createSharedAssets } from '../src/sites/shared-assets.js';
 import type { Signal } from '../src/wordpress/signature.js';
@@ -32,11 +32,11 @@ export type RecordedVisit = Pick<Visit, 'address' | 'target' | 'status' | 'rule'
   readonly isOwnCron?: true;
 };
 
-export interface Gateway {
+export interface TestGateway {
   /** 0 for a Unix socket. */
   readonly port: number;
-  readonly server: GuardServer;
-  readonly live: LivePolicy;
+  readonly server: Gateway;
+  readonly live: LiveSnapshots;
   readonly signals: Signal[];
   /** What was left for the Activity Log, in order. */
   readonly visits: RecordedVisit[];
@@ -67,8 +67,8 @@ export interface GatewayOptions {
 const noSecondFactor: SecondFactor = { begin: ({ response }) => void response.destroy(), trustedUsers: () => [] };
 
 /** The gateway on a real socket in front of `upstream`, closed with the test. */
-export async function startGateway(upstream: number | string, options: GatewayOptions = {}): Promise<Gateway> {
-  const live = new LivePolicy();
+export async function startGateway(upstream: number | string, options: GatewayOptions = {}): Promise<TestGateway> {
+  const live = new LiveSnapshots();
   const signals: Signal[] = [];
   const visits: RecordedVisit[] = [];
   const origins: (string | null)[] = [];
@@ -101,8 +101,8 @@ export async function startGateway(upstream: number | string, options: GatewayOp
     mail: { smtp: null },
     logLevel: 'silent',
   };
-  const rule: Gateway['rule'] = ({ blocked = [], options: changed = {}, language = english }) => {
-    const policy = compilePolicy({
+  const rule: TestGateway['rule'] = ({ blocked = [], options: changed = {}, language = english }) => {
+    const policy = compileSnapshot({
       options: { ...OFF, ...changed },
       paths: defaultSitePaths,
       blocked: toVisitorSet(blocked),
@@ -114,7 +114,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
   };
   rule({});
   const logger = options.logger ?? recentLogger();
-  const server = createGuardServer({
+  const server = createGateway({
     config,
     live,
     api: options.api ?? ((_request, response) => void response.end('api')),

@@ -14,8 +14,8 @@ async function guardWithSettings() {
   return { dataDir, guard, file: join(await scratchFolder(), 'settings.json') };
 }
 
-const importOf = (file: string, dataDir: string) => runBeside('settings', 'import', file, '--data-dir', dataDir);
-const exportOf = async (dataDir: string) => {
+const importSettings = (file: string, dataDir: string) => runBeside('settings', 'import', file, '--data-dir', dataDir);
+const exportSettings = async (dataDir: string) => {
   const { stdout } = await runBeside('settings', 'export', '--data-dir', dataDir);
   return JSON.parse(stdout).settings as Record<string, unknown>;
 };
@@ -23,7 +23,7 @@ const exportOf = async (dataDir: string) => {
 describe('settings of a site as JSON', () => {
   it('are exported, and imported by another guard, which enforces them at once', async () => {
     const one = await guardWithSettings();
-    const settings = await exportOf(one.dataDir);
+    const settings = await exportSettings(one.dataDir);
     expect(settings).toMatchObject({ disable_feed: 1 });
     expect(settings).not.toHaveProperty('data_consent');
     await writeFile(one.file, JSON.stringify({ settings }));
@@ -31,22 +31,22 @@ describe('settings of a site as JSON', () => {
     const other = await dataFolderFor(await fakeConnector());
     const guard = await serve(other);
     expect((await fetch(`${guard.url}/feed/`)).status).toBe(200);
-    expect(await importOf(one.file, other)).toMatchObject({ status: 0, stderr: '' });
+    expect(await importSettings(one.file, other)).toMatchObject({ status: 0, stderr: '' });
     await eventually(async () => (await fetch(`${guard.url}/feed/`)).status === 404);
-    expect(await exportOf(other)).toEqual(settings);
+    expect(await exportSettings(other)).toEqual(settings);
   });
 
   it('leave alone what the file lacks', async () => {
     const { dataDir, file } = await guardWithSettings();
-    const before = await exportOf(dataDir);
+    const before = await exportSettings(dataDir);
     await writeFile(file, JSON.stringify({ settings: { login_access: ['192.0.2.0/24', ' 192.0.2.0/24 '] } }));
-    expect((await importOf(file, dataDir)).stdout).toBe('Set 1 settings of site.\n');
-    expect(await exportOf(dataDir)).toEqual({ ...before, login_access: ['192.0.2.0/24'] });
+    expect((await importSettings(file, dataDir)).stdout).toBe('Set 1 settings of site.\n');
+    expect(await exportSettings(dataDir)).toEqual({ ...before, login_access: ['192.0.2.0/24'] });
   });
 
   it('change nothing when one is wrong, and each mistake is named', async () => {
     const { dataDir, file } = await guardWithSettings();
-    const before = await exportOf(dataDir);
+    const before = await exportSettings(dataDir);
     const wrong = {
       disable_feed: 2,
       colour: 'green',
@@ -57,12 +57,12 @@ describe('settings of a site as JSON', () => {
       disable_xml_rpc: 0,
     };
     await writeFile(file, JSON.stringify({ settings: wrong }));
-    const { status, stderr } = await importOf(file, dataDir);
+    const { status, stderr } = await importSettings(file, dataDir);
     expect(status).toBe(1);
     for (const name of Object.keys(wrong).filter((each) => each !== 'disable_xml_rpc')) {
       expect(stderr).toMatch(new RegExp(`^  ${name}[.:]`, 'm'));
     }
-    expect(await exportOf(dataDir)).toEqual(before);
+    expect(await exportSettings(dataDir)).toEqual(before);
   });
 
   it.each([
@@ -71,6 +71,6 @@ describe('settings of a site as JSON', () => {
   ])('are refused from a file with %s', async (_, text, message) => {
     const { dataDir, file } = await guardWithSettings();
     await writeFile(file, text);
-    expect(await importOf(file, dataDir)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
+    expect(await importSettings(file, dataDir)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../src/lib/address.js';
 import { forward, type ResponseHandler } from '../src/upstream/forward.js';
 import { UpstreamPool } from '../src/upstream/upstream-pool.js';
-import { closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer } from './running-gateway.js';
 import { eventually } from './support/scratch.js';
 
@@ -66,7 +66,7 @@ it('an answer that waits for something that fails ends the connection of its cli
   expect(await exchange(port, closing('GET / HTTP/1.1'))).toBe('');
   expect(failures).toEqual([broken]);
   fails = false;
-  expect(statusOf(await exchange(port, closing('GET / HTTP/1.1')))).toBe(200);
+  expect(toStatus(await exchange(port, closing('GET / HTTP/1.1')))).toBe(200);
 });
 
 it('an answer that cannot be given once its wait is over ends the connection of its client alone, and is told', async () => {
@@ -128,7 +128,7 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     const { client, pool, told, endFirst } = await repeating();
     pool.close();
     endFirst();
-    expect(statusOf(await client.end())).toBe(502);
+    expect(toStatus(await client.end())).toBe(502);
     expect(told).toEqual(['whole']);
   });
 
@@ -136,7 +136,7 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     const { client, server, told, endFirst } = await repeating();
     server.close();
     endFirst();
-    expect(statusOf(await client.end())).toBe(502);
+    expect(toStatus(await client.end())).toBe(502);
     expect(told).toEqual(['whole']);
   });
 

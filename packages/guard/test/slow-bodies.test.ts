@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answersIn, RawClient, statusOf } from './raw-client.js';
+import { answersIn, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const post = (length: number, address = '192.0.2.1') =>
@@ -20,7 +20,7 @@ describe('visitors who send their bodies slowly', () => {
     // So long that every one of them would have its connection by now.
     await new Promise((resolve) => setTimeout(resolve, 1300));
     const other = new RawClient(gateway.port).send(GET);
-    await other.until((text) => statusOf(text) === 200);
+    await other.until((text) => toStatus(text) === 200);
     await other.send(`${post(5)}hello`).until((text) => answersIn(text) === 2);
     expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
       ['GET', '/page', ''],
@@ -28,7 +28,7 @@ describe('visitors who send their bodies slowly', () => {
     ]);
     // They are served too, one after another.
     for (const client of slow) client.send('x'.repeat(length - beginning.length));
-    for (const client of slow) await client.until((text) => statusOf(text) === 200);
+    for (const client of slow) await client.until((text) => toStatus(text) === 200);
     expect(seen.filter(({ body }) => body.length === length)).toHaveLength(12);
   });
 
@@ -45,7 +45,7 @@ describe('visitors who send their bodies slowly', () => {
     );
     await new Promise((resolve) => setTimeout(resolve, 100));
     for (const other of others) other.send(kilobytes(40));
-    for (const other of others) await other.until((text) => statusOf(text) === 200);
+    for (const other of others) await other.until((text) => toStatus(text) === 200);
     expect(seen.map(({ body }) => body.length)).toEqual(others.map(() => 60 * 1024));
   });
 
@@ -57,7 +57,7 @@ describe('visitors who send their bodies slowly', () => {
     const next = new RawClient(gateway.port).send(`${post(30 * 1024)}${kilobytes(20)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
     gone.socket.destroy();
-    await next.send(kilobytes(10)).until((text) => statusOf(text) === 200);
+    await next.send(kilobytes(10)).until((text) => toStatus(text) === 200);
     expect(seen.map(({ body }) => body.length)).toEqual([30 * 1024]);
   });
 });

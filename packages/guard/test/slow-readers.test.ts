@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RawClient, statusOf } from './raw-client.js';
+import { RawClient, toStatus } from './raw-client.js';
 import { startGateway, webServer } from './running-gateway.js';
 
 const get = (path: string, address: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\n\r\n`;
@@ -18,7 +18,7 @@ describe('visitors who read nothing of a long answer', () => {
     for (let i = 0; i < 4; i++) new RawClient(gateway.port).send(get('/long', address(i))).socket.pause();
     await new Promise((resolve) => setTimeout(resolve, 200));
     const other = new RawClient(gateway.port).send(get('/page', '192.0.2.99'));
-    await other.until((text) => statusOf(text) === 200);
+    await other.until((text) => toStatus(text) === 200);
   });
 
   it('get all of it when they go on reading', async () => {

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
+import { answersIn, exchange, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -80,7 +80,7 @@ describe('a request that two readers could read in two ways', () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, bytes);
-    expect(statusOf(received)).toBe(400);
+    expect(toStatus(received)).toBe(400);
     expect(answersIn(received)).toBe(1);
     expect(seen).toEqual([]);
   });
@@ -119,7 +119,7 @@ describe('a "#" in the request target, which ends the query for one web server a
     for (const method of methods) {
       const head = `${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
       const received = await new RawClient(gateway.port).send(head).end();
-      expect([method, statusOf(received)]).toEqual([method, 400]);
+      expect([method, toStatus(received)]).toEqual([method, 400]);
     }
     expect([...seen, ...api]).toEqual([]);
     expect(new Set(gateway.visits.map(({ rule, status }) => `${rule} ${status}`))).toEqual(
@@ -133,7 +133,7 @@ describe('a "#" in the request target, which ends the query for one web server a
     const head = (target: string): string =>
       `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${to}\r\n\r\n`;
     for (const target of Object.values(targets)) {
-      expect(statusOf(await exchange(gateway.port, head(target)))).toBe(400);
+      expect(toStatus(await exchange(gateway.port, head(target)))).toBe(400);
     }
     expect(seen).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe('a "#" in the request target, which ends the query for one web server a
   it('goes through where it is encoded', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
-    expect(statusOf(await exchange(gateway.port, 'GET /a%23b?c=%23d HTTP/1.1\r\nHost: a\r\n\r\n'))).toBe(200);
+    expect(toStatus(await exchange(gateway.port, 'GET /a%23b?c=%23d HTTP/1.1\r\nHost: a\r\n\r\n'))).toBe(200);
     expect(seen.map(({ url }) => url)).toEqual(['/a%23b?c=%23d']);
   });
 });
@@ -162,7 +162,7 @@ describe('a request that only looks odd', () => {
   ])('%s is answered', async (_what, bytes, url) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
-    expect(statusOf(await exchange(gateway.port, bytes))).toBe(200);
+    expect(toStatus(await exchange(gateway.port, bytes))).toBe(200);
     expect(seen.map((request) => request.url)).toEqual([url]);
     expect(seen[0]?.rawHeaders.filter((text) => text === 'X-Security-Optimizer-Guard')).toHaveLength(1);
   });
@@ -174,7 +174,7 @@ describe('a request that only looks odd', () => {
       gateway.port,
       `${method} ${method === 'CONNECT' ? 'b:80' : '/'} HTTP/1.1\r\nHost: a\r\n\r\n`,
     );
-    expect([405, 400]).toContain(statusOf(received));
+    expect([405, 400]).toContain(toStatus(received));
     expect(seen).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { answersIn, closing, RawClient, statusOf } from './raw-client.js';
+import { answersIn, closing, RawClient, toStatus } from './raw-client.js';
 import { webServer } from './running-gateway.js';
 import { spawnServe } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
@@ -29,7 +29,7 @@ describe('a socket that a supervisor passes', () => {
     const guard = await started(supervisor);
     expect(guard.events()).toContain('socket-activated');
     expect(supervisor.log()).toContain(`"url":"http://127.0.0.1:${supervisor.port}"`);
-    expect(statusOf(await new RawClient(supervisor.port).send(closing('GET / HTTP/1.1')).end())).toBe(200);
+    expect(toStatus(await new RawClient(supervisor.port).send(closing('GET / HTTP/1.1')).end())).toBe(200);
   });
 
   it('may be a Unix socket, whose peers are trusted if `unix` is', async () => {
@@ -44,13 +44,13 @@ describe('a socket that a supervisor passes', () => {
     const supervisor = await passedSocket({ dataDir, path });
     const guard = await started(supervisor);
     const forwarded = closing('GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.7');
-    expect(statusOf(await new RawClient(path).send(forwarded).end())).toBe(200);
+    expect(toStatus(await new RawClient(path).send(forwarded).end())).toBe(200);
     expect(upstream).toContain('192.0.2.7');
     process.kill(guard.pid, 'SIGTERM');
     await ended(guard);
     // The supervisor's socket file stays.
     await started(supervisor);
-    expect(statusOf(await new RawClient(path).send(forwarded).end())).toBe(200);
+    expect(toStatus(await new RawClient(path).send(forwarded).end())).toBe(200);
   });
 
   it('is one, and no other is guessed', async () => {

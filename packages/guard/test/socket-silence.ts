@@ -27,7 +27,7 @@ export function socketSilence(): SocketSilence {
   const silences = new Map<Socket, Silence>();
   const set = vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, onTimeout) {
     silences.delete(this);
-    if (ms > 0) silences.set(this, { limitMs: ms, silentMs: 0, bytes: bytesOf(this), isOver: false });
+    if (ms > 0) silences.set(this, { limitMs: ms, silentMs: 0, bytes: countBytes(this), isOver: false });
     if (onTimeout !== undefined) {
       if (ms > 0) this.once('timeout', onTimeout);
       else this.removeListener('timeout', onTimeout);
@@ -42,7 +42,7 @@ export function socketSilence(): SocketSilence {
         silences.delete(socket);
         continue;
       }
-      const bytes = bytesOf(socket);
+      const bytes = countBytes(socket);
       if (bytes !== silence.bytes) Object.assign(silence, { bytes, silentMs: 0, isOver: false });
       silence.silentMs += STEP_MS;
       if (silence.isOver || silence.silentMs < silence.limitMs) continue;
@@ -59,6 +59,6 @@ export function socketSilence(): SocketSilence {
   };
 }
 
-function bytesOf({ bytesRead, bytesWritten }: Socket): number {
+function countBytes({ bytesRead, bytesWritten }: Socket): number {
   return bytesRead + bytesWritten;
 }

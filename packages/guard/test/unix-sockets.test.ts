@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { closing, exchange, RawClient, statusOf } from './raw-client.js';
+import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 import { runBeside, serve, spawnServe } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
@@ -23,7 +23,7 @@ async function gatewayOnSocket(trustedProxies: readonly string[]) {
 describe('guard on a Unix socket', () => {
   it('believes no forwarded address unless the socket is trusted, not even where 127.0.0.1 is', async () => {
     const { seen, path } = await gatewayOnSocket(['127.0.0.1']);
-    expect(statusOf(await exchange(path, closing(`GET / HTTP/1.1\r\n${FORWARDED.trim()}`)))).toBe(200);
+    expect(toStatus(await exchange(path, closing(`GET / HTTP/1.1\r\n${FORWARDED.trim()}`)))).toBe(200);
     expect(seen[0]?.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
   });
 
@@ -33,7 +33,7 @@ describe('guard on a Unix socket', () => {
     await exchange(path, closing(`GET / HTTP/1.1\r\n${FORWARDED.trim()}`));
     expect(seen[0]?.headers).toMatchObject({ 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' });
     const refused = await exchange(path, closing('GET /a HTTP/1.1\r\nX-Forwarded-For: 203.0.113.1, 192.0.2.9'));
-    expect(statusOf(refused)).toBe(403);
+    expect(toStatus(refused)).toBe(403);
     expect(gateway.visits.at(-1)).toMatchObject({ address: '192.0.2.9', rule: 'blocked-visitor' });
     await exchange(path, closing('GET /own HTTP/1.1'));
     expect(seen.at(-1)?.headers['x-forwarded-for']).toBe('127.0.0.1');
@@ -62,7 +62,7 @@ describe('a web server behind a Unix socket', () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(`unix:${await socketTo(port)}`);
     const post = closing('POST /form HTTP/1.1\r\nContent-Length: 4', 'a=bc');
-    expect(statusOf(await exchange(gateway.port, post))).toBe(200);
+    expect(toStatus(await exchange(gateway.port, post))).toBe(200);
     await exchange(gateway.port, 'GET /old HTTP/1.0\r\n\r\n');
     expect(seen.map(({ url, body, headers }) => [url, body, headers.host])).toEqual([
       ['/form', 'a=bc', 'example.com'],
@@ -86,7 +86,7 @@ describe('a web server behind a Unix socket', () => {
   it('that is away costs the visitor a 502', async () => {
     const path = join(await scratchFolder(), 'none.sock');
     const gateway = await startGateway(`unix:${path}`);
-    expect(statusOf(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(502);
+    expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(502);
   });
 
   it('takes WebSockets', async () => {
@@ -95,7 +95,7 @@ describe('a web server behind a Unix socket', () => {
     const handshake =
       'GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
     // This web server knows no WebSockets: its ordinary answer comes through.
-    expect(statusOf(await new RawClient(gateway.port).send(handshake).end())).toBe(200);
+    expect(toStatus(await new RawClient(gateway.port).send(handshake).end())).toBe(200);
   });
 
   it('gets guard’s commands too', async () => {

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { closing, exchange, RawClient, statusOf } from './raw-client.js';
-import { type Gateway, rawServer, recordingServer, startGateway } from './running-gateway.js';
+import { closing, exchange, RawClient, toStatus } from './raw-client.js';
+import { rawServer, recordingServer, startGateway, type TestGateway } from './running-gateway.js';
 import { loginGateUnderTest } from './support/login-gate.js';
 import { SECRET } from './support/site-config.js';
 
@@ -17,7 +17,7 @@ function sign(request: IncomingMessage, response: ServerResponse, flags: string)
 }
 
 /** A gateway before a WordPress that answers with the status named in the query and says what its path asks for. */
-async function site(): Promise<Gateway> {
+async function site(): Promise<TestGateway> {
   const { port } = await recordingServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://site');
     if (url.pathname !== '/wp-content/style.css') sign(request, response, url.searchParams.get('flags') ?? '-');
@@ -26,9 +26,9 @@ async function site(): Promise<Gateway> {
   return startGateway(port);
 }
 
-const get = (gateway: Gateway, target: string, headers = '') =>
+const get = (gateway: TestGateway, target: string, headers = '') =>
   exchange(gateway.port, closing(`GET ${target} HTTP/1.1${headers}`));
-const told = ({ visits }: Gateway) => visits.map(({ status, target, rule }) => `${status} ${target} ${rule}`);
+const told = ({ visits }: TestGateway) => visits.map(({ status, target, rule }) => `${status} ${target} ${rule}`);
 
 describe('the Activity Log gets', () => {
   it('what a visitor asked for, with the status they got, once', async () => {
@@ -169,8 +169,8 @@ describe('the Activity Log gets', () => {
     const gateway = await startGateway(port, { limits: { headerSeconds: 0.5 } });
     const idle = new RawClient(gateway.port);
     const silent = new RawClient(gateway.port).send('GET /half HTTP/1.1\r\nHost: a\r\n');
-    expect(statusOf(await silent.end())).toBe(408);
-    expect(statusOf(await idle.end())).toBe(408);
+    expect(toStatus(await silent.end())).toBe(408);
+    expect(toStatus(await idle.end())).toBe(408);
     expect(told(gateway)).toEqual(['408 - malformed:408']);
   });
 
@@ -254,7 +254,7 @@ describe('the Activity Log gets', () => {
   it('answers that guard gives in WordPress’s place', async () => {
     const nobody = await rawServer((socket) => socket.destroy());
     const gateway = await startGateway(nobody);
-    expect(statusOf(await get(gateway, '/page'))).toBe(502);
+    expect(toStatus(await get(gateway, '/page'))).toBe(502);
     await get(gateway, '/wp-json/security-optimizer-connector/v1/hello');
     expect(told(gateway)).toEqual(['502 /page null', '404 /wp-json/security-optimizer-connector/v1/hello null']);
   });

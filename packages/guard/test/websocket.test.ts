@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, RawClient, statusOf } from './raw-client.js';
+import { answersIn, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
 import { socketSilence } from './socket-silence.js';
 
@@ -57,7 +57,7 @@ describe('a WebSocket', () => {
     silence.pass(1300);
     // When Node finds that the head of this one took too long, the WebSocket is older than that.
     const later = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHo');
-    expect(statusOf(await later.end())).toBe(408);
+    expect(toStatus(await later.end())).toBe(408);
     await client.send('late').until((text) => text.endsWith('late'));
   });
 
@@ -81,7 +81,7 @@ describe('a WebSocket', () => {
     const gateway = await startGateway(port);
     gateway.rule({ options: { disable_xml_rpc: 1 } });
     const received = await exchange(gateway.port, HANDSHAKE.replace('/ws', '/xmlrpc.php'));
-    expect(statusOf(received)).toBe(403);
+    expect(toStatus(received)).toBe(403);
     expect(heads).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describe('a WebSocket', () => {
   it('to nowhere gets 502', async () => {
     const port = await rawServer((socket) => void socket.destroy());
     const gateway = await startGateway(port);
-    expect(statusOf(await exchange(gateway.port, HANDSHAKE))).toBe(502);
+    expect(toStatus(await exchange(gateway.port, HANDSHAKE))).toBe(502);
   });
 
   it('takes one of the connections to WordPress until it is answered, and none once it is open', async () => {
@@ -149,7 +149,7 @@ describe('a WebSocket', () => {
       HANDSHAKE.replace('/ws', `/ws${i}`).replace('\r\nHost', `\r\nX-Forwarded-For: 192.0.2.${i}\r\nHost`);
     const clients = Array.from({ length: 19 }, (_, i) => new RawClient(gateway.port).send(handshake(i)));
     // Two under way, sixteen in line, and one too many.
-    await expect.poll(() => clients.filter(({ received }) => statusOf(received) === 503)).toHaveLength(1);
+    await expect.poll(() => clients.filter(({ received }) => toStatus(received) === 503)).toHaveLength(1);
     expect(heads).toHaveLength(2);
     const [gone] = clients.filter(({ received }) => received === '').slice(-1);
     gone?.socket.destroy();
@@ -181,7 +181,7 @@ describe('a wish for another protocol', () => {
       gateway.port,
       'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     );
-    expect(statusOf(received)).toBe(200);
+    expect(toStatus(received)).toBe(200);
     expect(seen).toHaveLength(1);
     expect(seen[0]?.headers).not.toHaveProperty('upgrade');
     expect(seen[0]?.headers).not.toHaveProperty('http2-settings');
@@ -212,7 +212,7 @@ describe('a wish for another protocol', () => {
         client.send(piece);
       }
       const received = await client.end();
-      expect(statusOf(received)).toBe(200);
+      expect(toStatus(received)).toBe(200);
       expect(received).toContain('Connection: close');
       expect(seen).toMatchObject([{ method: 'POST', url: '/pay', body: BODY }]);
       for (const name of ['upgrade', 'http2-settings']) expect(seen[0]?.headers).not.toHaveProperty(name);
@@ -227,7 +227,7 @@ describe('a wish for another protocol', () => {
       gateway.port,
       'POST /xmlrpc.php HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\nab',
     );
-    expect(statusOf(received)).toBe(403);
+    expect(toStatus(received)).toBe(403);
     expect(seen).toEqual([]);
   });
 
@@ -237,7 +237,7 @@ describe('a wish for another protocol', () => {
     const client = new RawClient(gateway.port).send(
       'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n',
     );
-    await client.until((text) => statusOf(text) === 100);
+    await client.until((text) => toStatus(text) === 100);
     await client.send('ab').until((text) => text.includes(' 200 '));
     expect(seen).toMatchObject([{ body: 'ab' }]);
   });

@@ -5,7 +5,7 @@ import { allSimpleSettings } from '@security-optimizer/contract/simple-settings'
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isAddressOfSite } from '../src/api/signed-calls.js';
 import { toRanges } from '../src/lib/own-addresses.js';
-import { outcomeOf } from './support/command-line.js';
+import { waitForOutcome } from './support/command-line.js';
 import { openTestDatabase } from './support/database.js';
 import { fakeConnector, OTHER_SECRET } from './support/fake-connector.js';
 import { callApi, dataFolderFor, runningGuard } from './support/running-guard.js';
@@ -27,7 +27,7 @@ async function guardWithSite() {
 /** Runs a command of WP-CLI in PHP, with the stand-in of WP-CLI and the connector's own classes. */
 function wp(home: string, words: readonly string[], { secret = SECRET, env = {} } = {}) {
   const args = [program, home, secret, 'security-optimizer', ...words];
-  return outcomeOf(spawn('php', args, { env: { ...process.env, ...env } }));
+  return waitForOutcome(spawn('php', args, { env: { ...process.env, ...env } }));
 }
 
 describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {

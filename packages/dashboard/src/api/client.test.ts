@@ -14,7 +14,7 @@ beforeEach(async () => {
   );
 });
 
-async function failureOf(promise: Promise<unknown>): Promise<ApiFailure> {
+async function catchFailure(promise: Promise<unknown>): Promise<ApiFailure> {
   const error = await promise.then(
     () => null,
     (reason: unknown) => reason,
@@ -69,7 +69,7 @@ describe('a call', () => {
     ['another status', { data: {}, status: 201 }],
   ])('fails for %s, even when HTTP says 200', async (_name, body) => {
     server.handler = () => ({ body });
-    expect((await failureOf(api.call({ suffix: '/rate' }))).kind).toBe('refused');
+    expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('refused');
   });
 
   it('carries status, message, code and fields of a refusal', async () => {
@@ -77,7 +77,7 @@ describe('a call', () => {
       status: 400,
       body: { data: null, status: 400, code: 'invalid_input', message: 'Nothing was saved.', fields: { a: 'Use 0.' } },
     });
-    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({
+    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({
       kind: 'refused',
       status: 400,
       code: 'invalid_input',
@@ -88,12 +88,12 @@ describe('a call', () => {
 
   it('reads the status of an error of WordPress itself', async () => {
     server.handler = () => ({ status: 404, body: { code: 'rest_no_route', message: 'No.', data: { status: 404 } } });
-    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({ status: 404, code: 'rest_no_route' });
+    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ status: 404, code: 'rest_no_route' });
   });
 
   it.each(['<html></html>', '', '{"status":200'])('fails with 555 for the body %j', async (body) => {
     server.handler = () => ({ body });
-    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({
+    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({
       kind: 'not_json',
       status: 555,
       message: messages.notJson,
@@ -102,12 +102,12 @@ describe('a call', () => {
 
   it('fails without a status when nothing answers', async () => {
     server.handler = () => null;
-    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'no_response', status: 0 });
+    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'no_response', status: 0 });
   });
 
   it('gives up after its time', async () => {
     server.handler = () => new Promise(() => undefined);
-    expect((await failureOf(api.call({ suffix: '/rate', timeout: 50 }))).kind).toBe('no_response');
+    expect((await catchFailure(api.call({ suffix: '/rate', timeout: 50 }))).kind).toBe('no_response');
   });
 });
 
@@ -134,7 +134,7 @@ describe('a nonce that has grown old', () => {
 
   it('is not renewed a second time when the new one is refused as well', async () => {
     acceptOnly('othernonce', { body: 'newnonce01' });
-    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'refused', status: 403 });
+    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'refused', status: 403 });
     expect(urls()).toEqual(['/rate', '/nonce', '/rate']);
   });
 
@@ -145,7 +145,7 @@ describe('a nonce that has grown old', () => {
     ['a login page', { body: '<!DOCTYPE html><form name="loginform">' }],
   ])('means that the session is gone when the answer is %s', async (_name, fresh) => {
     acceptOnly('newnonce01', fresh);
-    expect((await failureOf(api.call({ suffix: '/rate' }))).kind).toBe('session_gone');
+    expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('session_gone');
     expect(urls()).toEqual(['/rate', '/nonce']);
   });
 
@@ -154,12 +154,15 @@ describe('a nonce that has grown old', () => {
     ['an error of the server', { status: 502, body: 'Bad gateway' }],
   ])('says nothing about the session when the answer is %s', async (_name, fresh) => {
     acceptOnly('newnonce01', fresh);
-    expect((await failureOf(api.call({ suffix: '/rate' }))).kind).toBe('no_response');
+    expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('no_response');
   });
 
   it('is not looked for when the owner lacks the right', async () => {
     server.handler = () => refused(403, 'rest_forbidden', 'Sorry, you are not allowed to do that.');
-    expect(await failureOf(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'refused', code: 'rest_forbidden' });
+    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({
+      kind: 'refused',
+      code: 'rest_forbidden',
+    });
     expect(urls()).toEqual(['/rate']);
   });
 });

@@ -2,7 +2,7 @@ import { render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { useState } from 'react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { choose, optionsOf } from '../../test/choose.js';
+import { choose, listOptions } from '../../test/choose.js';
 import { testServices } from '../../test/test-services.js';
 import { readConfig } from '../api/config.js';
 import { ServicesProvider } from '../api/services.js';
@@ -61,7 +61,7 @@ describe('a select', () => {
 
   it('marks what is chosen in its list, and begins there', async () => {
     render(<Example value={4} />);
-    const options = await optionsOf(field());
+    const options = await listOptions(field());
     expect(options.filter((option) => option.getAttribute('aria-selected') === 'true')).toEqual([options[4]]);
     expect(active()).toBe('May');
     expect(field().getAttribute('aria-controls')).toBe(list()?.id);

@@ -287,12 +287,12 @@ export interface ActivityStore {
    * Counts logins of addresses, each from a time on, by address; those without are missing.
    * @param attackers addresses and Unix seconds
    */
-  loginsOf(
+  readAttackedLogins(
     site: SiteId,
     attackers: readonly { readonly address: string; readonly since: number }[],
   ): Promise<ReadonlyMap<string, number>>;
   /** Returns visitors of addresses, by address; those that the log does not know are missing. */
-  visitorsOf(site: SiteId, addresses: readonly string[]): Promise<ReadonlyMap<string, Visitor>>;
+  readVisitors(site: SiteId, addresses: readonly string[]): Promise<ReadonlyMap<string, Visitor>>;
   /** Returns hits of an address for each hour from that of `from` to the last one that begins before `to`, oldest first. */
   visitorHours(site: SiteId, visitorId: number, from: number, to: number): Promise<readonly number[]>;
   /**

@@ -2,7 +2,7 @@ import type { UnknownRow } from '@security-optimizer/contract/activity';
 import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import type { CurrentBlock } from '@security-optimizer/contract/blocks';
 import { ruleReason } from '@security-optimizer/contract/rule-reasons';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, VisitFilter, VisitRow } from './activity-store.js';
@@ -75,7 +75,7 @@ export function toUnknownRow(
 ): UnknownRow {
   return {
     id: row.id,
-    ts: localTimestamp(timeZone, row.at),
+    ts: toLocalTimestamp(timeZone, row.at),
     ts_unix: row.at,
     ip: row.address,
     hostname: row.hostname ?? '',

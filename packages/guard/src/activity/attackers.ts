@@ -35,7 +35,10 @@ export interface CountedAttacker {
  */
 export async function readAttackers(
   deps: {
-    readonly store: Pick<ActivityStore, 'attacks' | 'loginsOf' | 'visitorsOf' | 'getAddressVisitor' | 'verifiedBotIn'>;
+    readonly store: Pick<
+      ActivityStore,
+      'attacks' | 'readAttackedLogins' | 'readVisitors' | 'getAddressVisitor' | 'verifiedBotIn'
+    >;
     readonly blocks: CurrentBlocks;
     readonly protectedAddresses: (site: SiteId) => ProtectedAddresses;
     readonly timeZone: (site: SiteId) => string;
@@ -54,7 +57,7 @@ export async function readAttackers(
   const shown = attackers.slice(0, all ? ALL_ENTRIES : ENTRIES);
   const singles = shown.filter(({ addresses }) => addresses === 1).map(({ address }) => address);
   const [visitors, blocks, logins] = await Promise.all([
-    store.visitorsOf(site, singles),
+    store.readVisitors(site, singles),
     deps.blocks.find(
       site,
       shown.map(({ address }) => address),
@@ -97,7 +100,7 @@ export async function readAttackers(
       .slice(0, RANKED)
       .map(({ value, count }) => ({ target: value, blocked: count })),
     goals: attackGoals
-      .map((goal) => ({ goal, blocked: sumOf(facts, goal) }))
+      .map((goal) => ({ goal, blocked: toTotal(facts, goal) }))
       .filter(({ blocked }) => blocked > 0)
       .sort((a, b) => b.blocked - a.blocked),
   };
@@ -112,7 +115,7 @@ function toBlocked(address: string): string {
   return parseAddress(address)?.family === 6 ? toAttackNetwork(address) : address;
 }
 
-function sumOf({ totals }: AttackFacts, goal: AttackGoal): number {
+function toTotal({ totals }: AttackFacts, goal: AttackGoal): number {
   return totals.filter((total) => total.goal === goal).reduce((sum, { refused, failed }) => sum + refused + failed, 0);
 }
 
@@ -144,7 +147,7 @@ async function countLogins(
       others: before.others + hits - passwords,
     });
   }
-  const counts = await store.loginsOf(
+  const counts = await store.readAttackedLogins(
     site,
     [...known].map(([address, { since }]) => ({ address, since })),
   );
@@ -168,7 +171,7 @@ async function countLogins(
  */
 export function groupAttackers(rows: readonly AttackerDay[], days: readonly string[]): readonly CountedAttacker[] {
   const networks = new Map<string, { addresses: Set<string>; rows: AttackerDay[]; own: AttackerDay[] }>();
-  const networkOf = (name: string) => {
+  const toNetwork = (name: string) => {
     let network = networks.get(name);
     if (network === undefined) {
       network = { addresses: new Set(), rows: [], own: [] };
@@ -177,7 +180,7 @@ export function groupAttackers(rows: readonly AttackerDay[], days: readonly stri
     return network;
   };
   for (const row of rows) {
-    const network = networkOf(row.who === 'network' ? row.value : toAttackNetwork(row.value));
+    const network = toNetwork(row.who === 'network' ? row.value : toAttackNetwork(row.value));
     if (row.who === 'network') network.own.push(row);
     else {
       network.addresses.add(row.value);

@@ -2,7 +2,7 @@ import { type ActivityKindId, EVERY_ADDRESS } from '@security-optimizer/contract
 import { getRoleName, toEventValue, toShortList } from '@security-optimizer/contract/event-values';
 import { allSimpleSettings } from '@security-optimizer/contract/simple-settings';
 import { plainText } from '../lib/plain-text.js';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { AuditRow, JsonValue } from '../settings/audit-store.js';
 import { isCommandLine, WP_CLI } from '../settings/audit-store.js';
 import { toValueName } from '../settings/simple-settings.js';
@@ -164,5 +164,5 @@ function awayMode(value: JsonValue): string {
 
 function pause(value: JsonValue, timeZone: string): string {
   const valid = typeof value === 'number' && value > 0 && value < 8.64e15;
-  return valid ? toEventValue('paused.until', localTimestamp(timeZone, Math.floor(value / 1000))) : 'Off';
+  return valid ? toEventValue('paused.until', toLocalTimestamp(timeZone, Math.floor(value / 1000))) : 'Off';
 }

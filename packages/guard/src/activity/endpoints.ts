@@ -8,7 +8,7 @@ import type { LoginSecurity } from '../login/index.js';
 import { readLoginAddresses } from '../login/index.js';
 import type { Services } from '../services.js';
 import { toResponseValues } from '../settings/simple-settings.js';
-import { fetchSiteSettings, type SiteSettings } from '../settings/site-settings.js';
+import { readSiteSettings, type SiteSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
 import { countNewVisits, listVisits } from './anonymous-visits.js';
@@ -98,7 +98,7 @@ export function activityEndpoints(
   return {
     pages: {
       activity: ({ site }) =>
-        fetchActivityOptions({ readSettings: (id) => fetchSiteSettings(change.settings, id), store, clock }, site.id),
+        getActivityOptions({ readSettings: (id) => readSiteSettings(change.settings, id), store, clock }, site.id),
     },
     downloads: {
       activityExport: ({ list, format, exact, preset, search, ...parameters }, { site }) =>
@@ -241,7 +241,7 @@ async function countOlder(
 }
 
 /** Fetches the data of the tab Log Settings. Throws StorageError. */
-export async function fetchActivityOptions(
+export async function getActivityOptions(
   deps: {
     readonly readSettings: (site: SiteId) => Promise<SiteSettings>;
     readonly store: Pick<ActivityStore, 'droppedVisits'>;

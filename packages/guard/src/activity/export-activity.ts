@@ -1,7 +1,7 @@
 import type { VisitPreset } from '@security-optimizer/contract/activity';
 import type { DownloadFile } from '../feature.js';
 import { plainText } from '../lib/plain-text.js';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import { HIDDEN_ADDRESS, type LoginAddresses } from '../login/index.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ActivityStore, EventRow, VisitRow } from './activity-store.js';
@@ -58,7 +58,7 @@ export async function exportActivity(deps: ExportContext, ask: ExportQuery): Pro
   const records = (row: VisitRow | EventRow) =>
     'target' in row ? visitRecord(row, timeZone, addresses) : eventRecord(row, timeZone, addresses);
   const names = list === 'unknown' ? visitNames : eventNames;
-  const today = localTimestamp(timeZone, Math.floor(deps.clock() / 1000)).slice(0, 10);
+  const today = toLocalTimestamp(timeZone, Math.floor(deps.clock() / 1000)).slice(0, 10);
   return {
     name: `activity-${list}-${today}.${format}`,
     mediaType: format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json; charset=utf-8',

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAddress, toAddress } from '../lib/address.js';
-import { type Fold, type FoldableVisit, isFlood, SecondFolds, toFoldedNetwork, toTargetKind } from './fold-visits.js';
-import { readTally } from './packed-visits.js';
+import { type Fold, type FoldableVisit, FoldBuffer, isFlood, toFoldedNetwork, toTargetKind } from './fold-visits.js';
+import { readAddressCounts } from './packed-visits.js';
 import { anonymizeAddress } from './visit.js';
 
 function visit(ip: string, more: { rule?: string; status?: number; target?: string; anonymized?: boolean } = {}) {
@@ -13,8 +13,8 @@ function visit(ip: string, more: { rule?: string; status?: number; target?: stri
   return { key: { address: text, rule, status, target }, address, anonymized } satisfies FoldableVisit;
 }
 
-function foldAll(visits: readonly FoldableVisit[]): SecondFolds {
-  const folds = new SecondFolds();
+function foldAll(visits: readonly FoldableVisit[]): FoldBuffer {
+  const folds = new FoldBuffer();
   for (const each of visits)
     if (!folds.join(each)) folds.begin(each, { agent: 'Agent', referer: '', origin: '' }, 1000);
   return folds;
@@ -25,7 +25,7 @@ const far = (count: number) => Array.from({ length: count }, (_, index) => toAdd
 /** So many addresses of one network. */
 const near = (count: number) => Array.from({ length: count }, (_, index) => `2001:db8::${(index + 1).toString(16)}`);
 
-const others = ({ others: tally }: Fold) => (tally === null ? [] : [...readTally(tally.bytes())]);
+const others = ({ others: tally }: Fold) => (tally === null ? [] : [...readAddressCounts(tally.bytes())]);
 
 describe('a flood', () => {
   it('is more than some hundred new rows of a site in a second, or of all sites, but never the first of a site', () => {

@@ -1,5 +1,5 @@
 import { type Address, parseAddress, toAddress } from '../lib/address.js';
-import { AddressTally, type VisitKey } from './packed-visits.js';
+import { AddressCounter, type VisitKey } from './packed-visits.js';
 
 /**
  * In a flood of refused requests a row costs more than the request itself. Above a few hundred new rows per second, all
@@ -89,7 +89,7 @@ export interface Fold {
   readonly moreBits: number | null;
   more: number;
   /** Hits of the other visits by address; null if all have the address of the first. */
-  readonly others: AddressTally | null;
+  readonly others: AddressCounter | null;
 }
 
 /** Texts of a visit that are stored with its row. */
@@ -116,7 +116,7 @@ interface Alike {
 }
 
 /** Folds the visits of one site in one second. */
-export class SecondFolds {
+export class FoldBuffer {
   readonly #alike = new Map<string, Alike>();
   readonly #folds: Fold[] = [];
   #byAddress = 0;
@@ -163,7 +163,7 @@ export class SecondFolds {
       this.#alike.set(group, alike);
     }
     const fold = (moreBits: number | null): Fold => {
-      const others = moreBits === null ? null : new AddressTally();
+      const others = moreBits === null ? null : new AddressCounter();
       const { key, reference = 0 } = visit;
       const made = { key, texts, at, moreBits, more: 0, others, reference, lastReference: reference };
       this.#folds.push(made);

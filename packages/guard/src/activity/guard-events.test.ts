@@ -7,8 +7,8 @@ import { recordedLog } from '../../test/support/log-lines.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { defaultLoginSettings } from '../rules/login-policy.js';
 import { createSecurityEvents, type SecurityEvent } from '../security-events.js';
-import { COMMAND_LINE, type JsonValue, sqlAuditOutbox, sqlAuditStore } from '../settings/audit-store.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
+import { COMMAND_LINE_ACTOR, createAuditOutbox, createAuditStore, type JsonValue } from '../settings/audit-store.js';
+import { createSettingsStore } from '../settings/settings-store.js';
 import { defaultLogSettings } from '../settings/site-settings.js';
 import { toEvent } from './audit-labels.js';
 import { createGuardEvents } from './guard-events.js';
@@ -91,12 +91,12 @@ describe('a change is told in words', () => {
       address: '192.0.2.1',
       origin: 'web',
     });
-    expect(toEvent({ ...row, actor: COMMAND_LINE }, 'UTC')).toMatchObject({
+    expect(toEvent({ ...row, actor: COMMAND_LINE_ACTOR }, 'UTC')).toMatchObject({
       user: null,
       origin: 'cli',
       address: '',
     });
-    expect(toEvent({ ...row, actor: { ...COMMAND_LINE, login: 'guard' } }, 'UTC')).toMatchObject({
+    expect(toEvent({ ...row, actor: { ...COMMAND_LINE_ACTOR, login: 'guard' } }, 'UTC')).toMatchObject({
       origin: 'system',
     });
   });
@@ -113,7 +113,7 @@ async function world() {
   securityEvents.subscribe(async (_site, event) => void reported.push(event));
   const begin = () => {
     const events = createGuardEvents({
-      outbox: sqlAuditOutbox(db),
+      outbox: createAuditOutbox(db),
       store: memory.store,
       securityEvents,
       recording: () => recording.site,
@@ -126,7 +126,7 @@ async function world() {
     return events;
   };
   const change = (name: string, before: JsonValue, after: JsonValue) =>
-    sqlSettingsStore(db).write({
+    createSettingsStore(db).write({
       site: 'site',
       changes: [{ name, before, after, expectedVersion: 0 }],
       actor: owner,
@@ -211,7 +211,7 @@ describe('what happens in guard', () => {
   it('is found however much of it there is, with values that nobody can read among it', async () => {
     const { db, memory, begin } = await world();
     const entries = Array.from({ length: 450 }, (_, index) => ({ name: `n${index}`, before: 0, after: index }));
-    await sqlAuditStore(db).add('site', { actor: owner, at: AT }, entries);
+    await createAuditStore(db).add('site', { actor: owner, at: AT }, entries);
     await db.updateTable('audit').set({ before: '{' }).where('name', '=', 'n7').execute();
     await begin().stop();
     expect(await memory.allEvents()).toHaveLength(450);
@@ -258,7 +258,7 @@ describe('what happens in guard', () => {
       ['sg2fa', 0, 1],
     ];
     for (const [index, [name, before, after]] of rows.entries()) {
-      await sqlAuditStore(db).add('site', { actor: owner, at: AT + index }, [{ name, before, after }]);
+      await createAuditStore(db).add('site', { actor: owner, at: AT + index }, [{ name, before, after }]);
     }
     await begin().stop();
     expect((await memory.allEvents()).map(({ object }) => object)).toEqual([

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { SecurityEvents } from '../security-events.js';
 import type { AuditOutbox, AuditRow } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
@@ -141,7 +141,7 @@ export function createGuardEvents(deps: {
     handleAuditChange: () => later(PROMPT_MS),
     recordLockout(site, who, until) {
       if (recording(site) !== true || waiting >= WAITING_MAX) return;
-      const end = localTimestamp(timeZone(site), Math.floor(until / 1000));
+      const end = toLocalTimestamp(timeZone(site), Math.floor(until / 1000));
       const address = shorten(site, who.replace('/64', ''));
       add(locks, site, lockEvent(site, address, { until, end, now: clock() }));
       waiting++;

@@ -6,7 +6,15 @@ import { eventually } from '../../test/support/scratch.js';
 import { parseAddress } from '../lib/address.js';
 import type { Visitor } from './activity-store.js';
 import { claimedSearchEngine } from './bots.js';
-import { createHostnames, type Dns, hostName, LookupQueue, reverseName, systemDns, type Urgency } from './hostnames.js';
+import {
+  createHostnames,
+  type Dns,
+  hostName,
+  type LookupPriority,
+  LookupQueue,
+  reverseName,
+  systemDns,
+} from './hostnames.js';
 
 const GOOGLE = claimedSearchEngine('Googlebot/2.1');
 const BING = claimedSearchEngine('bingbot/2.0');
@@ -18,7 +26,7 @@ async function underTest() {
   let ahead = 0;
   const visitors = new Map<string, Visitor>();
   const written: string[] = [];
-  const visitorOf = (site: string, address: string): Visitor => {
+  const createVisitor = (site: string, address: string): Visitor => {
     const known = visitors.get(`${site} ${address}`);
     if (known) return known;
     const visitor: Visitor = {
@@ -29,7 +37,7 @@ async function underTest() {
     return visitor;
   };
   const store = {
-    getAddressVisitor: async (site: string, address: string) => visitorOf(site, address),
+    getAddressVisitor: async (site: string, address: string) => createVisitor(site, address),
     async setHostname(site: string, id: number, hostname: string | null, verifiedBot: string | null) {
       const visitor = [...visitors.values()].find((entry) => entry.id === id) as Visitor;
       visitors.set(`${site} ${visitor.name}`, { ...visitor, hostname, verifiedBot });
@@ -230,7 +238,7 @@ describe('a search engine', () => {
   });
 });
 
-function fill(queue: LookupQueue<string>, urgency: Urgency): number {
+function fill(queue: LookupQueue<string>, urgency: LookupPriority): number {
   let added = 0;
   while (!queue.isFull(urgency)) {
     const key = `${urgency} ${added++}`;

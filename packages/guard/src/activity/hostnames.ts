@@ -14,7 +14,7 @@ export interface Hostnames {
    * Wants to know the host name of an address. Never waits, never throws.
    * @param engine the search engine that the visitor claims to be, or null
    */
-  request(site: SiteId, address: string, urgency: Urgency, engine?: SearchEngine | null): void;
+  request(site: SiteId, address: string, urgency: LookupPriority, engine?: SearchEngine | null): void;
   /** Asks nothing more; resolves when nothing is under way. */
   stop(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export function createHostnames(deps: {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  function request(site: SiteId, text: string, urgency: Urgency, engine: SearchEngine | null = null): void {
+  function request(site: SiteId, text: string, urgency: LookupPriority, engine: SearchEngine | null = null): void {
     // Asked ten thousand times a second in a flood: what would change nothing must cost next to nothing.
     if (stopped || queue.isFull(urgency)) return;
     // A claim that nobody can prove needs no questions beyond those for the name.
@@ -231,15 +231,15 @@ export function hostName(name: string): string | null {
 }
 
 /** How soon a host name is wanted: the owner looks at it, a visitor claims to be a search engine, or just so. */
-export type Urgency = 'shown' | 'claimed' | 'seen';
+export type LookupPriority = 'shown' | 'claimed' | 'seen';
 
 /** Most lookups that wait, by urgency. What does not fit is left out, and comes back when it is wanted again. */
-const WAITING_MAX: Readonly<Record<Urgency, number>> = { shown: 500, claimed: 2000, seen: 1000 };
-const URGENCIES: readonly Urgency[] = ['shown', 'claimed', 'seen'];
+const WAITING_MAX: Readonly<Record<LookupPriority, number>> = { shown: 500, claimed: 2000, seen: 1000 };
+const URGENCIES: readonly LookupPriority[] = ['shown', 'claimed', 'seen'];
 
 /** A queue of lookups, the most urgent first, each only once. */
 export class LookupQueue<Task> {
-  readonly #waiting: Readonly<Record<Urgency, Map<string, Task>>> = {
+  readonly #waiting: Readonly<Record<LookupPriority, Map<string, Task>>> = {
     shown: new Map(),
     claimed: new Map(),
     seen: new Map(),
@@ -250,17 +250,17 @@ export class LookupQueue<Task> {
   }
 
   /** Whether a task of this key waits already, at least as urgent. */
-  has(key: string, urgency: Urgency): boolean {
+  has(key: string, urgency: LookupPriority): boolean {
     return URGENCIES.slice(0, URGENCIES.indexOf(urgency) + 1).some((line) => this.#waiting[line].has(key));
   }
 
   /** Whether a task of this urgency would be left out. */
-  isFull(urgency: Urgency): boolean {
+  isFull(urgency: LookupPriority): boolean {
     return this.#waiting[urgency].size >= WAITING_MAX[urgency];
   }
 
   /** Enqueues a task. It replaces an older one of the same key that is not more urgent. */
-  add(key: string, task: Task, urgency: Urgency): void {
+  add(key: string, task: Task, urgency: LookupPriority): void {
     const before = URGENCIES.find((other) => this.#waiting[other].has(key));
     if (before !== undefined && URGENCIES.indexOf(before) < URGENCIES.indexOf(urgency)) return;
     // When the queue is full, the task keeps its lower urgency.

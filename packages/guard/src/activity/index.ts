@@ -3,7 +3,7 @@ import type { CallHandlers, DownloadHandlers, Feature, OptionPages, RunningFeatu
 import { parseAddress } from '../lib/address.js';
 import type { LoginSecurity } from '../login/index.js';
 import { createKnownLoginAddresses } from '../login/index.js';
-import { sqlAuditOutbox } from '../settings/audit-store.js';
+import { createAuditOutbox } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
 import { hasEvents } from '../wordpress/signature.js';
@@ -19,7 +19,7 @@ import type { ActivityCalls } from './endpoints.js';
 import { createGuardEvents } from './guard-events.js';
 import { createHostnames, type Hostnames, systemDns } from './hostnames.js';
 import { createRetention } from './retention.js';
-import { activityStore } from './store/open-activity-store.js';
+import { createActivityStore } from './store/open-activity-store.js';
 import { anonymizeAddress } from './visit.js';
 import { createVisitLog } from './visit-log.js';
 
@@ -69,7 +69,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     feed.subscribe(blocklist.reload);
 
     const timeZone = (site: SiteId) => sites.timeZone(site);
-    const store = activityStore({ dataDir, logger, clock, timeZone });
+    const store = createActivityStore({ dataDir, logger, clock, timeZone });
     const settings = (site: SiteId) => sites.get(site).settings.log;
     const anonymize = (site: SiteId) => settings(site).anonymize_addresses === 1;
     // A request to a site that was removed meanwhile leaves nothing: its rows may be erased already.
@@ -96,7 +96,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     });
     // Changes of a site in quarantine belong into its log as well, and old rows leave it.
     const events = createGuardEvents({
-      outbox: sqlAuditOutbox(db),
+      outbox: createAuditOutbox(db),
       store,
       recording: (site) => (siteList.has(site) ? recording(site) : null),
       ...{ securityEvents, shorten, timeZone, clock, logger },

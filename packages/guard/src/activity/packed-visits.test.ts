@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NOT_FOLDED, packVisits, unpackVisits, VisitPack } from './packed-visits.js';
+import { NOT_FOLDED, PackedVisitBuilder, packVisits, unpackVisits } from './packed-visits.js';
 
 const character = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
 const text = (most: number, least = 0) => fc.string({ unit: character, minLength: least, maxLength: most });
@@ -43,18 +43,18 @@ describe('packed visits', () => {
 
   it('weigh more when they name many other addresses', () => {
     const others = new Uint8Array(20_000);
-    expect(packVisits([{ ...visitOf('/'), ...FACTS, others }]).weight).toBe(101);
+    expect(packVisits([{ ...createVisit('/'), ...FACTS, others }]).weight).toBe(101);
   });
 
   it('take no more memory than they need when they are handed over', () => {
-    const { bytes } = packVisits([{ ...visitOf('/'), ...FACTS }]);
+    const { bytes } = packVisits([{ ...createVisit('/'), ...FACTS }]);
     expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
   });
 
   it('are known again where they were written, and by nothing less than all of their key', () => {
-    const pack = new VisitPack('site');
-    const places = Array.from({ length: 100 }, (_, index) => pack.append(visitOf(`/${index}`), FACTS));
-    expect(places.map((place, index) => pack.isAt(place, visitOf(`/${index}`)))).not.toContain(false);
+    const pack = new PackedVisitBuilder('site');
+    const places = Array.from({ length: 100 }, (_, index) => pack.append(createVisit(`/${index}`), FACTS));
+    expect(places.map((place, index) => pack.isAt(place, createVisit(`/${index}`)))).not.toContain(false);
     const place = pack.append(
       { address: '192.0.2.1', status: 403, rule: 'ab', target: '/c' },
       { ...FACTS, agent: 'agent' },
@@ -71,9 +71,9 @@ describe('packed visits', () => {
   });
 
   it('count their repeats in place', () => {
-    const pack = new VisitPack('site');
-    const first = pack.append(visitOf('/first'), { ...FACTS, number: 7 });
-    pack.append(visitOf('/second'), FACTS);
+    const pack = new PackedVisitBuilder('site');
+    const first = pack.append(createVisit('/first'), { ...FACTS, number: 7 });
+    pack.append(createVisit('/second'), FACTS);
     pack.addHit(first);
     pack.addHit(first);
     const packed = pack.close();
@@ -85,6 +85,6 @@ describe('packed visits', () => {
   });
 });
 
-function visitOf(target: string) {
+function createVisit(target: string) {
   return { address: '192.0.2.7', status: 200, rule: null, target };
 }

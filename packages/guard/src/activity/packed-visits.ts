@@ -64,7 +64,7 @@ const NOBODY = new Uint8Array();
 export const NOT_FOLDED = { more: 0, moreBits: null, others: NOBODY } as const;
 
 /** A batch of visits in the making. */
-export class VisitPack {
+export class PackedVisitBuilder {
   readonly site: SiteId;
   readonly #room: number;
   #bytes = NOTHING;
@@ -190,7 +190,7 @@ export function countHits({ count, more, moreBits }: Pick<NumberedVisit, 'count'
 }
 
 export function packVisits(visits: Iterable<Visit & Partial<NumberedVisit>>): PackedVisits {
-  const pack = new VisitPack('');
+  const pack = new PackedVisitBuilder('');
   for (const visit of visits) pack.append(visit, { number: 0, repeats: 0, ...NOT_FOLDED, ...visit });
   return pack.close();
 }
@@ -248,7 +248,7 @@ const TALLY_SMALLEST = 256;
  * collector of garbage busy (decision 14). Only hits that follow one another share an entry, so an address may stand
  * there more than once.
  */
-export class AddressTally {
+export class AddressCounter {
   #bytes = Buffer.alloc(0);
   #used = 0;
   #last = '';
@@ -285,7 +285,7 @@ export class AddressTally {
 }
 
 /** What a tally counted, in the order of its hits. */
-export function* readTally({ buffer, byteOffset, byteLength }: Uint8Array): Generator<AddressHits> {
+export function* readAddressCounts({ buffer, byteOffset, byteLength }: Uint8Array): Generator<AddressHits> {
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
   for (let at = 0; at < bytes.length; ) {
     const end = at + TEXT + bytes.readUInt8(at + LENGTH);
@@ -321,7 +321,7 @@ export class RecentVisits {
     return before === -1 ? -1 : this.put(hash, this.#older.packAt(before), this.#older.offsetAt(before));
   }
 
-  packAt(place: number): VisitPack {
+  packAt(place: number): PackedVisitBuilder {
     return this.#newer.packAt(place);
   }
 
@@ -330,13 +330,13 @@ export class RecentVisits {
   }
 
   /** Remembers where a visit was written down. Returns its place. */
-  put(hash: number, pack: VisitPack, offset: number): number {
+  put(hash: number, pack: PackedVisitBuilder, offset: number): number {
     if (this.#newer.size >= FULL) this.rotate();
     return this.#newer.put(hash, pack, offset);
   }
 
   /** The visit at this place was written down anew. */
-  move(place: number, pack: VisitPack, offset: number): void {
+  move(place: number, pack: PackedVisitBuilder, offset: number): void {
     this.#newer.set(place, pack, offset);
   }
 
@@ -354,8 +354,8 @@ class Table {
   readonly #offsets = new Uint32Array(SLOTS);
   /** Number of the pack, from 1 on; 0 where nothing stands. */
   readonly #numbers = new Uint32Array(SLOTS);
-  readonly #packs: VisitPack[] = [];
-  readonly #numberOf = new Map<VisitPack, number>();
+  readonly #packs: PackedVisitBuilder[] = [];
+  readonly #numberOf = new Map<PackedVisitBuilder, number>();
   size = 0;
 
   find(hash: number, site: SiteId, key: VisitKey): number {
@@ -369,15 +369,15 @@ class Table {
     return -1;
   }
 
-  packAt(place: number): VisitPack {
-    return this.#packs[(this.#numbers[place] as number) - 1] as VisitPack;
+  packAt(place: number): PackedVisitBuilder {
+    return this.#packs[(this.#numbers[place] as number) - 1] as PackedVisitBuilder;
   }
 
   offsetAt(place: number): number {
     return this.#offsets[place] as number;
   }
 
-  put(hash: number, pack: VisitPack, offset: number): number {
+  put(hash: number, pack: PackedVisitBuilder, offset: number): number {
     let place = hash % SLOTS;
     for (let step = 1; step < PROBES && this.#numbers[place] !== 0; step++) place = (hash + step) % SLOTS;
     if (this.#numbers[place] === 0) this.size++;
@@ -386,7 +386,7 @@ class Table {
     return place;
   }
 
-  set(place: number, pack: VisitPack, offset: number): void {
+  set(place: number, pack: PackedVisitBuilder, offset: number): void {
     let number = this.#numberOf.get(pack);
     if (number === undefined) {
       number = this.#packs.push(pack);

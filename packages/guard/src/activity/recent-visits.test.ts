@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOT_FOLDED, RecentVisits, VisitPack, visitHash } from './packed-visits.js';
+import { NOT_FOLDED, PackedVisitBuilder, RecentVisits, visitHash } from './packed-visits.js';
 
 const SEED = 0x5eed;
 const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0, ...NOT_FOLDED };
@@ -9,7 +9,12 @@ function visit(target: string, status = 200) {
 }
 
 /** Writes a visit down and remembers it. */
-function remember(recent: RecentVisits, pack: VisitPack, key: ReturnType<typeof visit>, hash = visitHash(key, SEED)) {
+function remember(
+  recent: RecentVisits,
+  pack: PackedVisitBuilder,
+  key: ReturnType<typeof visit>,
+  hash = visitHash(key, SEED),
+) {
   recent.put(hash, pack, pack.append(key, FACTS));
 }
 
@@ -20,7 +25,7 @@ function knows(recent: RecentVisits, key: ReturnType<typeof visit>, site = 'site
 describe('recent visits', () => {
   it('are found where they were written down', () => {
     const recent = new RecentVisits();
-    const pack = new VisitPack('site');
+    const pack = new PackedVisitBuilder('site');
     for (let i = 0; i < 5000; i++) remember(recent, pack, visit(`/${i}`));
     let found = 0;
     for (let i = 0; i < 5000; i++) {
@@ -34,13 +39,13 @@ describe('recent visits', () => {
 
   it('are not those of another site', () => {
     const recent = new RecentVisits();
-    remember(recent, new VisitPack('site'), visit('/'));
+    remember(recent, new PackedVisitBuilder('site'), visit('/'));
     expect([knows(recent, visit('/')), knows(recent, visit('/'), 'other')]).toEqual([true, false]);
   });
 
   it('with the same hash are told apart by what they are', () => {
     const recent = new RecentVisits();
-    const pack = new VisitPack('site');
+    const pack = new PackedVisitBuilder('site');
     remember(recent, pack, visit('/a'), 7);
     remember(recent, pack, visit('/b'), 7);
     expect(knows(recent, visit('/a'), 'site', 7)).toBe(true);
@@ -51,7 +56,7 @@ describe('recent visits', () => {
 
   it('with the same hash in thousands keep nobody searching', () => {
     const recent = new RecentVisits();
-    const pack = new VisitPack('site');
+    const pack = new PackedVisitBuilder('site');
     for (let i = 0; i < 5000; i++) remember(recent, pack, visit(`/${i}`), 7);
     let known = 0;
     for (let i = 0; i < 5000; i++) if (knows(recent, visit(`/${i}`), 'site', 7)) known++;
@@ -60,7 +65,7 @@ describe('recent visits', () => {
 
   it('are known for one turn more, and longer when they are met again', () => {
     const recent = new RecentVisits();
-    const pack = new VisitPack('site');
+    const pack = new PackedVisitBuilder('site');
     remember(recent, pack, visit('/once'));
     remember(recent, pack, visit('/again'));
     recent.rotate();
@@ -71,8 +76,8 @@ describe('recent visits', () => {
 
   it('are found where they were written down anew, not where they stood before', () => {
     const recent = new RecentVisits();
-    const first = new VisitPack('site');
-    const second = new VisitPack('site');
+    const first = new PackedVisitBuilder('site');
+    const second = new PackedVisitBuilder('site');
     remember(recent, first, visit('/'));
     const hash = visitHash(visit('/'), SEED);
     const place = recent.find(hash, 'site', visit('/'));
@@ -82,7 +87,7 @@ describe('recent visits', () => {
 
   it('are forgotten when there are too many, not searched for ever longer', () => {
     const recent = new RecentVisits();
-    const pack = new VisitPack('site');
+    const pack = new PackedVisitBuilder('site');
     for (let i = 0; i < 100_000; i++) remember(recent, pack, visit(`/${i}`));
     expect(knows(recent, visit('/99999'))).toBe(true);
     expect(knows(recent, visit('/0'))).toBe(false);

@@ -2,7 +2,7 @@ import type { RegisteredRow } from '@security-optimizer/contract/activity';
 import type { SentFilters } from '@security-optimizer/contract/activity-filters';
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import type { CurrentBlock } from '@security-optimizer/contract/blocks';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, EventFilter, EventRow } from './activity-store.js';
@@ -102,7 +102,7 @@ export function toRegisteredRow(
   const { kind, object, objectType, before, after } = row;
   return {
     id: row.id,
-    ts: localTimestamp(timeZone, row.at),
+    ts: toLocalTimestamp(timeZone, row.at),
     ts_unix: row.at,
     ip: row.address,
     hostname: row.hostname ?? '',

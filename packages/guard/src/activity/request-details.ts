@@ -2,7 +2,7 @@ import type { RequestDetails } from '@security-optimizer/contract/attackers';
 import { FAILED_LOGIN_REASON, ruleReason } from '@security-optimizer/contract/rule-reasons';
 import { formatReference } from '../http/request-id.js';
 import { ApiError } from '../lib/api-error.js';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, VisitDetails } from './activity-store.js';
@@ -41,7 +41,7 @@ export async function readRequestDetails(
   const known = (text: string) => (text === '' ? null : text);
   return {
     id: visit.id,
-    ts: localTimestamp(deps.timeZone(site), visit.at),
+    ts: toLocalTimestamp(deps.timeZone(site), visit.at),
     ts_unix: visit.at,
     method: known(visit.method),
     url: visit.target.startsWith('/') ? visit.origin + visit.target : visit.target,

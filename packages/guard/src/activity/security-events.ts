@@ -44,17 +44,17 @@ type IsOff = (before: JsonValue, after: JsonValue) => boolean;
 const toZero: IsOff = (before, after) => before !== 0 && after === 0;
 
 /** Protections besides the pause, by the name of their setting. */
-const protections: ReadonlyMap<string, { readonly title: string; readonly isOff: IsOff }> = new Map([
+const protectionNames: ReadonlyMap<string, { readonly title: string; readonly isOff: IsOff }> = new Map([
   ...siteSecurityToggles.map(({ field, title }) => [field as string, { title, isOff: toZero }] as const),
   ['sg2fa', { title: 'Two-factor Authentication for Admin & Editors Users', isOff: toZero }],
   ['disable_usernames', { title: 'Disable Common Usernames', isOff: toZero }],
   ['login_attempts', { title: 'Limit Login Attempts', isOff: toZero }],
-  ['login_access', { title: 'Login Access', isOff: (before, after) => countOf(before) > 0 && countOf(after) === 0 }],
+  ['login_access', { title: 'Login Access', isOff: (before, after) => toCount(before) > 0 && toCount(after) === 0 }],
   [
     'login_url',
     {
       title: 'Custom Login URL',
-      isOff: (before, after) => typeOf(before) === 'custom' && typeOf(after) === 'default',
+      isOff: (before, after) => toType(before) === 'custom' && toType(after) === 'default',
     },
   ],
   ['disable_activity_log', { title: 'Activity log', isOff: (before, after) => before === 0 && after === 1 }],
@@ -74,15 +74,15 @@ export function toSettingSecurityEvent(row: AuditRow): Extract<SecurityEvent, { 
     const isPaused = typeof after === 'number' && after > at;
     return isPaused ? { ...base, protection: 'All protections', until: after } : null;
   }
-  const protection = protections.get(name);
+  const protection = protectionNames.get(name);
   if (protection === undefined || !protection.isOff(before, after)) return null;
   return { ...base, protection: protection.title, until: null };
 }
 
-function countOf(value: JsonValue): number {
+function toCount(value: JsonValue): number {
   return Array.isArray(value) ? value.length : 0;
 }
 
-function typeOf(value: JsonValue): JsonValue {
+function toType(value: JsonValue): JsonValue {
   return (value as { readonly type?: JsonValue } | null)?.type ?? null;
 }

@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
 import { pino } from 'pino';
-import type { VisitSink } from '../hooks.js';
+import type { VisitRecorder } from '../hooks.js';
 import type { Address } from '../lib/address.js';
 import { toSeenAddress } from '../lib/carried-address.js';
 import type { Clock } from '../lib/clock.js';
@@ -13,7 +13,7 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** The file for programs that block addresses, such as fail2ban. */
 export interface SecurityLog {
   /** Passes visits on, and writes the refused ones and the failed logins. */
-  readonly visits: VisitSink;
+  readonly visits: VisitRecorder;
   /** Writes what waits and closes the file. */
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface SecurityLog {
  */
 export function openSecurityLog(
   file: string,
-  { visits, clock, logger }: { readonly visits: VisitSink; readonly clock: Clock; readonly logger: Logger },
+  { visits, clock, logger }: { readonly visits: VisitRecorder; readonly clock: Clock; readonly logger: Logger },
 ): SecurityLog {
   // Opened here and now, so that a wrong path keeps guard from starting; written without blocking.
   const destination = pino.destination({ dest: openSync(file, 'a', 0o600), sync: false, maxLength: MAX_WAITING_BYTES });

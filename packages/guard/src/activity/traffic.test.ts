@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import { planTraffic, sumTraffic } from './traffic.js';
 
 const at = (text: string) => Date.parse(text) / 1000;
@@ -11,7 +11,7 @@ describe('the bars of a period', () => {
   it('are the days that the log is kept, today the last, when nothing is asked for', () => {
     const { step, edges } = planTraffic({ from: null, to: null }, { timeZone: 'Europe/Berlin', now, keptDays: 12 });
     expect([step, edges.length]).toEqual(['day', 13]);
-    expect(edges.map((edge) => localTimestamp('Europe/Berlin', edge))).toEqual(
+    expect(edges.map((edge) => toLocalTimestamp('Europe/Berlin', edge))).toEqual(
       Array.from({ length: 13 }, (_, day) => `2026-11-${10 + day} 00:00`),
     );
   });
@@ -65,7 +65,7 @@ describe('the sums of hours', () => {
     const plan = planTraffic({ from: null, to: null }, { timeZone: '+05:30', now, keptDays: 12 });
     // 18:00 UTC is 23:30 there: the hour counts to the day that is about to end.
     const [day] = sumTraffic(plan, [hour(at('2026-11-20T18:00:00Z'), 3)]).bars.filter(({ humans }) => humans > 0);
-    expect(localTimestamp('+05:30', day?.from ?? 0)).toBe('2026-11-20 00:00');
+    expect(toLocalTimestamp('+05:30', day?.from ?? 0)).toBe('2026-11-20 00:00');
   });
 
   it('keep humans, bots and refused apart', () => {

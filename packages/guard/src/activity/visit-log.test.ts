@@ -3,14 +3,14 @@ import { allVisits, NOW, SITE, testStore } from '../../test/support/activity-sto
 import { recordedLog } from '../../test/support/log-lines.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { leastProcessorTime } from '../../test/support/processor-time.js';
-import type { SeenRequest } from '../hooks.js';
+import type { ObservedRequest } from '../hooks.js';
 import { parseAddress } from '../lib/address.js';
 import type { VisitBatch } from './activity-store.js';
 import { unpackVisits } from './packed-visits.js';
 import type { NumberedVisit, Visit } from './visit.js';
 import { createVisitLog, type VisitRules } from './visit-log.js';
 
-function seen(target: string, more: Partial<SeenRequest> & { ip?: string } = {}): SeenRequest {
+function seen(target: string, more: Partial<ObservedRequest> & { ip?: string } = {}): ObservedRequest {
   const address = parseAddress(more.ip ?? '192.0.2.7');
   if (address === null) throw new Error('not an address');
   return { address, target, status: 200, rule: null, agent: () => 'Browser/1.0', ...more };

@@ -1,13 +1,20 @@
-import type { LateFailure, SeenRequest, VisitSink } from '../hooks.js';
+import type { LateFailure, ObservedRequest, VisitRecorder } from '../hooks.js';
 import { toReferenceNumber } from '../http/request-id.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { plainText } from '../lib/plain-text.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
-import { type FoldableVisit, isFlood, SecondFolds, type VisitTexts } from './fold-visits.js';
+import { type FoldableVisit, FoldBuffer, isFlood, type VisitTexts } from './fold-visits.js';
 import { cleanReferer, maskSecrets } from './mask-secrets.js';
-import { NOT_FOLDED, RecentVisits, type VisitFacts, type VisitKey, VisitPack, visitHash } from './packed-visits.js';
+import {
+  NOT_FOLDED,
+  PackedVisitBuilder,
+  RecentVisits,
+  type VisitFacts,
+  type VisitKey,
+  visitHash,
+} from './packed-visits.js';
 import { anonymizeAddress } from './visit.js';
 
 /** What a site wants of its log. */
@@ -20,7 +27,7 @@ export interface VisitRules {
   readonly namesLogin?: (target: string) => boolean;
 }
 
-export interface VisitLog extends VisitSink {
+export interface VisitLog extends VisitRecorder {
   /** Hands over what waits, and resolves when all of it is stored or counted as dropped. */
   /** Resolves when all visits so far are stored, or can't be. */
   writeAll(): Promise<void>;
@@ -54,14 +61,14 @@ const LOGIN_CHARACTERS = 60;
 /** Visits of one site. */
 interface SiteVisits {
   /** Of the present batch, what was not seen in the last second. */
-  fresh: VisitPack;
+  fresh: PackedVisitBuilder;
   /** Of the present second, what was handed over before. */
-  repeats: VisitPack;
+  repeats: PackedVisitBuilder;
   /** Second of the clock of the last visit, and the rows that were begun in it. */
   second: number;
   begun: number;
   /** Refused visits of that second that share rows; null when there are none. */
-  folds: SecondFolds | null;
+  folds: FoldBuffer | null;
   dropped: number;
   /** Handed over and not stored yet, weighed. */
   inFlight: number;
@@ -102,7 +109,7 @@ export function createVisitLog(deps: {
   let number = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function add(site: SiteId, seen: SeenRequest): void {
+  function add(site: SiteId, seen: ObservedRequest): void {
     const siteRules = rules(site);
     const { recording, anonymize, ownCron } = siteRules;
     if (!recording || (seen.isOwnCron === true && !ownCron)) return;
@@ -171,7 +178,7 @@ export function createVisitLog(deps: {
     visits: SiteVisits,
     hash: number,
     key: VisitKey,
-    seen: SeenRequest,
+    seen: ObservedRequest,
     siteRules: VisitRules,
   ): void {
     if (!fits(visits, visits.inFlight + visits.fresh.rows)) return;
@@ -182,7 +189,13 @@ export function createVisitLog(deps: {
     if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = handOver(site, visits, visits.fresh);
   }
 
-  function repeat(visits: SiteVisits, place: number, key: VisitKey, seen: SeenRequest, siteRules: VisitRules): void {
+  function repeat(
+    visits: SiteVisits,
+    place: number,
+    key: VisitKey,
+    seen: ObservedRequest,
+    siteRules: VisitRules,
+  ): void {
     const pack = recent.packAt(place);
     const offset = recent.offsetAt(place);
     if (pack.isOpen) pack.addHit(offset, isShownReference(seen) ? readReference(seen) : 0);
@@ -196,11 +209,11 @@ export function createVisitLog(deps: {
     site: SiteId,
     visits: SiteVisits,
     visit: FoldableVisit,
-    seen: SeenRequest,
+    seen: ObservedRequest,
     siteRules: VisitRules,
     at: number,
   ): void {
-    visits.folds ??= new SecondFolds();
+    visits.folds ??= new FoldBuffer();
     const { folds } = visits;
     const before = folds.weight;
     if (!fits(visits, visits.inFlight + visits.fresh.rows + before)) return;
@@ -212,7 +225,7 @@ export function createVisitLog(deps: {
     folding += folds.weight - before;
   }
 
-  function toFacts(seen: SeenRequest, siteRules: VisitRules, repeats: number): VisitFacts {
+  function toFacts(seen: ObservedRequest, siteRules: VisitRules, repeats: number): VisitFacts {
     const texts = readTexts(seen, siteRules);
     const reference = readReference(seen);
     return { ...texts, at: clock(), count: 1, number: nextNumber(), repeats, ...NOT_FOLDED, reference };
@@ -248,7 +261,7 @@ export function createVisitLog(deps: {
   function getSiteVisits(site: SiteId): SiteVisits {
     let visits = sites.get(site);
     if (visits === undefined) {
-      const packs = { fresh: new VisitPack(site), repeats: new VisitPack(site) };
+      const packs = { fresh: new PackedVisitBuilder(site), repeats: new PackedVisitBuilder(site) };
       visits = { ...packs, second: 0, begun: 0, folds: null, dropped: 0, inFlight: 0, idle: 0 };
       sites.set(site, visits);
     }
@@ -275,7 +288,7 @@ export function createVisitLog(deps: {
   }
 
   /** Returns the pack for what comes next. */
-  function handOver(site: SiteId, visits: SiteVisits, pack: VisitPack): VisitPack {
+  function handOver(site: SiteId, visits: SiteVisits, pack: PackedVisitBuilder): PackedVisitBuilder {
     const { dropped } = visits;
     const packed = pack.close();
     const { weight, hits } = packed;
@@ -301,7 +314,7 @@ export function createVisitLog(deps: {
     });
     writes.add(done);
     // It will hardly need more than the last one.
-    return new VisitPack(site, pack.used);
+    return new PackedVisitBuilder(site, pack.used);
   }
 
   return {
@@ -333,13 +346,13 @@ export function createVisitLog(deps: {
   }
 }
 
-function readAgent(seen: SeenRequest): string | null {
+function readAgent(seen: ObservedRequest): string | null {
   const agent = seen.agent();
   return agent === null ? null : escaped(cut(agent, AGENT_CHARACTERS), AGENT_CHARACTERS);
 }
 
 /** The texts of a request that are stored with its row. */
-function readTexts(seen: SeenRequest, { namesLogin = () => true }: VisitRules): VisitTexts {
+function readTexts(seen: ObservedRequest, { namesLogin = () => true }: VisitRules): VisitTexts {
   const referer = seen.referer?.() ?? null;
   const cleaned = referer === null ? null : cleanReferer(cut(referer, REFERER_CHARACTERS), namesLogin);
   return {
@@ -349,12 +362,12 @@ function readTexts(seen: SeenRequest, { namesLogin = () => true }: VisitRules): 
   };
 }
 
-function readReference({ requestId }: SeenRequest): number {
+function readReference({ requestId }: ObservedRequest): number {
   return requestId === undefined ? 0 : toReferenceNumber(requestId);
 }
 
 /** Whether the visitor was told a reference. */
-function isShownReference({ rule, status }: SeenRequest): boolean {
+function isShownReference({ rule, status }: ObservedRequest): boolean {
   return rule !== null || status >= 500;
 }
 

@@ -85,7 +85,7 @@ function parse(site: SiteId, value: string): AlertSettings {
 }
 
 /** What a recipient of the tab Weekly Reports gets. */
-export function getsOf({ recipients }: AlertSettings, email: string): AlertSettings['recipients'][string] {
+export function getRecipientAlerts({ recipients }: AlertSettings, email: string): AlertSettings['recipients'][string] {
   return Object.hasOwn(recipients, email)
     ? (recipients[email] as AlertSettings['recipients'][string])
     : { report: true, kinds: [] };
@@ -101,10 +101,10 @@ export function listChannelsFor(kind: AlertKind, settings: AlertSettings, emails
 
 /** Recipients of the tab Weekly Reports who get a kind of alert. */
 export function listEmailsFor(kind: AlertKind, settings: AlertSettings, emails: readonly string[]): string[] {
-  return emails.filter((email) => getsOf(settings, email).kinds.includes(kind));
+  return emails.filter((email) => getRecipientAlerts(settings, email).kinds.includes(kind));
 }
 
 /** Recipients who get at least one kind of alert. */
 export function listAlertedEmails(settings: AlertSettings, emails: readonly string[]): string[] {
-  return emails.filter((email) => getsOf(settings, email).kinds.length > 0);
+  return emails.filter((email) => getRecipientAlerts(settings, email).kinds.length > 0);
 }

@@ -4,7 +4,7 @@ import { messages } from '@security-optimizer/contract/messages';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import type { CallContext, CallHandlers } from '../feature.js';
 import { ApiError } from '../lib/api-error.js';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Services } from '../services.js';
 import type { AuditEntry } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';
@@ -12,7 +12,7 @@ import {
   type AlertSettings,
   type AlertSettingsStore,
   type Channel,
-  getsOf,
+  getRecipientAlerts,
   listAlertedEmails,
   OFFERED_KINDS,
 } from './alert-settings.js';
@@ -49,14 +49,14 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
     const last = (channel: Channel): WithMessages<LastAnswer> | null => {
       const state = states.find((item) => item.channel === channel);
       if (state === undefined) return null;
-      const at = localTimestamp(sites.timeZone(site.id), Math.floor(state.lastAt / 1000));
+      const at = toLocalTimestamp(sites.timeZone(site.id), Math.floor(state.lastAt / 1000));
       return { at, ok: state.failures === 0 ? 1 : 0, text: state.answer, waiting: state.waiting };
     };
     const { webhook, slack, syslog } = settings;
     return {
       kinds: [...OFFERED_KINDS],
       recipients: emails(site.id).map((email) => {
-        const { report, kinds } = getsOf(settings, email);
+        const { report, kinds } = getRecipientAlerts(settings, email);
         return { email, report: report ? 1 : 0, kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)) };
       }),
       per_hour: settings.perHour,
@@ -169,7 +169,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
       if (!emails(site.id).includes(email)) throw new ApiError('not_found');
       await change(context, (now) => {
         const gets = { report: report === 1, kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)) };
-        const before = getsOf(now, email);
+        const before = getRecipientAlerts(now, email);
         const entry = { name: 'alert_recipient', before: toGetsText(email, before), after: toGetsText(email, gets) };
         return { settings: { ...now, recipients: { ...now.recipients, [email]: gets } }, entries: [entry] };
       });

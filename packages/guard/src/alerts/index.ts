@@ -8,11 +8,11 @@ import { readLoginAddresses } from '../login/index.js';
 import { createMailer } from '../mail/create-mailer.js';
 import type { SecurityEvent } from '../security-events.js';
 import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
-import { describeFault } from '../wordpress/connector-error.js';
+import { describeConnectorFault } from '../wordpress/connector-error.js';
 import { describeFailures } from './alert-failures.js';
 import { sqlAlertQueue } from './alert-queue.js';
 import { findWave, followOutage, HOUR, type Outage, toDevice, toNetwork } from './alert-rules.js';
-import { createAlertSettings, getsOf, listChannelsFor, listEmailsFor } from './alert-settings.js';
+import { createAlertSettings, getRecipientAlerts, listChannelsFor, listEmailsFor } from './alert-settings.js';
 import { type AlertDelivery, deliverAlerts } from './deliver-alerts.js';
 import type { Alert, AlertSite } from './describe-alert.js';
 import type { AlertCalls } from './endpoints.js';
@@ -183,7 +183,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
         outages.set(id, { since, reported });
         if (!report) continue;
         const uid = `trouble:${since}`;
-        enqueue(id, 'trouble', { kind: 'trouble', uid, at: since, text: describeFault(state) }).catch(() => {
+        enqueue(id, 'trouble', { kind: 'trouble', uid, at: since, text: describeConnectorFault(state) }).catch(() => {
           // Not stored: told at the next look.
           outages.set(id, { since, reported: false });
         });
@@ -225,7 +225,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     });
 
     return {
-      getsReport: (site, email) => getsOf(settings.get(site), email).report,
+      getsReport: (site, email) => getRecipientAlerts(settings.get(site), email).report,
       listEmailsFor: (site, kind) => listEmailsFor(kind, settings.get(site), emails(site)),
       lastFailure: async (site) => describeFailures(await queue.listChannels(site), settings.get(site), emails(site)),
       async loadEndpoints() {

@@ -5,7 +5,7 @@ import type { Envelope } from '@security-optimizer/contract/envelope';
 import type { ErrorCode } from '@security-optimizer/contract/errors';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { CallContext, CallHandlers, Endpoints, Outcome } from '../feature.js';
+import type { CallContext, CallHandlers, EndpointResult, Endpoints } from '../feature.js';
 import type { ApiHandler, ApiRequest } from '../gateway/context.js';
 import { ApiError } from '../lib/api-error.js';
 import { toVisitorText } from '../lib/carried-address.js';
@@ -113,7 +113,10 @@ function mountEndpoints(
   };
   for (const endpoint of endpoints) {
     // The type of `handlers` ensures one handler per name; each gets the output of its own schema.
-    const handler = handlers[endpoint.name] as (input: unknown, context: CallContext) => Promise<Outcome<unknown>>;
+    const handler = handlers[endpoint.name] as (
+      input: unknown,
+      context: CallContext,
+    ) => Promise<EndpointResult<unknown>>;
     const url = toRoute(endpoint);
     // Exactly the endpoints that change nothing also allow GET.
     const changes = !(endpoint.methods as readonly string[]).includes('GET');

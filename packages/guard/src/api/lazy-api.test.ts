@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { recordedLog } from '../../test/support/log-lines.js';
 import type { Api } from './api-app.js';
-import { lazyApi } from './lazy-api.js';
+import { createLazyApi } from './lazy-api.js';
 
 async function serve(make: () => Promise<Api>) {
   const log = recordedLog();
-  const api = lazyApi(make, log.logger);
+  const api = createLazyApi(make, log.logger);
   const call = { site: { id: 'site' }, requestId: '0'.repeat(16) } as never;
   const server = createServer((request, response) => api.handle(request, response, call));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -10,7 +10,7 @@ import { toFailure } from './response.js';
  * use cases, and starts faster without them. Requests that arrive meanwhile wait. When creation fails, those requests
  * get an error, and the next request tries again.
  */
-export function lazyApi(create: () => Promise<Api>, logger: Pick<Logger, 'error'>): Api {
+export function createLazyApi(create: () => Promise<Api>, logger: Pick<Logger, 'error'>): Api {
   let created: Api | null = null;
   let pending: Promise<Api> | null = null;
   let closed = false;

@@ -253,14 +253,14 @@ describe('the address of the login', () => {
 });
 
 describe('further roles with two-factor authentication', () => {
-  const rolesOf = (data: Record<string, unknown>) =>
+  const getRoles = (data: Record<string, unknown>) =>
     (data.two_factor_roles as { role: string; selected: 0 | 1; required: 0 | 1 }[]).map(
       ({ role, selected, required }) => `${role} ${selected}${required}`,
     );
 
   it('are none until the owner chooses: administrators and editors need it always', async () => {
     const { connector, options } = await loginSite();
-    expect(rolesOf(await options())).toEqual(['administrator 11', 'editor 11', 'author 00', 'shop_manager 00']);
+    expect(getRoles(await options())).toEqual(['administrator 11', 'editor 11', 'author 00', 'shop_manager 00']);
     expect((await options()).two_factor_roles).toContainEqual({
       role: 'shop_manager',
       name: 'Shop manager',
@@ -276,8 +276,8 @@ describe('further roles with two-factor authentication', () => {
       two_factor_roles: ['shop_manager', 'administrator', 'shop_manager'],
     });
     expect(status).toBe(200);
-    expect(rolesOf(data)).toEqual(['administrator 11', 'editor 11', 'author 00', 'shop_manager 10']);
-    expect(rolesOf(await options())).toEqual(rolesOf(data));
+    expect(getRoles(data)).toEqual(['administrator 11', 'editor 11', 'author 00', 'shop_manager 10']);
+    expect(getRoles(await options())).toEqual(getRoles(data));
     expect(connector.policy?.policy.two_factor_roles).toBe('shop_manager');
     expect(await audited()).toEqual([['two_factor_roles', '[]', '["shop_manager"]', 'owner']]);
     // While two-factor is off nobody is logged out.
@@ -303,7 +303,7 @@ describe('further roles with two-factor authentication', () => {
     await call('/2fa', { sg2fa: 1 });
     connector.failing.add('end-sessions');
     expect(await call('/two-factor-roles', { two_factor_roles: ['shop_manager'] })).toMatchObject({ status: 503 });
-    expect(rolesOf(await options())).toContain('shop_manager 00');
+    expect(getRoles(await options())).toContain('shop_manager 00');
     expect(connector.policy?.policy.two_factor_roles).toBe('');
   });
 
@@ -323,17 +323,17 @@ describe('further roles with two-factor authentication', () => {
         fields: { two_factor_roles: 'Send a list of roles.' },
       });
     }
-    expect(rolesOf(await options())).toContain('author 00');
+    expect(getRoles(await options())).toContain('author 00');
   });
 
   it('stay chosen while the plugin that makes them is away, and can be taken out', async () => {
     const { connector, call, options } = await loginSite();
     await call('/two-factor-roles', { two_factor_roles: ['shop_manager', 'author'] });
     connector.roles = [{ role: 'administrator', name: 'Administrator' }];
-    expect(rolesOf(await options())).toEqual(['administrator 11', 'shop_manager 10', 'author 10']);
+    expect(getRoles(await options())).toEqual(['administrator 11', 'shop_manager 10', 'author 10']);
     await call('/two-factor-roles', { two_factor_roles: ['shop_manager'] });
     expect(connector.policy?.policy.two_factor_roles).toBe('shop_manager');
-    expect(rolesOf(await options())).toEqual(['administrator 11', 'shop_manager 10']);
+    expect(getRoles(await options())).toEqual(['administrator 11', 'shop_manager 10']);
   });
 
   it('are no choice with a connector that does not know them', async () => {

@@ -322,12 +322,12 @@ describe('Away Mode', () => {
 
   it('starts at once only for a caller who confirms it', async () => {
     const { call, options } = await loginSite();
-    const hourOf = (ms: number) =>
+    const toHour = (ms: number) =>
       new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'Europe/Berlin' }).format(ms);
     const schedule = {
       type: 'daily',
-      from_hour: hourOf(Date.now() - 3_600_000),
-      to_hour: hourOf(Date.now() + 3_600_000),
+      from_hour: toHour(Date.now() - 3_600_000),
+      to_hour: toHour(Date.now() + 3_600_000),
     };
     for (const confirm of [undefined, false, 0, '0']) {
       expect(await call('/away-mode', { ...schedule, confirm })).toMatchObject({

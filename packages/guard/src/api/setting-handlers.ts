@@ -1,10 +1,10 @@
 import { type SettingCalls, settingRequestName } from '@security-optimizer/contract/setting-endpoints';
 import { allSimpleSettings } from '@security-optimizer/contract/simple-settings';
-import type { CallContext, CallHandlers, Outcome } from '../feature.js';
+import type { CallContext, CallHandlers, EndpointResult } from '../feature.js';
 import { changeSimpleSetting, type SettingChangeContext } from '../settings/change-settings.js';
 import { toResponseValue } from '../settings/simple-settings.js';
 
-type Handler = (input: Readonly<Record<string, number>>, context: CallContext) => Promise<Outcome<object>>;
+type Handler = (input: Readonly<Record<string, number>>, context: CallContext) => Promise<EndpointResult<object>>;
 
 /** One handler for each simple setting that has an endpoint. New settings of the catalogue need no code here. */
 export function settingHandlers(change: SettingChangeContext): CallHandlers<SettingCalls> {

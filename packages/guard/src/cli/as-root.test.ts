@@ -313,24 +313,24 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     // Nobody says that it is shared: it belongs to root, and the site does not.
     expect(attach(...at, '--host', 'one.example')).toMatchObject({ status: 0, stderr: '' });
     expect(attach('--wordpress', victim, ...at, '--host', 'two.example')).toMatchObject({ status: 0, stderr: '' });
-    const keyOf = (site: string) => join(plugins, 'security-optimizer', 'keys', toKeyFileName(site));
+    const toKeyFile = (site: string) => join(plugins, 'security-optimizer', 'keys', toKeyFileName(site));
     for (const [site, uid] of [
       [wordpress, OWNER],
       [victim, VICTIM],
     ] as const) {
-      const key = lstatSync(keyOf(site));
+      const key = lstatSync(toKeyFile(site));
       expect([key.uid, key.gid, key.mode & 0o777]).toEqual([uid, uid, 0o640]);
-      const read = (by: number) => spawnSync('cat', [keyOf(site)], { uid: by, gid: by }).status;
+      const read = (by: number) => spawnSync('cat', [toKeyFile(site)], { uid: by, gid: by }).status;
       expect([read(OWNER), read(VICTIM)]).toEqual(uid === OWNER ? [0, 1] : [1, 0]);
     }
     expect(existsSync(join(plugins, 'security-optimizer', 'secret.php'))).toBe(false);
     expect(lstatSync(join(plugins, 'security-optimizer', 'keys')).uid).toBe(0);
     // Neither can lay anything in the place of the other's key, nor does root follow a link there.
-    const key = readFileSync(keyOf(victim), 'utf8');
-    rmSync(keyOf(wordpress));
-    linkAs(OWNER, keyOf(victim), keyOf(wordpress));
+    const key = readFileSync(toKeyFile(victim), 'utf8');
+    rmSync(toKeyFile(wordpress));
+    linkAs(OWNER, toKeyFile(victim), toKeyFile(wordpress));
     expect(attach(...at)).toMatchObject({ status: 0, stderr: '' });
-    expect([readFileSync(keyOf(victim), 'utf8'), lstatSync(keyOf(wordpress)).isFile()]).toEqual([key, true]);
+    expect([readFileSync(toKeyFile(victim), 'utf8'), lstatSync(toKeyFile(wordpress)).isFile()]).toEqual([key, true]);
     const detach = (...more: string[]) => runAsRoot('detach', '--data-dir', dataDir, ...more);
     // Guard's user can change the configuration, so root works in its own folders only where the operator says so.
     expect(detach('--site', 'one-example')).toMatchObject({
@@ -338,7 +338,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
       stderr: expect.stringContaining('--mu-plugins'),
     });
     expect(detach('--site', 'one-example', ...at)).toMatchObject({ status: 0 });
-    expect([existsSync(keyOf(wordpress)), readFileSync(keyOf(victim), 'utf8')]).toEqual([false, key]);
+    expect([existsSync(toKeyFile(wordpress)), readFileSync(toKeyFile(victim), 'utf8')]).toEqual([false, key]);
     expect(existsSync(join(plugins, 'security-optimizer.php'))).toBe(true);
     const findings = JSON.parse(
       runAsRoot('doctor', 'two-example', '--data-dir', dataDir, '--json').stdout,

@@ -164,7 +164,7 @@ async function restore(
   const lock = tryLock(join(dataDir, 'guard.lock'), 0);
   if (lock === null) throw new CommandError('Guard runs on this data folder. Stop it first; nothing was changed.');
   try {
-    const database = await databaseOf(folder, dataDir);
+    const database = await findDatabase(folder, dataDir);
     if (dirname(database) !== dataDir && existsSync(database)) {
       throw new CommandError(`${database} is there already. Move it away; nothing was changed.`);
     }
@@ -184,7 +184,7 @@ async function restore(
 }
 
 /** Where the database of the backed-up configuration lies in this data folder. @throws ConfigError */
-async function databaseOf(folder: string, dataDir: string): Promise<string> {
+async function findDatabase(folder: string, dataDir: string): Promise<string> {
   const mistakes: string[] = [];
   const config = await readConfigFile(join(folder, CONFIG_FILE), mistakes);
   if (config === null) throw new ConfigError(mistakes);

@@ -97,7 +97,7 @@ export interface Connector {
   readonly files: readonly ConnectorFile[];
   readonly loader: ConnectorFile;
   /** Folder of the classes that an installed loader runs, or null. */
-  classesOf(loader: string): string | null;
+  readClassNames(loader: string): string | null;
 }
 
 interface ConnectorFile {
@@ -109,7 +109,7 @@ interface ConnectorFile {
 const OWN_DIR = "__DIR__ . '/security-optimizer' );";
 
 /** Folder of the classes that an installed loader runs, or null. */
-const classesOf: Connector['classesOf'] = (loader) =>
+const readClassNames: Connector['readClassNames'] = (loader) =>
   new RegExp(`/(${CLASSES}[-0-9a-f]*)/class-hooks\\.php`).exec(loader)?.[1] ?? null;
 
 /**
@@ -124,7 +124,7 @@ export async function readConnector(sources: ConnectorSources, shared: string | 
   if (shared !== null) {
     const sharedRelease = join(shared, toHash(await readRelease(sources)));
     const bytes = Buffer.from(text.replace(OWN_DIR, `'${sharedRelease}' );`));
-    return { files: [], loader: { name: LOADER, bytes }, sharedRelease, classesOf };
+    return { files: [], loader: { name: LOADER, bytes }, sharedRelease, readClassNames };
   }
   const classes = `${CLASSES}-${toHash(contents.filter(({ to }) => getFirstFolder(to) === CLASSES))}`;
   const files = contents.map(({ to, bytes }) => {
@@ -134,7 +134,7 @@ export async function readConnector(sources: ConnectorSources, shared: string | 
   const odd = files.find(({ name }) => !isConnectorFile(name));
   if (odd !== undefined) throw new Error(`${odd.name} would never be removed again.`);
   const bytes = Buffer.from(text.replaceAll(`/${CLASSES}/`, `/${classes}/`));
-  return { files, loader: { name: LOADER, bytes }, sharedRelease: null, classesOf };
+  return { files, loader: { name: LOADER, bytes }, sharedRelease: null, readClassNames };
 }
 
 /** Name of the loader in a folder that sites share, for those that `include` it from there. */

@@ -13,7 +13,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bin, outcomeOf, run, runBeside } from '../../test/support/command-line.js';
+import { bin, run, runBeside, waitForOutcome } from '../../test/support/command-line.js';
 import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { makeSite, type SiteLayout } from '../../test/support/site-layouts.js';
@@ -150,7 +150,7 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
       define( 'WP_CONTENT_DIR', '${dirname(other)}' ); }`);
     const args = [bin, ...at.line(NOWHERE), '--host', 'shop.example', '--home', '/blog'];
     const child = spawn(process.execPath, args, { env: { ...process.env, PGPASSWORD: 'x' }, stdio: 'pipe' });
-    expect(await outcomeOf(child)).toMatchObject({ status: 0 });
+    expect(await waitForOutcome(child)).toMatchObject({ status: 0 });
     expect(filesIn(other)).toContain('security-optimizer.php');
   });
 
@@ -195,7 +195,7 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
   it('is not known without PHP on the command line, and the attach does not fail for that', async () => {
     const at = await site({ core: '', content: 'wp-content', config: '' });
     const child = spawn(process.execPath, [bin, ...at.line(NOWHERE)], { env: { PATH: '/nonexistent' }, stdio: 'pipe' });
-    expect(await outcomeOf(child)).toMatchObject({ status: 0, stderr: '' });
+    expect(await waitForOutcome(child)).toMatchObject({ status: 0, stderr: '' });
     expect(filesIn(at.loads)).toContain('security-optimizer.php');
   });
 

@@ -5,7 +5,7 @@ import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { migrations } from '../migrations.js';
 import type { SiteConfig, SiteFacts, SiteId } from '../site.js';
-import { sqlSiteFactsStore } from '../sites/site-facts-store.js';
+import { createSiteFactsStore } from '../sites/site-facts-store.js';
 import { openDatabaseReadOnly } from '../storage/database.js';
 import { StorageError } from '../storage/storage-error.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
@@ -132,7 +132,7 @@ export async function readStoredFacts(
     const db = await openDatabaseReadOnly({ url, dataDir, logger: silentLogger(), migrations });
     if (db === null) return null;
     try {
-      return (await sqlSiteFactsStore(db).read(site.id)).facts;
+      return (await createSiteFactsStore(db).read(site.id)).facts;
     } finally {
       await db.destroy();
     }

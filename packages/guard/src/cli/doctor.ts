@@ -5,14 +5,14 @@ import { join, resolve } from 'node:path';
 import { toEnglish } from '@security-optimizer/contract/server-message';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
-import { withoutPort } from '../lib/address.js';
+import { stripPort } from '../lib/address.js';
 import { systemClock } from '../lib/clock.js';
 import { terminalText } from '../lib/plain-text.js';
 import { version } from '../lib/version.js';
 import { createMailer } from '../mail/create-mailer.js';
 import { findSmtpFault } from '../mail/smtp-mailer.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import { runningGuard, runningSites } from '../storage/data-dir-lock.js';
+import { readGuardPid, runningSites } from '../storage/data-dir-lock.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { type FileFacts, runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
 import { type Command, readArguments, required, UsageError } from './command.js';
@@ -177,7 +177,7 @@ async function readDataFolder(dataDir: string, site: SiteId): Promise<DataFolder
     .filter((name) => name.startsWith(`${site}.`))
     .map((name) => join(dataDir, 'sites', name));
   const files = (await Promise.all([...names, ...own].map(readFacts))).filter((file) => file !== null);
-  const pid = await runningGuard(dataDir);
+  const pid = await readGuardPid(dataDir);
   const process = pid === null ? null : await stat(`/proc/${pid}`).catch(() => null);
   return { folder, files, guardUid: process?.uid ?? null };
 }
@@ -285,7 +285,7 @@ Exit code 0: no problem. 1: there are problems. 2: called wrongly.`,
 };
 
 function readConnect(text: string): ConnectTo {
-  const host = withoutPort(text).replace(/^\[|\]$/g, '');
+  const host = stripPort(text).replace(/^\[|\]$/g, '');
   const port = /:(\d{1,5})$/.exec(text.replace(/^\[[^\]]*\]/, ''))?.[1];
   if (host === '' || Number(port ?? 1) > 65_535) throw new UsageError('--connect: use HOST or HOST:PORT.');
   return { host, ...(port !== undefined && { port: Number(port) }) };

@@ -6,7 +6,7 @@ import { siteId } from '../config/config-file.js';
 import { CONFIG_FILE, getDatabaseUrl, secretFile } from '../config/load-config.js';
 import type { SiteId } from '../site.js';
 import { isDataDirInUse, runningSites } from '../storage/data-dir-lock.js';
-import { describeFault, openSqlite, type SqliteDatabase } from '../storage/sqlite.js';
+import { openSqlite, type SqliteDatabase, toSqliteFault } from '../storage/sqlite.js';
 import { StorageError } from '../storage/storage-error.js';
 import { guardedTrafficFile } from '../wordpress/guarded-traffic.js';
 import { type Command, CommandError, checked, readOptions, required } from './command.js';
@@ -148,7 +148,7 @@ export async function eraseSiteRows(
       for (const { table, key } of siteTables(database, site)) rows += await removeRows(database, table, key);
       if (!writeAnew(database, !guardRuns || statSync(file).size <= QUICK_BYTES)) unclean.push(file);
     } catch (error) {
-      throw faultOf(error, file);
+      throw toStorageFault(error, file);
     } finally {
       database.close();
     }
@@ -186,7 +186,7 @@ function hasRowsIn(file: string, site: SiteId): boolean {
         database.prepare(`select 1 from ${quoted(table)} where site = ? limit 1`).get(key) !== undefined,
     );
   } catch (error) {
-    throw faultOf(error, file);
+    throw toStorageFault(error, file);
   } finally {
     database.close();
   }
@@ -204,12 +204,12 @@ function open(file: string, { readOnly }: { readonly readOnly: boolean }): Sqlit
     }
     return database;
   } catch (error) {
-    throw faultOf(error, file);
+    throw toStorageFault(error, file);
   }
 }
 
-function faultOf(error: unknown, file: string): StorageError {
-  const { fault, message } = describeFault(error);
+function toStorageFault(error: unknown, file: string): StorageError {
+  const { fault, message } = toSqliteFault(error);
   return new StorageError(fault, `${file}: ${message}`, { cause: error });
 }
 

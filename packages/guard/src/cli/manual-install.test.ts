@@ -17,13 +17,13 @@ async function machine() {
   expect(run('share-connector', shared).status).toBe(0);
   const print = (...more: string[]) => run('attach', '--print', '--data-dir', dataDir, ...more);
   const readSites = async () => JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites;
-  const secretOf = async (id: string) => (await readFile(join(dataDir, 'sites', `${id}.secret`), 'utf8')).trim();
-  return { root, wordpress, dataDir, shared, print, readSites, secretOf };
+  const readSecret = async (id: string) => (await readFile(join(dataDir, 'sites', `${id}.secret`), 'utf8')).trim();
+  return { root, wordpress, dataDir, shared, print, readSites, readSecret };
 }
 
 describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
   it('writes nothing into WordPress, and shows what to put where', async () => {
-    const { wordpress, shared, print, readSites, secretOf } = await machine();
+    const { wordpress, shared, print, readSites, readSecret } = await machine();
     const line = ['--wordpress', wordpress, '--host', 'shop.example', '--upstream', 'http://127.0.0.1:1'];
     expect(print(...line)).toMatchObject({ status: 2, stderr: expect.stringContaining('--shared-connector') });
     const told = print(...line, '--shared-connector', shared);
@@ -32,12 +32,12 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     // Guard knows no folder, so that neither `attach --all` nor a lost key leads it there.
     expect(await readSites()).toMatchObject([{ id: 'shop-example', wordpressDir: null, sharedConnector: shared }]);
     expect(told.stdout).toContain(join(wordpress, 'wp-content', 'mu-plugins'));
-    expect(told.stdout).toContain(await secretOf('shop-example'));
+    expect(told.stdout).toContain(await readSecret('shop-example'));
     expect(told.stdout).toContain("define( 'SECURITY_OPTIMIZER_KEY_FILE',");
     expect(told.stdout).toContain('SECURITY_OPTIMIZER_REQUIRE_GUARD=0');
     const again = print('--site', 'shop-example', '--require-guard', '--force');
     expect(again.stdout).toContain('SECURITY_OPTIMIZER_REQUIRE_GUARD=1');
-    expect(again.stdout).toContain(await secretOf('shop-example'));
+    expect(again.stdout).toContain(await readSecret('shop-example'));
     expect(await readSites()).toMatchObject([{ hosts: ['shop.example'], requireGuard: true }]);
   });
 
@@ -52,7 +52,7 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
   });
 
   it('shows what is there of a site that attach installs into, and changes nothing', async () => {
-    const { wordpress, print, dataDir, secretOf } = await machine();
+    const { wordpress, print, dataDir, readSecret } = await machine();
     const line = ['--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--data-dir', dataDir];
     expect(run('attach', ...line, '--external-key')).toMatchObject({
       status: 0,
@@ -61,12 +61,12 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
     const told = print('--wordpress', wordpress);
     expect(told.stdout).toContain('`attach` has installed it');
-    expect(told.stdout).toContain(await secretOf('site'));
+    expect(told.stdout).toContain(await readSecret('site'));
     expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).toBe(before);
   });
 
   it.skipIf(!hasPhp)('shows a loader of one line and a key that PHP takes', async () => {
-    const { root, wordpress, shared, print, secretOf } = await machine();
+    const { root, wordpress, shared, print, readSecret } = await machine();
     const { stdout } = print('--host', 'a.example', '--upstream', 'http://127.0.0.1:1', '--shared-connector', shared);
     const [loader, key] = stdout.match(/^<\?php[\s\S]*?;$/gm) as [string, string];
     const plugins = join(wordpress, 'wp-content', 'mu-plugins');
@@ -84,7 +84,7 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     const told = spawnSync('php', ['-d', 'display_errors=1', '-r', code], { encoding: 'utf8' });
     const [release] = await readdir(shared);
     expect(JSON.parse(told.stdout)).toEqual([
-      { secret: await secretOf('a-example'), require_guard: false },
+      { secret: await readSecret('a-example'), require_guard: false },
       join(plugins, 'security-optimizer.php'),
       join(shared, release as string),
     ]);

@@ -171,11 +171,11 @@ export function goBack({ plugins }: OpenSite): void {
 
 /** Whether a file below the folder is there. */
 export function isThere(site: OpenSite, name: string): boolean {
-  return withinIfThere(folderOf(name), site, () => look(basename(name)) !== null) === true;
+  return withinIfThere(toFolder(name), site, () => look(basename(name)) !== null) === true;
 }
 
 /** The folder of a name, '' for the top. */
-export function folderOf(name: string): string {
+export function toFolder(name: string): string {
   const folder = dirname(name);
   return folder === '.' ? '' : folder;
 }

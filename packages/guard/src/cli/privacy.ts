@@ -10,7 +10,7 @@ import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { openGuardDatabase } from '../migrations.js';
 import { isDataDirInUse } from '../storage/data-dir-lock.js';
-import { describeFault, openSqlite, type SqliteDatabase } from '../storage/sqlite.js';
+import { openSqlite, type SqliteDatabase, toSqliteFault } from '../storage/sqlite.js';
 import { StorageError } from '../storage/storage-error.js';
 import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
 import { eraseActivityData, findLoggedUsers, findSiteNumber, readActivityData } from './privacy/activity-data.js';
@@ -243,6 +243,6 @@ async function confirm({ address, user, email }: Person): Promise<void> {
 function toStorageError(error: unknown, dataDir: string): unknown {
   if (!(error instanceof Error) || error instanceof UsageError || error instanceof CommandError) return error;
   if (error instanceof StorageError || (error as NodeJS.ErrnoException).syscall !== undefined) return error;
-  const { fault, message } = describeFault(error);
+  const { fault, message } = toSqliteFault(error);
   return fault === 'other' ? error : new StorageError(fault, `${dataDir}: ${message}`, { cause: error });
 }

@@ -8,7 +8,7 @@ import { callApi, dataFolderFor } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
 import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
 import { sqlLoginAttemptStore } from '../login/login-attempts-store.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
+import { createSettingsStore } from '../settings/settings-store.js';
 
 /** A data folder with a look into its database. Guard does not run yet. */
 async function dataFolder() {
@@ -16,7 +16,7 @@ async function dataFolder() {
   const dataDir = await dataFolderFor(connector);
   const db: TestDatabase = await openTestDatabase(dataDir);
   onTestFinished(() => db.destroy());
-  const settings = sqlSettingsStore(db);
+  const settings = createSettingsStore(db);
   const store = async (values: Record<string, unknown>) => {
     const changes = Object.entries(values).map(([name, after]) => ({
       name,

@@ -3,7 +3,7 @@ import { readAddressRange } from '@security-optimizer/contract/typed-addresses';
 import { sqlBlocklistStore } from '../activity/index.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
-import { addressKey, parseAddress, toAddress } from '../lib/address.js';
+import { parseAddress, toAddress, toClientKey } from '../lib/address.js';
 import { parseRange, rangeText } from '../lib/address-set.js';
 import { findCarriedRange } from '../lib/carried-address.js';
 import { systemClock } from '../lib/clock.js';
@@ -12,14 +12,14 @@ import { KeyedMutex } from '../lib/mutex.js';
 import { terminalText } from '../lib/plain-text.js';
 import { deleteLoginLocks } from '../login/index.js';
 import { openGuardDatabase } from '../migrations.js';
-import { COMMAND_LINE } from '../settings/audit-store.js';
+import { COMMAND_LINE_ACTOR } from '../settings/audit-store.js';
 import { changeSettings } from '../settings/change-settings.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
+import { createSettingsStore } from '../settings/settings-store.js';
 import type { SettingChanges, SiteSettings } from '../settings/site-settings.js';
 import type { QuarantinedSite, SiteConfig } from '../site.js';
-import { sqlSiteFactsStore } from '../sites/site-facts-store.js';
+import { createSiteFactsStore } from '../sites/site-facts-store.js';
 import type { Database } from '../storage/database.js';
-import { listEnrolled, resetSecondFactor, sqlSecondFactorStore } from '../two-factor/index.js';
+import { createFactorStore, listEnrolled, resetTwoFactor } from '../two-factor/index.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
@@ -50,7 +50,7 @@ export interface OpenSite {
  * @param words what has to stand beside the options, for messages, for example `['reset']` or `['IP']`
  * @throws UsageError, CommandError, ConfigError, StorageError
  */
-export async function onSite<Flag extends string = never>(
+export async function withSite<Flag extends string = never>(
   args: readonly string[],
   words: readonly string[],
   task: (open: OpenSite, flags: Readonly<Partial<Record<Flag, boolean>>>, config: Config) => Promise<number>,
@@ -66,7 +66,7 @@ export async function onSite<Flag extends string = never>(
   const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
   const site = pickSite([...config.sites, ...config.quarantined], values.site);
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
-  const settings = sqlSettingsStore(db);
+  const settings = createSettingsStore(db);
   const change: OpenSite['change'] = async (decide) => {
     const outside = {
       settings,
@@ -77,7 +77,7 @@ export async function onSite<Flag extends string = never>(
       clock: systemClock,
       logger: silentLogger(),
     };
-    return (await changeSettings(outside, { site, actor: COMMAND_LINE }, decide)).after;
+    return (await changeSettings(outside, { site, actor: COMMAND_LINE_ACTOR }, decide)).after;
   };
   try {
     const open = { site, db, now: systemClock(), words: positionals, change };
@@ -119,7 +119,7 @@ export const awayModeCommand: Command = {
 
 ${recoveryOptionsHelp}`,
   run: (args) =>
-    onSite(args, ['off'], async ({ change }) => {
+    withSite(args, ['off'], async ({ change }) => {
       await change(() => ({ away_mode: { type: 'off' } }));
       process.stdout.write('Away Mode is off.\n');
       return 0;
@@ -133,7 +133,7 @@ export const loginAccessCommand: Command = {
 
 ${recoveryOptionsHelp}`,
   run: (args) =>
-    onSite(args, ['clear'], async ({ change }) => {
+    withSite(args, ['clear'], async ({ change }) => {
       await change(() => ({ login_access: [] }));
       process.stdout.write('The Login Access list is empty. Every address may try to log in.\n');
       return 0;
@@ -148,7 +148,7 @@ export const loginUrlCommand: Command = {
 ${recoveryOptionsHelp}
 The own addresses are kept for the next time.`,
   run: (args) =>
-    onSite(args, ['reset'], async ({ change }) => {
+    withSite(args, ['reset'], async ({ change }) => {
       await change(({ login }) => ({ login_url: { ...login.login_url, type: 'default' } }));
       process.stdout.write('The login is at wp-login.php.\n');
       return 0;
@@ -169,7 +169,7 @@ Every protection of the site is off for that time, the second factor too. Then a
 administrators and editors who logged in meanwhile without it log in again. End it sooner with \`security-optimizer
 resume\`; \`security-optimizer status\` says until when it lasts.`,
   run: (args) =>
-    onSite(args, ['MINUTES'], async ({ change, now, words: [text = ''] }) => {
+    withSite(args, ['MINUTES'], async ({ change, now, words: [text = ''] }) => {
       const minutes = /^\d{1,4}$/.test(text) ? Number(text) : 0;
       if (minutes < 1 || minutes > MAX_MINUTES) throw new UsageError(`MINUTES: use 1 to ${MAX_MINUTES}.`);
       const until = now + minutes * 60_000;
@@ -186,7 +186,7 @@ export const resumeCommand: Command = {
 
 ${recoveryOptionsHelp}`,
   run: (args) =>
-    onSite(args, [], async ({ change }) => {
+    withSite(args, [], async ({ change }) => {
       await change(() => ({ paused_until: 0 }));
       process.stdout.write('Everything is in force.\n');
       return 0;
@@ -202,14 +202,14 @@ export const twoFactorCommand: Command = {
 ${recoveryOptionsHelp}
 Ends the sessions of the user too, if WordPress answers.`,
   run: (args) =>
-    onSite(args, ['reset', 'USER'], async ({ site, db, words: [, name = ''] }) => {
-      const store = sqlSecondFactorStore(db);
+    withSite(args, ['reset', 'USER'], async ({ site, db, words: [, name = ''] }) => {
+      const store = createFactorStore(db);
       const enrolled = await listEnrolled(store, site.id);
       const match = enrolled.find(({ user_login }) => user_login.toLowerCase() === name.toLowerCase());
       const user = match?.ID ?? (/^[1-9]\d{0,14}$/.test(name) ? Number(name) : null);
       if (user === null) throw new CommandError(`No user with a second factor is called ${name}.`);
       let sessionsLeft: string | null = null;
-      const done = await resetSecondFactor(
+      const done = await resetTwoFactor(
         {
           store,
           // A phone is lost also while WordPress is down: the factor goes all the same.
@@ -220,7 +220,7 @@ Ends the sessions of the user too, if WordPress answers.`,
           clock: systemClock,
           logger: silentLogger(),
         },
-        { site: site.id, user, actor: COMMAND_LINE },
+        { site: site.id, user, actor: COMMAND_LINE_ACTOR },
       );
       if (done === null) throw new CommandError(`The user ${name} has no second factor.`);
       process.stdout.write(`${terminalText(done.login)} sets up a new second factor at the next login.\n`);
@@ -234,7 +234,7 @@ Ends the sessions of the user too, if WordPress answers.`,
 /** @returns why they could not be ended, or null */
 async function endSessions({ site, db }: Pick<OpenSite, 'site' | 'db'>, user: number): Promise<string | null> {
   if ('reason' in site) return `WordPress can’t be asked: ${site.reason}.`;
-  const { facts } = await sqlSiteFactsStore(db).read(site.id);
+  const { facts } = await createSiteFactsStore(db).read(site.id);
   const client = createConnectorClient({ clock: systemClock, facts: () => facts });
   try {
     await client.endSessions(site, [user]);
@@ -258,7 +258,7 @@ security-optimizer unblock --all --data-dir DIR [--site ID]
   --all            every address and every device with failed logins; blocks in the dashboard stay
 ${recoveryOptionsHelp}`,
   run: (args) =>
-    onSite(
+    withSite(
       args,
       ['WHO'],
       async (open, { all }) => {
@@ -270,7 +270,7 @@ ${recoveryOptionsHelp}`,
 };
 
 async function unlockAll({ site, db, now }: OpenSite): Promise<string> {
-  const gone = await deleteLoginLocks(db, { site: site.id, keys: null, actor: COMMAND_LINE, at: now });
+  const gone = await deleteLoginLocks(db, { site: site.id, keys: null, actor: COMMAND_LINE_ACTOR, at: now });
   if (gone === 0) return 'No failed login was stored. Nothing is locked.\n';
   return `Unlocked everything: ${gone} addresses and devices with failed logins.\n`;
 }
@@ -285,15 +285,15 @@ async function unblock({ site, db, now }: OpenSite, text: string): Promise<strin
   // With an IPv6 address its /64 is blocked. What carries an IPv4 address may be blocked as either.
   const names = [
     name,
-    ...(typed?.family === 6 ? [addressKey(typed)] : []),
+    ...(typed?.family === 6 ? [toClientKey(typed)] : []),
     ...(carried === null ? [] : [rangeText(carried)]),
   ];
   const blocks = (await Promise.all(names.map((entry) => store.listByName(site.id, entry)))).flat();
   if (range === null && blocks.length === 0) throw new UsageError(`${text} is not an address.`);
-  for (const block of blocks) await store.unblock({ site: site.id, actor: COMMAND_LINE, at: now }, block);
-  const keys = address === null ? [] : [addressKey(address)];
+  for (const block of blocks) await store.unblock({ site: site.id, actor: COMMAND_LINE_ACTOR, at: now }, block);
+  const keys = address === null ? [] : [toClientKey(address)];
   const gone =
-    keys.length === 0 ? 0 : await deleteLoginLocks(db, { site: site.id, keys, actor: COMMAND_LINE, at: now });
+    keys.length === 0 ? 0 : await deleteLoginLocks(db, { site: site.id, keys, actor: COMMAND_LINE_ACTOR, at: now });
   const lines = [
     ...(blocks.length > 0 ? [`Unblocked: ${[...new Set(blocks.map((block) => block.name))].join(', ')}.`] : []),
     ...(gone > 0 ? [`Unlocked: ${keys.join(', ')}.`] : []),

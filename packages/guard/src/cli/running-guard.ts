@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configWrittenAt } from '../config/load-config.js';
-import { type AppliedConfiguration, isDataDirInUse, runningGuard, runningSites } from '../storage/data-dir-lock.js';
+import { type AppliedConfiguration, isDataDirInUse, readGuardPid, runningSites } from '../storage/data-dir-lock.js';
 
 /** How long a running guard may take to serve a changed configuration, milliseconds; thousands of new sites take seconds. */
 const APPLY_MS = 60_000;
@@ -24,7 +24,7 @@ export async function applyConfiguration(folder: string): Promise<Applied> {
   if (!isDataDirInUse(dataDir)) return { kind: 'not-running' };
   const writtenAt = BigInt(await configWrittenAt({ dataDir }));
   const before = (await runningSites(dataDir))?.configuration;
-  const pid = await runningGuard(dataDir);
+  const pid = await readGuardPid(dataDir);
   // An older guard would be ended by the signal.
   if (before === undefined || pid === null) return { kind: 'restart-needed' };
   try {

@@ -3,7 +3,7 @@ import { ConfigError } from '../config/load-config.js';
 import { terminalText } from '../lib/plain-text.js';
 import { SocketActivationError } from '../lib/socket-activation.js';
 import { version } from '../lib/version.js';
-import { DataDirInUse } from '../storage/data-dir-lock.js';
+import { DataDirInUseError } from '../storage/data-dir-lock.js';
 import { StorageError } from '../storage/storage-error.js';
 import { SiteFilesError } from '../wordpress/site-files.js';
 import { actAsDataOwner } from './act-as-data-owner.js';
@@ -102,7 +102,7 @@ function print(text: string): 0 {
 
 /** What went wrong in words for the one who called; a stack only for faults of our own. */
 function explain(error: unknown): string {
-  const told = [UsageError, CommandError, SiteFilesError, DataDirInUse, SocketActivationError];
+  const told = [UsageError, CommandError, SiteFilesError, DataDirInUseError, SocketActivationError];
   if (told.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) {
     return `The configuration has mistakes:\n${error.mistakes.map((mistake) => `  ${mistake}`).join('\n')}`;

@@ -10,19 +10,19 @@ import {
 } from '../login/index.js';
 import { readRecipients } from '../reports/index.js';
 import type { LoginSettings } from '../rules/login-policy.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
+import { createSettingsStore } from '../settings/settings-store.js';
 import {
-  fetchSiteSettings,
   getSettingValue,
   parseSettingValue,
+  readSiteSettings,
   type SettingChanges,
   type SiteSettings,
   settingNames,
 } from '../settings/site-settings.js';
 import { defaultSitePaths, type SiteFacts } from '../site.js';
-import { sqlSiteFactsStore } from '../sites/site-facts-store.js';
+import { createSiteFactsStore } from '../sites/site-facts-store.js';
 import { type Command, CommandError } from './command.js';
-import { onSite, recoveryOptionsHelp } from './recovery.js';
+import { recoveryOptionsHelp, withSite } from './recovery.js';
 
 export const exportSettingsCommand: Command = {
   name: 'settings export',
@@ -33,8 +33,8 @@ ${recoveryOptionsHelp}
 
 What owners agreed to is not among them, nor blocked visitors, second factors and the log; \`back-up\` copies these.`,
   run: (args) =>
-    onSite(args, [], async ({ db, site }) => {
-      const settings = await fetchSiteSettings(sqlSettingsStore(db), site.id);
+    withSite(args, [], async ({ db, site }) => {
+      const settings = await readSiteSettings(createSettingsStore(db), site.id);
       const values = Object.fromEntries(settingNames.map((name) => [name, getSettingValue(settings, name)]));
       process.stdout.write(`${JSON.stringify({ settings: values }, null, 2)}\n`);
       return 0;
@@ -52,9 +52,9 @@ ${recoveryOptionsHelp}
 Every mistake is named, and with one nothing is changed. WordPress is not asked whether a login address is in use by one of
 its pages.`,
   run: (args) =>
-    onSite(args, ['FILE'], async ({ db, site, words, now, change }, _flags, config) => {
+    withSite(args, ['FILE'], async ({ db, site, words, now, change }, _flags, config) => {
       const values = await readValues(words[0] ?? '');
-      const { facts } = await sqlSiteFactsStore(db).read(site.id);
+      const { facts } = await createSiteFactsStore(db).read(site.id);
       const mistakes: string[] = [];
       let count = 0;
       await change((current) => {

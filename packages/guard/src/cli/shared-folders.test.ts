@@ -28,9 +28,9 @@ async function machine() {
   const attach = (...args: string[]) =>
     run('attach', '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--data-dir', dataDir, ...args);
   const detach = (id: string) => run('detach', '--site', id, '--data-dir', dataDir);
-  const secretOf = (id: string) => readFileSync(join(dataDir, 'sites', `${id}.secret`), 'utf8').trim();
+  const readSecret = (id: string) => readFileSync(join(dataDir, 'sites', `${id}.secret`), 'utf8').trim();
   const readSites = () => JSON.parse(readFileSync(join(dataDir, 'guard.json'), 'utf8')).sites;
-  return { root, dataDir, attach, detach, secretOf, readSites };
+  return { root, dataDir, attach, detach, readSecret, readSites };
 }
 
 /** Two sites with a core of their own each and one folder of must-use plugins. */
@@ -42,8 +42,8 @@ async function sharedPlugins() {
   const attachTo = (wordpress: string, host: string, ...more: string[]) =>
     at.attach('--wordpress', wordpress, '--mu-plugins', plugins, '--host', host, ...more);
   const own = join(plugins, 'security-optimizer');
-  const keyOf = (wordpress: string) => join(own, 'keys', toKeyFileName(wordpress));
-  return { ...at, plugins, own, one, two, attachTo, keyOf };
+  const toKeyFile = (wordpress: string) => join(own, 'keys', toKeyFileName(wordpress));
+  return { ...at, plugins, own, one, two, attachTo, toKeyFile };
 }
 
 describe('one core that two sites use', () => {
@@ -62,7 +62,7 @@ describe('one core that two sites use', () => {
   }
 
   it('belongs to two sites: the second is attached, and nothing of the first changes', async () => {
-    const { attach, a, b, readSites, secretOf } = await sharedCore();
+    const { attach, a, b, readSites, readSecret } = await sharedCore();
     expect(attach(...a.line, '--host', 'a.example')).toMatchObject({ status: 0, stderr: '' });
     const [first] = readSites();
     const key = readFileSync(a.key, 'utf8');
@@ -72,7 +72,7 @@ describe('one core that two sites use', () => {
     });
     expect(readSites()).toEqual([first, expect.objectContaining({ id: 'b-example', hosts: ['b.example'] })]);
     expect(readFileSync(a.key, 'utf8')).toBe(key);
-    expect(readFileSync(b.key, 'utf8')).toContain(secretOf('b-example'));
+    expect(readFileSync(b.key, 'utf8')).toContain(readSecret('b-example'));
     expect(attach(...a.line).stdout).toContain('Brought up to date: site a-example.');
     expect(attach('--all').status).toBe(2);
   });
@@ -128,65 +128,65 @@ describe('one core that two sites use', () => {
 
 describe('one folder of must-use plugins that two sites use', () => {
   it('has a key for each of them, under the name of its WordPress', async () => {
-    const { attachTo, one, two, own, keyOf, secretOf } = await sharedPlugins();
+    const { attachTo, one, two, own, toKeyFile, readSecret } = await sharedPlugins();
     expect(attachTo(one, 'one.example', '--shared-mu-plugins')).toMatchObject({ status: 0, stderr: '' });
     expect(attachTo(two, 'two.example', '--require-guard', '--force')).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining(keyOf(two)),
+      stdout: expect.stringContaining(toKeyFile(two)),
       stderr: expect.stringContaining('belong to the same user'),
     });
     expect(existsSync(join(own, 'secret.php'))).toBe(false);
-    expect(readFileSync(keyOf(one), 'utf8')).toContain(`'${secretOf('one-example')}', 'require_guard' => false`);
-    expect(readFileSync(keyOf(two), 'utf8')).toContain(`'${secretOf('two-example')}', 'require_guard' => true`);
+    expect(readFileSync(toKeyFile(one), 'utf8')).toContain(`'${readSecret('one-example')}', 'require_guard' => false`);
+    expect(readFileSync(toKeyFile(two), 'utf8')).toContain(`'${readSecret('two-example')}', 'require_guard' => true`);
     // Both again, in the other order: nobody fights.
-    const before = [one, two].map((site) => readFileSync(keyOf(site), 'utf8'));
+    const before = [one, two].map((site) => readFileSync(toKeyFile(site), 'utf8'));
     for (const [site, host] of [
       [two, 'two.example'],
       [one, 'one.example'],
     ] as const)
       attachTo(site, host);
-    expect([one, two].map((site) => readFileSync(keyOf(site), 'utf8'))).toEqual(before);
+    expect([one, two].map((site) => readFileSync(toKeyFile(site), 'utf8'))).toEqual(before);
   });
 
   it('keeps the first site’s secret.php for it, and moves it when that site is attached again', async () => {
-    const { attachTo, one, two, own, keyOf, secretOf } = await sharedPlugins();
+    const { attachTo, one, two, own, toKeyFile, readSecret } = await sharedPlugins();
     attachTo(one, 'one.example');
-    expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(secretOf('one-example'));
+    expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(readSecret('one-example'));
     expect(attachTo(two, 'two.example').stderr).toContain(
       'still finds the key of one-example. Attach that site again.',
     );
-    expect(readFileSync(keyOf(two), 'utf8')).toContain(secretOf('two-example'));
-    expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(secretOf('one-example'));
+    expect(readFileSync(toKeyFile(two), 'utf8')).toContain(readSecret('two-example'));
+    expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(readSecret('one-example'));
     attachTo(one, 'one.example');
-    expect(readFileSync(keyOf(one), 'utf8')).toContain(secretOf('one-example'));
+    expect(readFileSync(toKeyFile(one), 'utf8')).toContain(readSecret('one-example'));
     expect(existsSync(join(own, 'secret.php'))).toBe(false);
   });
 
   it('leaves a connector of an earlier version its secret.php, for its own site alone', async () => {
-    const { attachTo, one, plugins, own, keyOf, secretOf } = await sharedPlugins();
+    const { attachTo, one, plugins, own, toKeyFile, readSecret } = await sharedPlugins();
     attachTo(one, 'one.example');
     // A loader of another version, which knows no other place.
     writeFileSync(join(plugins, 'security-optimizer.php'), '<?php // earlier');
     attachTo(one, 'one.example', '--shared-mu-plugins');
-    expect(readFileSync(keyOf(one), 'utf8')).toContain(secretOf('one-example'));
+    expect(readFileSync(toKeyFile(one), 'utf8')).toContain(readSecret('one-example'));
     expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(`if ( realpath( ABSPATH ) !== '${one}' )`);
     attachTo(one, 'one.example');
     expect(existsSync(join(own, 'secret.php'))).toBe(false);
   });
 
   it('keeps the connector until the last of them is detached, then nothing', async () => {
-    const { attachTo, one, two, plugins, keyOf, detach } = await sharedPlugins();
+    const { attachTo, one, two, plugins, toKeyFile, detach } = await sharedPlugins();
     attachTo(one, 'one.example', '--shared-mu-plugins');
     attachTo(two, 'two.example');
     expect(detach('two-example')).toMatchObject({ status: 0, stdout: expect.stringContaining('other sites use') });
-    expect([existsSync(keyOf(one)), existsSync(keyOf(two))]).toEqual([true, false]);
+    expect([existsSync(toKeyFile(one)), existsSync(toKeyFile(two))]).toEqual([true, false]);
     expect(readdirSync(plugins)).toContain('security-optimizer.php');
     expect(detach('one-example').status).toBe(0);
     expect(existsSync(plugins)).toBe(false);
   });
 
   it.skipIf(!hasPhp)('keeps what the first site has when the attach of a second one is undone', async () => {
-    const { attach, detach, readSites, secretOf } = await machine();
+    const { attach, detach, readSites, readSecret } = await machine();
     const root = await openFolder();
     const plugins = join(root, 'shared');
     const one = makeSite(join(root, 'one'), { core: '', content: 'wp-content', config: '', muPlugins: '../shared' });
@@ -197,15 +197,19 @@ describe('one folder of must-use plugins that two sites use', () => {
       attach('--wordpress', site.wordpress, '--mu-plugins', plugins, '--host', host, '--shared-mu-plugins');
     expect(attachTo(one, 'one.example').status).toBe(0);
     const own = join(plugins, 'security-optimizer');
-    const keyOf = (site: typeof one) => join(own, 'keys', toKeyFileName(site.wordpress));
-    const present = () => [readSites(), readFileSync(keyOf(one), 'utf8'), readdirSync(own, { recursive: true }).sort()];
+    const toKeyFile = (site: typeof one) => join(own, 'keys', toKeyFileName(site.wordpress));
+    const present = () => [
+      readSites(),
+      readFileSync(toKeyFile(one), 'utf8'),
+      readdirSync(own, { recursive: true }).sort(),
+    ];
     const before = present();
     const undone = attachTo(two, 'two.example');
     expect(undone).toMatchObject({ status: 1, stderr: expect.stringContaining(two.loads) });
     expect(undone.stderr).toContain(`not from ${plugins}`);
     expect(undone.stderr).toContain('The connector and its key were taken away again');
     expect(present()).toEqual(before);
-    expect(readFileSync(keyOf(one), 'utf8')).toContain(secretOf('one-example'));
+    expect(readFileSync(toKeyFile(one), 'utf8')).toContain(readSecret('one-example'));
     expect(detach('one-example').status).toBe(0);
     expect(existsSync(plugins)).toBe(false);
   });
@@ -232,10 +236,10 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect(at.attachTo(current, 'one.example', '--shared-mu-plugins').status).toBe(0);
     lead(at.two);
     expect(at.attachTo(current, 'one.example').status).toBe(0);
-    expect([existsSync(at.keyOf(at.one)), existsSync(at.keyOf(at.two))]).toEqual([true, true]);
+    expect([existsSync(at.toKeyFile(at.one)), existsSync(at.toKeyFile(at.two))]).toEqual([true, true]);
     rmSync(at.one, { recursive: true });
     expect(at.attachTo(current, 'one.example').status).toBe(0);
-    expect([existsSync(at.keyOf(at.one)), existsSync(at.keyOf(at.two))]).toEqual([false, true]);
+    expect([existsSync(at.toKeyFile(at.one)), existsSync(at.toKeyFile(at.two))]).toEqual([false, true]);
   });
 });
 
@@ -268,7 +272,7 @@ describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
     readdirSync(join(plugins, 'security-optimizer')).find((name) => name.startsWith('includes')) as string;
 
   it('is that of its own WordPress, whatever a visitor sends, and none in a site that is not attached', async () => {
-    const { attachTo, one, two, plugins, secretOf } = await sharedPlugins();
+    const { attachTo, one, two, plugins, readSecret } = await sharedPlugins();
     attachTo(one, 'one.example', '--shared-mu-plugins', '--require-guard', '--force');
     const unattached = await serve(plugins, two);
     expect(await unattached()).toBeNull();
@@ -279,8 +283,8 @@ describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
       'security-optimizer-key': 'a'.repeat(64),
       'security-optimizer-key-file': '/etc/passwd',
     };
-    expect(await askOne(lies)).toEqual({ secret: secretOf('one-example'), require_guard: true });
-    expect(await askTwo(lies)).toEqual({ secret: secretOf('two-example'), require_guard: false });
+    expect(await askOne(lies)).toEqual({ secret: readSecret('one-example'), require_guard: true });
+    expect(await askTwo(lies)).toEqual({ secret: readSecret('two-example'), require_guard: false });
   });
 
   it('is the one that the site names: a constant before the environment, never the folder’s instead', async () => {

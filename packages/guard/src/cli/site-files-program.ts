@@ -42,13 +42,13 @@ import {
 import {
   type EnteredWordPress,
   enterWordPress,
-  folderOf,
   goBack,
   isThere,
   type OpenSite,
   openSite,
   PUBLIC,
   secretRights,
+  toFolder,
   within,
   withinIfThere,
 } from './open-site.js';
@@ -153,7 +153,7 @@ function install(
   if (fault !== null) throw new RefusedPath(fault);
   const site = openSite(call, wordpress, true) as OpenSite;
   const loader = readPlainFile(LOADER, MAX_READ_BYTES) ?? '';
-  const before = connector.classesOf(loader);
+  const before = connector.readClassNames(loader);
   // The key comes before the loader, so that WordPress never runs the connector without it.
   const files = [...connector.files, ...toKeyFiles(site, task.key, task.content), connector.loader];
   const current = new Set(files.map(({ name }) => name));
@@ -209,12 +209,12 @@ function place(site: OpenSite, files: readonly { readonly name: string; readonly
   const key = secretRights(model);
   try {
     for (const folder of folders) {
-      within(folderOf(folder), model, false, () => {
+      within(toFolder(folder), model, false, () => {
         if (makeFolder(basename(folder))) made.push(folder);
       });
     }
     for (const { name, bytes } of files) {
-      const folder = folderOf(name);
+      const folder = toFolder(name);
       within(folder, model, false, () => {
         const file = isKeyFile(name)
           ? // A web server never shows a key that a killed process has left behind.
@@ -251,7 +251,7 @@ function undo(
     }
   };
   for (const { folder, file } of staged) attempt(folder, () => removeFile(file.temporary));
-  for (const folder of [...made].reverse()) attempt(folderOf(folder), () => removeIfEmpty(basename(folder)));
+  for (const folder of [...made].reverse()) attempt(toFolder(folder), () => removeIfEmpty(basename(folder)));
   if (site.isMade) attempt('', removeThisIfEmpty);
 }
 
@@ -265,7 +265,7 @@ function removeThisIfEmpty(): void {
 /** @returns whether it is gone */
 function removeRecorded(site: OpenSite, name: string): boolean {
   try {
-    within(folderOf(name), site.model, false, () => removeFile(basename(name)));
+    within(toFolder(name), site.model, false, () => removeFile(basename(name)));
   } catch (error) {
     goBack(site);
     return error instanceof MissingFolder;
@@ -276,7 +276,7 @@ function removeRecorded(site: OpenSite, name: string): boolean {
 function removeEmptyFolders(site: OpenSite, names: readonly string[]): void {
   for (const folder of listFolders(names).reverse()) {
     try {
-      within(folderOf(folder), site.model, false, () => removeIfEmpty(basename(folder)));
+      within(toFolder(folder), site.model, false, () => removeIfEmpty(basename(folder)));
     } catch {
       goBack(site);
     }
@@ -314,7 +314,7 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   }
   removeFile(LOADER);
   for (const name of names) {
-    withinIfThere(folderOf(name), site, () => removeFile(basename(name)));
+    withinIfThere(toFolder(name), site, () => removeFile(basename(name)));
   }
   removeEmptyFolders(site, names);
   const hasOthers = look(OWN_FOLDER) !== null;
@@ -351,7 +351,7 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
   };
   if (site === null || look(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
   const key = findKeyFile(site);
-  return within(folderOf(key), model, false, () => ({
+  return within(toFolder(key), model, false, () => ({
     ...facts,
     secret: inPlugins(basename(key)),
     hasKey: readPlainFile(basename(key), MAX_READ_BYTES)?.includes(secret) === true,

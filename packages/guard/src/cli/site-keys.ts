@@ -5,7 +5,7 @@ import { look, readPlainFile, shown } from '../lib/pinned-folder.js';
 import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
 import type { KeyPlace, SecretContent, SharedKey } from '../wordpress/site-files.js';
 import { isKeyFile, KEYS, SECRET } from './connector-files.js';
-import { folderOf, goBack, isThere, type OpenSite, within, withinIfThere } from './open-site.js';
+import { goBack, isThere, type OpenSite, toFolder, within, withinIfThere } from './open-site.js';
 
 /**
  * The key files in a site's folder of must-use plugins: `secret.php` for the one site that uses the folder, or a file
@@ -29,7 +29,7 @@ export function listKeys(site: OpenSite): readonly string[] {
 /** Whether a key file holds a key. */
 export function holdsKey(site: OpenSite, name: string, secret: string): boolean {
   if (!isSecret(secret)) return false;
-  const text = withinIfThere(folderOf(name), site, () => readPlainFile(basename(name), MAX_READ_BYTES));
+  const text = withinIfThere(toFolder(name), site, () => readPlainFile(basename(name), MAX_READ_BYTES));
   return text?.includes(secret) === true;
 }
 
@@ -59,7 +59,7 @@ export function toKeyFiles(
 /** Whether a key file is of a WordPress that is no longer there, such as a release that a deployment has removed. */
 export function isOfGoneRelease(site: OpenSite, name: string): boolean {
   try {
-    const text = within(folderOf(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
+    const text = within(toFolder(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
     const path = /^\/\/ Of the WordPress in (".+")\.$/m.exec(text ?? '')?.[1];
     return path !== undefined && statSync(JSON.parse(path) as string, { throwIfNoEntry: false }) === undefined;
   } catch {

@@ -115,7 +115,7 @@ repeat: what is attached already is brought up to date. An id in the file counts
     for (const entry of entries) {
       const name = entry.id ?? entry.hosts.join(', ');
       try {
-        const newSite = entries.some((other) => isTwin(entry, other)) && !(await hasHostOf(entry, dataDir));
+        const newSite = entries.some((other) => isTwin(entry, other)) && !(await isHostTaken(entry, dataDir));
         const { id, again, outcome } = await attachVerified({ ...toAttachOptions(entry, dataDir), newSite });
         if (outcome.kind === 'missing') throw new CommandError(outcome.text);
         if (outcome.kind === 'unverified') unverified.push(id);
@@ -152,7 +152,7 @@ function isTwin(entry: ImportEntry, other: ImportEntry): boolean {
   return other !== entry && entry.wordpressDir !== null && other.wordpressDir === entry.wordpressDir;
 }
 
-async function hasHostOf({ hosts }: ImportEntry, dataDir: string): Promise<boolean> {
+async function isHostTaken({ hosts }: ImportEntry, dataDir: string): Promise<boolean> {
   const { sites } = await readConfig(dataDir);
   return sites.some((site) => site.hosts.some((host) => hosts.includes(host)));
 }

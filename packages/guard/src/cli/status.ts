@@ -14,19 +14,19 @@ import { includesEverybody } from '../lib/typed-ranges.js';
 import { version } from '../lib/version.js';
 import { sqlThrottledAccountsStore } from '../login/index.js';
 import { migrations } from '../migrations.js';
-import { connectorPolicy } from '../settings/connector-policy.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
-import { defaultSiteSettings, fetchSiteSettings, settingsInForce } from '../settings/site-settings.js';
+import { toConnectorPolicy } from '../settings/connector-policy.js';
+import { createSettingsStore } from '../settings/settings-store.js';
+import { defaultSiteSettings, getEffectiveSettings, readSiteSettings } from '../settings/site-settings.js';
 import type { QuarantinedSite, SiteConfig, SiteFacts, SiteId } from '../site.js';
-import { sqlSiteFactsStore } from '../sites/site-facts-store.js';
-import { isDataDirInUse, runningGuard, runningSites } from '../storage/data-dir-lock.js';
+import { createSiteFactsStore } from '../sites/site-facts-store.js';
+import { isDataDirInUse, readGuardPid, runningSites } from '../storage/data-dir-lock.js';
 import { type Database, openDatabaseReadOnly } from '../storage/database.js';
 import { StorageError } from '../storage/storage-error.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import type { HelloResponse } from '../wordpress/connector-responses.js';
 import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
-import { policyHash } from '../wordpress/signature.js';
+import { hashPolicy } from '../wordpress/signature.js';
 import { toNamedHost } from '../wordpress/site-origin.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
 import { describeRedirectLoop, findRedirectLoop } from './redirect-loop.js';
@@ -216,7 +216,7 @@ export async function statusReport(
   const running = isDataDirInUse(config.dataDir);
   const guard = {
     running,
-    pid: running ? await runningGuard(config.dataDir) : null,
+    pid: running ? await readGuardPid(config.dataDir) : null,
     answers: running && (await guardAnswers(config)),
     listen: printSocketAddress(config.listen),
   };
@@ -324,10 +324,10 @@ async function siteStatus(
   problems: string[],
 ): Promise<Omit<SiteStatus, 'visitors' | 'openPages' | 'cachePastGuard' | 'droppedVisits'>> {
   const db = found === 'unusable' ? null : found;
-  const remembered = db ? await sqlSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
+  const remembered = db ? await createSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
   // Before the first start all settings are as they come.
   const assumed = found === 'unusable' ? null : defaultSiteSettings;
-  const settings = db ? await fetchSiteSettings(sqlSettingsStore(db), site.id) : assumed;
+  const settings = db ? await readSiteSettings(createSettingsStore(db), site.id) : assumed;
   const slow = db ? await sqlThrottledAccountsStore(db).read(site.id) : [];
   const outcome = await askConnector(site, remembered.facts);
   const problem = (text: string) => problems.push(`Site ${site.id}: ${text}`);
@@ -346,7 +346,8 @@ async function siteStatus(
     if (settings) {
       const users = db && settings.pausedUntil <= systemClock() ? await sqlBlocklistStore(db).users(site.id) : [];
       policyInSync =
-        outcome.policy === policyHash(connectorPolicy(settingsInForce(settings, systemClock()), consent, slow, users));
+        outcome.policy ===
+        hashPolicy(toConnectorPolicy(getEffectiveSettings(settings, systemClock()), consent, slow, users));
       if (!policyInSync) problem('WordPress does not run the stored policy yet. A running guard pushes it by itself.');
     }
   }

@@ -160,7 +160,7 @@ describe('parseConfig and printConfig', () => {
   });
 
   it('are tried with every key that the schema has', () => {
-    const tried = new Set(fc.sample(inFile, { numRuns: 500, seed: 1 }).flatMap((keys) => keysOf(keys)));
+    const tried = new Set(fc.sample(inFile, { numRuns: 500, seed: 1 }).flatMap((keys) => listKeys(keys)));
     expect([...tried].sort()).toEqual(keysOfSchema(configFile).sort());
   });
 
@@ -197,12 +197,12 @@ describe('parseConfig and printConfig', () => {
 });
 
 /** `sites[].id` for every key that holds a value. */
-function keysOf(value: unknown, path = ''): string[] {
+function listKeys(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) {
-    return value.flatMap((entry) => (typeof entry === 'object' ? keysOf(entry, `${path}[]`) : [path]));
+    return value.flatMap((entry) => (typeof entry === 'object' ? listKeys(entry, `${path}[]`) : [path]));
   }
   if (typeof value !== 'object' || value === null) return [path];
-  return Object.entries(value).flatMap(([key, entry]) => keysOf(entry, path === '' ? key : `${path}.${key}`));
+  return Object.entries(value).flatMap(([key, entry]) => listKeys(entry, path === '' ? key : `${path}.${key}`));
 }
 
 /** The same of a schema, whatever it is wrapped in. Every place that may be null or empty is a key as well. */

@@ -16,7 +16,7 @@ async function folder(file: unknown, secrets: Record<string, string> = { site: s
   return dataDir;
 }
 
-async function mistakesOf(dataDir: string, env: NodeJS.ProcessEnv = {}): Promise<readonly string[]> {
+async function findMistakes(dataDir: string, env: NodeJS.ProcessEnv = {}): Promise<readonly string[]> {
   const error = await loadConfig({ dataDir, env }).catch((thrown: unknown) => thrown);
   if (!(error instanceof ConfigError)) throw new Error('The configuration was taken.');
   return error.mistakes.map((mistake) => mistake.replaceAll(`${dataDir}/`, ''));
@@ -52,7 +52,7 @@ it('takes names of address headers of trusted proxies in any letter case, and no
   const config = await loadConfig({ dataDir: await names('CF-Connecting-IP', 'forwarded'), env: {} });
   expect(config.trustedProxyHeaders).toEqual(['cf-connecting-ip', 'forwarded']);
   for (const name of ['X-Forwarded-For', 'X-Real-IP', 'X-WP-Nonce', 'X-Security-Optimizer-Guard', 'Client_IP', '', 7]) {
-    const mistakes = await mistakesOf(await names(name));
+    const mistakes = await findMistakes(await names(name));
     expect([name, mistakes]).toEqual([
       name,
       [expect.stringMatching(/^guard\.json: trustedProxyHeaders\[0\]: use names/)],
@@ -88,7 +88,7 @@ it('reports all mistakes together, each with its key and what is allowed', async
     colour: 'blue',
     sites: [{ id: 'my site', upstream: 'http://example.com/blog', hosts: ['example.com:80'], secret: 'x' }],
   });
-  expect(await mistakesOf(dataDir, { SECURITY_OPTIMIZER_LOG_LEVEL: 'loud' })).toEqual([
+  expect(await findMistakes(dataDir, { SECURITY_OPTIMIZER_LOG_LEVEL: 'loud' })).toEqual([
     'guard.json: listen: use HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080, or unix:/PATH of at most 103 bytes',
     'guard.json: database: PostgreSQL is not available in this version; use sqlite:FILE',
     'guard.json: trustedProxies[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24, or file:PATH for a file with one of them in each line, or unix for connections to a Unix socket; check “/33”',
@@ -104,7 +104,7 @@ it('reports all mistakes together, each with its key and what is allowed', async
 
 it('takes no encrypted upstream, since the way to WordPress speaks plain HTTP only', async () => {
   const dataDir = await folder({ sites: [{ ...site, upstream: 'https://wordpress.internal' }] }, { site: secret });
-  expect(await mistakesOf(dataDir, {})).toEqual([
+  expect(await findMistakes(dataDir, {})).toEqual([
     'guard.json: sites[0].upstream: use the http origin of the web server without a path, for example http://127.0.0.1:8081, or unix:/PATH of its socket',
   ]);
 });
@@ -127,7 +127,7 @@ it('reads what concerns the Activity Log, and reports mistakes in it', async () 
   expect((await loadConfig({ dataDir: full, env: {} })).activity).toEqual(activity);
   const wrong = { maxRows: 10, dns: ['dns.example.com', '192.0.2.53:0', '2001:db8::53:x'], monitors: ['all'], days: 3 };
   const dns = 'use addresses of DNS servers, for example 192.0.2.53 or 192.0.2.53:5353';
-  expect(await mistakesOf(await folder({ sites: [site], activity: wrong }, { site: secret }))).toEqual([
+  expect(await findMistakes(await folder({ sites: [site], activity: wrong }, { site: secret }))).toEqual([
     'guard.json: activity.maxRows: use a whole number from 1000 to 1000000000 (rows)',
     `guard.json: activity.dns[0]: ${dns}`,
     `guard.json: activity.dns[1]: ${dns}`,
@@ -139,7 +139,7 @@ it('reads what concerns the Activity Log, and reports mistakes in it', async () 
 
 it('refuses two sites with one id or one host', async () => {
   const dataDir = await folder({ sites: [site, site] });
-  expect(await mistakesOf(dataDir)).toEqual([
+  expect(await findMistakes(dataDir)).toEqual([
     'sites[1].id: site is used twice; each site needs its own',
     'sites[1].hosts: * is named twice; a host belongs to one site',
   ]);
@@ -170,8 +170,8 @@ it('quarantines a site whose secret is missing, malformed or readable by others,
 });
 
 it('says plainly that the file is missing or is not JSON', async () => {
-  expect((await mistakesOf(await scratchFolder()))[0]).toContain('guard.json: can’t be read (ENOENT)');
-  expect((await mistakesOf(await folder('{')))[0]).toContain('guard.json: is not valid JSON');
+  expect((await findMistakes(await scratchFolder()))[0]).toContain('guard.json: can’t be read (ENOENT)');
+  expect((await findMistakes(await folder('{')))[0]).toContain('guard.json: is not valid JSON');
 });
 
 it('takes what the provider puts on the Security Dashboard, by https alone', async () => {
@@ -182,7 +182,7 @@ it('takes what the provider puts on the Security Dashboard, by https alone', asy
   const none = await loadConfig({ dataDir: await folder({ sites: [site] }), env: {} });
   expect(none.branding).toEqual({ ebook: null, rateLink: '', rateAfterDays: 7 });
   const wrong = { ebook: { title: ' ', link: 'javascript:alert(1)' }, rateLink: 'http://example.com/' };
-  expect(await mistakesOf(await folder({ sites: [site], branding: wrong }))).toEqual([
+  expect(await findMistakes(await folder({ sites: [site], branding: wrong }))).toEqual([
     'guard.json: branding.ebook.title: use a text of 1 to 300 characters',
     'guard.json: branding.ebook.link: use an https address, for example https://example.com/guide',
     'guard.json: branding.rateLink: use an https address, or "" for none',
@@ -200,7 +200,7 @@ it('takes addresses for what owners agree to by https or on this machine, and a 
     consent: { emailUrl: 'http://example.com/' },
     branding: { ebook: { ...ebook, image: '//example.com/a' } },
   };
-  expect((await mistakesOf(await folder({ sites: [site], ...wrong }))).map((line) => line.split(': ')[1])).toEqual([
+  expect((await findMistakes(await folder({ sites: [site], ...wrong }))).map((line) => line.split(': ')[1])).toEqual([
     'branding.ebook.image',
     'consent.emailUrl',
   ]);
@@ -209,7 +209,7 @@ it('takes addresses for what owners agree to by https or on this machine, and a 
 it('takes the password of the mail server from its file or the environment, and guards the file', async () => {
   const smtp = { host: 'smtp.example.com', user: 'guard', passwordFile: 'mail.password', from: 'reports@example.com' };
   const dataDir = await folder({ sites: [site], mail: { smtp } });
-  expect(await mistakesOf(dataDir)).toEqual(['mail.password: can’t be read (ENOENT)']);
+  expect(await findMistakes(dataDir)).toEqual(['mail.password: can’t be read (ENOENT)']);
   await writeFile(join(dataDir, 'mail.password'), 'a b\n', { mode: 0o600 });
   const { mail } = await loadConfig({ dataDir, env: {} });
   const server = { host: 'smtp.example.com', port: 587, secure: false, from: 'reports@example.com' };
@@ -217,7 +217,7 @@ it('takes the password of the mail server from its file or the environment, and 
   const env = { SECURITY_OPTIMIZER_SMTP_PASSWORD: 'other' };
   expect((await loadConfig({ dataDir, env })).mail.smtp?.login?.password).toBe('other');
   await chmod(join(dataDir, 'mail.password'), 0o644);
-  expect(await mistakesOf(dataDir)).toEqual(['mail.password: others may read it; run chmod 600 on it']);
+  expect(await findMistakes(dataDir)).toEqual(['mail.password: others may read it; run chmod 600 on it']);
 });
 
 it.each([
@@ -227,7 +227,7 @@ it.each([
   [{ host: 'smtp.example.com', port: 0, from: 'reports@example.com' }, 'mail.smtp.port: use a whole number'],
   [{ host: 'smtp.example.com', user: 'guard', from: 'reports@example.com' }, 'mail.smtp: `user` needs a password'],
 ])('refuses the mail server %j', async (smtp, mistake) => {
-  const mistakes = await mistakesOf(await folder({ sites: [site], mail: { smtp } }));
+  const mistakes = await findMistakes(await folder({ sites: [site], mail: { smtp } }));
   expect(mistakes).toHaveLength(1);
   expect(mistakes[0]).toContain(mistake);
 });
@@ -263,9 +263,9 @@ it('takes Unix sockets by absolute paths that the system can hold', async () => 
     `unix:/${'é'.repeat(52)}`,
     'unix:/a\0b',
   ]) {
-    const listen = await mistakesOf(await of({ listen: text }));
+    const listen = await findMistakes(await of({ listen: text }));
     expect([text, listen]).toEqual([text, [expect.stringMatching(/^guard\.json: listen: use HOST:PORT/)]]);
-    const upstream = await mistakesOf(await of({ sites: [{ id: 'site', upstream: text }] }));
+    const upstream = await findMistakes(await of({ sites: [{ id: 'site', upstream: text }] }));
     expect([text, upstream]).toEqual([
       text,
       [expect.stringMatching(/^guard\.json: sites\[0\]\.upstream: use the http/)],
@@ -273,7 +273,7 @@ it('takes Unix sockets by absolute paths that the system can hold', async () => 
   }
   for (const key of ['activity', 'alerts']) {
     const list = key === 'activity' ? 'monitors' : 'privateTargets';
-    expect(await mistakesOf(await of({ [key]: { [list]: ['unix'] } }))).toHaveLength(1);
+    expect(await findMistakes(await of({ [key]: { [list]: ['unix'] } }))).toHaveLength(1);
   }
 });
 
@@ -283,7 +283,7 @@ it('takes the PROXY protocol from named proxies only', async () => {
     env: {},
   });
   expect(config.proxyProtocol).toBe(true);
-  expect(await mistakesOf(await folder({ sites: [site], proxyProtocol: true }))).toEqual([
+  expect(await findMistakes(await folder({ sites: [site], proxyProtocol: true }))).toEqual([
     'proxyProtocol: name the proxies that send the header in trustedProxies; from others guard takes none',
   ]);
 });
@@ -322,5 +322,5 @@ it.each([
 ])('refuses a list of proxies that is %j', async (text, mistake) => {
   const dataDir = await folder({ trustedProxies: ['file:cdn.txt'], sites: [site] });
   if (text !== null) await writeFile(join(dataDir, 'cdn.txt'), text);
-  expect(await mistakesOf(dataDir)).toEqual([mistake]);
+  expect(await findMistakes(dataDir)).toEqual([mistake]);
 });

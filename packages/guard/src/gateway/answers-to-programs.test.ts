@@ -21,7 +21,7 @@ const read = (told: Told) => {
   expect(told.header('content-type')).toMatch(/^application\/json/);
   return JSON.parse(told.body) as { code: string; message: string; data: { status: number } };
 };
-const formOf = (told: Told) => told.header('content-type')?.split(';')[0];
+const getContentType = (told: Told) => told.header('content-type')?.split(';')[0];
 
 async function locked(language?: Parameters<typeof loginGateUnderTest>[1]) {
   const gate = await loginGateUnderTest({ login_attempts: 3 }, language);
@@ -69,7 +69,7 @@ describe('a person who looks at what comes back', () => {
   ])('gets a page about %s, also where the browser would rather have JSON', async (_why, start) => {
     const gate = await start();
     for (const headers of [NAVIGATION, { accept: 'text/html' }]) {
-      expect(formOf(await gate.ask('/wp-login.php', { ...form(PASSWORD), headers }))).toBe('text/html');
+      expect(getContentType(await gate.ask('/wp-login.php', { ...form(PASSWORD), headers }))).toBe('text/html');
     }
   });
 
@@ -83,8 +83,8 @@ describe('a person who looks at what comes back', () => {
     for (const [path, options] of refused) {
       const asked = (headers: Record<string, string>) =>
         gate.ask(path, { ...options, headers: { ...options.headers, ...headers } });
-      expect([path, formOf(await asked(NAVIGATION))]).toEqual([path, 'text/html']);
-      expect([path, formOf(await asked({}))]).toEqual([path, 'application/json']);
+      expect([path, getContentType(await asked(NAVIGATION))]).toEqual([path, 'text/html']);
+      expect([path, getContentType(await asked({}))]).toEqual([path, 'application/json']);
     }
   });
 });
@@ -94,14 +94,14 @@ describe('other programs', () => {
     const gate = await locked();
     for (const headers of [{}, { accept: 'application/json' }, { 'x-requested-with': 'XMLHttpRequest' }]) {
       const told = await gate.ask('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers });
-      expect([told.status, formOf(told)]).toEqual([429, 'text/xml']);
+      expect([told.status, getContentType(told)]).toEqual([429, 'text/xml']);
     }
   });
 
   it('get one plain line when they say nothing of what they read', async () => {
     const gate = await loginGateUnderTest({ login_access: ['198.51.100.7'] });
     const told = await gate.ask('/wp-admin/', { headers: { accept: '*/*' } });
-    expect([told.status, formOf(told), told.body]).toEqual([403, 'text/plain', 'Not allowed\n']);
+    expect([told.status, getContentType(told), told.body]).toEqual([403, 'text/plain', 'Not allowed\n']);
   });
 
   it('read JSON in the language of the site', async () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { addressKey } from '../lib/address.js';
+import { toClientKey } from '../lib/address.js';
 import { flushWrites } from '../upstream/batched-writes.js';
 import type { Peer } from './peer.js';
 import { type RawRequest, RawTargetStream } from './raw-target.js';
@@ -368,7 +368,7 @@ export class ClientConnectionTable {
 
   /** Registers a socket that Node has accepted, or destroys it when a limit is reached. */
   accept(socket: Socket, peer: Peer): void {
-    const key = peer.isTrusted ? null : addressKey(peer.client);
+    const key = peer.isTrusted ? null : toClientKey(peer.client);
     const ofAddress = key === null ? null : this.#ofAddress(key);
     if (!this.#hasRoom(ofAddress)) {
       socket.destroy();

@@ -18,7 +18,7 @@ import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js
 import type { PageName } from '../pages/visitor-pages.js';
 import { decideOnReadings } from '../rules/doubtful-paths.js';
 import type { LoginRoute } from '../rules/login-policy.js';
-import { isFinal, type LivePolicy, type Policy, type Verdict } from '../rules/policy.js';
+import { isFinal, type LiveSnapshots, type Snapshot, type Verdict } from '../rules/policy.js';
 import type { SiteFacts, SiteId } from '../site.js';
 import { judgeHost, toHostName } from './machine-hosts.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
@@ -27,7 +27,7 @@ import type { RoutedSite, SiteRouter } from './site-router.js';
 
 export interface EvaluateContext {
   readonly router: SiteRouter;
-  readonly live: LivePolicy;
+  readonly live: LiveSnapshots;
   readonly trusted: TrustedProxies;
   /** Lower-case names of address headers that trusted proxies may pass on. */
   readonly trustedHeaders: ReadonlySet<string>;
@@ -57,14 +57,14 @@ export type Decision =
       readonly site: RoutedSite | null;
       readonly host: string;
       readonly address: Address;
-      readonly policy: Policy;
+      readonly policy: Snapshot;
       /** Null when the request could not be read. */
       readonly facts: RequestFacts | null;
     }
   | {
       readonly kind: 'allow';
       readonly site: RoutedSite;
-      readonly policy: Policy;
+      readonly policy: Snapshot;
       readonly facts: RequestFacts;
       readonly loginRoute: LoginRoute;
       /** What refuses the request unless the response shows that it is harmless; else null. */
@@ -273,13 +273,13 @@ export function isNamedHost(context: EvaluateContext, site: RoutedSite, host: st
 }
 
 /** The policy for a response that belongs to no site: that of the only site, else the defaults. */
-function getFallbackPolicy({ live, router }: Pick<EvaluateContext, 'live' | 'router'>): Policy {
+function getFallbackPolicy({ live, router }: Pick<EvaluateContext, 'live' | 'router'>): Snapshot {
   return live.get(router.only?.config.id ?? '');
 }
 
 /** What decides whether a login must stay hidden. */
 export interface LoginApproach {
-  readonly policy: Policy;
+  readonly policy: Snapshot;
   readonly loginRoute: LoginRoute;
   readonly target: string;
   readonly secret: string;
@@ -304,7 +304,7 @@ export function findDecoy(approach: LoginApproach, requestId: string): Decoy | n
 
 /** The target of WordPress's script behind a custom address. The connector ensures that a sign-up stays a sign-up. */
 export function toLoginTarget(
-  { login }: Policy,
+  { login }: Snapshot,
   loginRoute: 'login' | 'signup',
   facts: RequestFacts,
   query: string,

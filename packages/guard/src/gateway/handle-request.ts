@@ -11,7 +11,7 @@ import type { SiteFacts } from '../site.js';
 import { CLIENT_CLOSED_REQUEST, forward, type ResponseHandler } from '../upstream/forward.js';
 import { whenReceived } from '../upstream/request-body.js';
 import { type LoginContext, readLoginReport } from '../wordpress/login-headers.js';
-import { checksStaff, isMember, isRefusedForStaff, readSignal, type Signal } from '../wordpress/signature.js';
+import { checksStaff, isRefusedForStaff, isSignedIn, readSignal, type Signal } from '../wordpress/signature.js';
 import type { GatewayContext } from './context.js';
 import { serveDecoy404 } from './decoy-404.js';
 import { type Allowed, type Decision, evaluate, isNamedHost, refuseUnknownHost } from './evaluate.js';
@@ -244,10 +244,10 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
       onResponse: (status) => {
         const { signal } = this;
         if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
-        if (isMember(signal)) gateway.sessions.add(site.config.id, cookie, policy.sessionCookies, time);
+        if (isSignedIn(signal)) gateway.sessions.add(site.config.id, cookie, policy.sessionCookies, time);
         // A wrong password is listed, whoever sent it.
         if (responder.hasFailed()) responder.record(status, null);
-        else if (isMember(signal)) return;
+        else if (isSignedIn(signal)) return;
         else if (
           status === CLIENT_CLOSED_REQUEST &&
           gateway.sessions.has(site.config.id, cookie, policy.sessionCookies, time)

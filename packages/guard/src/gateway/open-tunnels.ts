@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { RequestFacts } from '../http/request-facts.js';
-import { isFinal, type LivePolicy, needsStaffCheck } from '../rules/policy.js';
+import { isFinal, type LiveSnapshots, needsStaffCheck } from '../rules/policy.js';
 import type { SiteId } from '../site.js';
 
 /** An open WebSocket, or a response that may never end. */
@@ -18,10 +18,10 @@ export interface OpenTunnel {
  */
 export class OpenTunnels {
   readonly #open = new Map<SiteId, Set<OpenTunnel>>();
-  readonly #live: LivePolicy;
+  readonly #live: LiveSnapshots;
   readonly #onRuleError: (rule: string, cause: unknown) => void;
 
-  constructor(live: LivePolicy, onRuleError: (rule: string, cause: unknown) => void) {
+  constructor(live: LiveSnapshots, onRuleError: (rule: string, cause: unknown) => void) {
     this.#live = live;
     this.#onRuleError = onRuleError;
     live.onSwap((site) => this.#evaluateAgain(site));

@@ -1,5 +1,5 @@
 import type { ProbeResponse } from '../hooks.js';
-import { addressKey } from '../lib/address.js';
+import { toClientKey } from '../lib/address.js';
 import { toClientResponseHead, toUpstreamRequestHead } from '../upstream/message-head.js';
 import type { UpstreamConnection } from '../upstream/upstream-client.js';
 import type { Allowed } from './evaluate.js';
@@ -52,7 +52,7 @@ export function probeWebServer(
       settle();
     };
     const waiter = {
-      from: addressKey(allowed.address),
+      from: toClientKey(allowed.address),
       reuse: 'fresh' as const,
       use(free: UpstreamConnection): void {
         connection = free;

@@ -4,7 +4,7 @@ import { binaryHeader, ipv4, ipv6, tlsTlv, tlv } from '../../test/support/proxy-
 import { parseProxyHeader } from './proxy-header.js';
 
 const parse = (text: string) => parseProxyHeader(Buffer.from(text, 'latin1'));
-const sourceOf = (bytes: Buffer) => {
+const readSource = (bytes: Buffer) => {
   const header = parseProxyHeader(bytes);
   return typeof header === 'string' ? header : (header.source?.text ?? null);
 };
@@ -80,7 +80,7 @@ describe('a PROXY header of version 2', () => {
       isEncrypted: true,
     });
     const mapped = ipv6('00000000000000000000ffffc0000207', 80);
-    expect(sourceOf(binaryHeader({ family: 0x21, addresses: mapped }))).toBe('192.0.2.7');
+    expect(readSource(binaryHeader({ family: 0x21, addresses: mapped }))).toBe('192.0.2.7');
   });
 
   it('says by a TLV whether the client’s connection was encrypted, whatever the port', () => {
@@ -93,10 +93,10 @@ describe('a PROXY header of version 2', () => {
 
   it('keeps the peer when the connection is the proxy’s own, or comes from no network', () => {
     const garbage = Buffer.from('anything at all');
-    expect(sourceOf(binaryHeader({ command: 0x20, addresses: garbage }))).toBeNull();
-    expect(sourceOf(binaryHeader({ command: 0x20, family: 0xff, addresses: Buffer.alloc(0) }))).toBeNull();
-    expect(sourceOf(binaryHeader({ family: 0x00, addresses: garbage }))).toBeNull();
-    expect(sourceOf(binaryHeader({ family: 0x31, addresses: Buffer.alloc(216) }))).toBeNull();
+    expect(readSource(binaryHeader({ command: 0x20, addresses: garbage }))).toBeNull();
+    expect(readSource(binaryHeader({ command: 0x20, family: 0xff, addresses: Buffer.alloc(0) }))).toBeNull();
+    expect(readSource(binaryHeader({ family: 0x00, addresses: garbage }))).toBeNull();
+    expect(readSource(binaryHeader({ family: 0x31, addresses: Buffer.alloc(216) }))).toBeNull();
   });
 
   it.each([
@@ -133,7 +133,7 @@ describe('a PROXY header of version 2', () => {
       for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
     }
     header.writeUInt32BE(~crc >>> 0, header.length - 4);
-    expect(sourceOf(header)).toBe('192.0.2.7');
+    expect(readSource(header)).toBe('192.0.2.7');
     header.writeUInt8(9, 16);
     expect(parseProxyHeader(header)).toBe('malformed');
   });

@@ -8,7 +8,7 @@ import { rewriteLocationHeaders } from '../http/rewrite-location.js';
 import { wantsJson } from '../http/wants-json.js';
 import type { Language } from '../i18n/language.js';
 import { formatDayAndTime } from '../i18n/time-labels.js';
-import { withoutPort } from '../lib/address.js';
+import { stripPort } from '../lib/address.js';
 import { awayPage, type ClosedLogin, lockedPage, toLockedSentence } from '../pages/login-closed-pages.js';
 import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
 import { endResponse, scheduleWrite } from '../upstream/batched-writes.js';
@@ -171,13 +171,13 @@ const REFUSAL_TYPES: Readonly<Record<RefusalFormat, string>> = {
 };
 
 function toRefusalPage({ page, language, host, address, time }: RefusalDetails, reference: string): string {
-  return visitorPage(language, page, { host: withoutPort(host), address, time: new Date(time), reference });
+  return visitorPage(language, page, { host: stripPort(host), address, time: new Date(time), reference });
 }
 
 /** The sentence of the page, in the form of WordPress's REST API; clients of guard's API read the status at the top. */
 function toRefusalJson({ page, language, host }: RefusalDetails, reference: string): string {
   const { status, text } = visitorPages[page];
-  const named = withoutPort(host) || language.translate('This site');
+  const named = stripPort(host) || language.translate('This site');
   const code = page.replaceAll('-', '_');
   return JSON.stringify({
     code,
@@ -244,7 +244,7 @@ export function sendLoginClosed(
   const { type, text } = renderLoginClosed(request, closed, {
     ...facts,
     until: closed.until,
-    host: withoutPort(facts.host),
+    host: stripPort(facts.host),
   });
   const body = Buffer.from(text);
   const headers = ['Content-Type', type, 'Content-Length', String(body.length), 'Cache-Control', 'no-store'];

@@ -10,7 +10,7 @@ import { type ListeningDescriptor, listenOn } from '../lib/listen.js';
 import type { Logger } from '../lib/logger.js';
 import { createOwnAddresses } from '../lib/own-addresses.js';
 import type { SocketAddress } from '../lib/socket-address.js';
-import type { LivePolicy } from '../rules/policy.js';
+import type { LiveSnapshots } from '../rules/policy.js';
 import type { SiteConfig, SiteFacts, SiteId } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
 import { type ClientConnection, ClientConnectionTable } from './client-connection.js';
@@ -32,7 +32,7 @@ export interface GuardServerOptions {
   readonly config: Config;
   /** A listening socket that a supervisor has opened, in place of the configured address; see `takeActivationSocket`. */
   readonly socket?: ListeningDescriptor | undefined;
-  readonly live: LivePolicy;
+  readonly live: LiveSnapshots;
   readonly api: ApiHandler;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export interface GuardServerOptions {
   facts?(site: SiteId): SiteFacts | null;
 }
 
-export interface GuardServer {
+export interface Gateway {
   /** Open connections of clients. */
   readonly connections: number;
   /**
@@ -78,7 +78,7 @@ export interface GuardServer {
 const UNNAMED_SOCKET = { path: 'passed by the supervisor' };
 
 /** An HTTP server whose every request goes through `handleRequest`. */
-export function createGuardServer(parts: GuardServerOptions): GuardServer {
+export function createGateway(parts: GuardServerOptions): Gateway {
   const { config, live, api, logger, clock, hooks, observer = noopObserver, onSignal } = parts;
   const { limits } = config;
   const router = new SiteRouter(config);

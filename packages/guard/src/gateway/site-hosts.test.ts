@@ -20,7 +20,7 @@ const to = (origin: string): HostAnswer => {
 };
 
 /** Hosts of a site, https://example.com, on a web server that answers as `answers` says, by origin. */
-function hostsOf(answers: Readonly<Record<string, HostAnswer>>, more: { readonly hold?: Promise<void> } = {}) {
+function createHosts(answers: Readonly<Record<string, HostAnswer>>, more: { readonly hold?: Promise<void> } = {}) {
   const site = { id: 'site', hosts: ['*'], upstream: 'http://127.0.0.1:8081' } as unknown as SiteConfig;
   const facts = { homeUrl: 'https://example.com' } as SiteFacts;
   const asked: string[] = [];
@@ -55,7 +55,7 @@ function hostsOf(answers: Readonly<Record<string, HostAnswer>>, more: { readonly
 
 describe('a host that is not known to be the site’s', () => {
   it('is the site’s when its connector answers there, and is asked about once', async () => {
-    const hosts = hostsOf({ 'https://mapped.example': { kind: 'signed' } });
+    const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
     expect(hosts.find('mapped.example')).toBeNull();
     expect(await hosts.check('https://mapped.example')).toBe('proved');
     expect(await hosts.check('https://mapped.example')).toBe('proved');
@@ -66,7 +66,7 @@ describe('a host that is not known to be the site’s', () => {
   });
 
   it('is nobody’s when anything else answers there while the site answers at home, for a minute', async () => {
-    const hosts = hostsOf({});
+    const hosts = createHosts({});
     expect(await hosts.check('https://status.example')).toBe('foreign');
     expect(hosts.asked).toEqual(['https://status.example', 'https://example.com']);
     expect(hosts.find('status.example')).toBe('foreign');
@@ -79,7 +79,7 @@ describe('a host that is not known to be the site’s', () => {
   });
 
   it('is let through while the connector is missing in the site itself, and is asked about again soon', async () => {
-    const hosts = hostsOf({ 'https://example.com': OTHER });
+    const hosts = createHosts({ 'https://example.com': OTHER });
     expect(await hosts.check('https://mapped.example')).toBe('open');
     expect(hosts.find('mapped.example')).toBe('open');
     hosts.state.now += 6000;
@@ -89,7 +89,7 @@ describe('a host that is not known to be the site’s', () => {
   });
 
   it('has to come again while the site is down or busy, so that a flood opens nothing', async () => {
-    const hosts = hostsOf({ 'https://example.com': SILENT, 'https://mapped.example': SILENT });
+    const hosts = createHosts({ 'https://example.com': SILENT, 'https://mapped.example': SILENT });
     expect(await hosts.check('https://status.example')).toBe('busy');
     expect(await hosts.check('https://mapped.example')).toBe('busy');
     hosts.state.now += 3000;
@@ -113,7 +113,7 @@ describe('a host that is not known to be the site’s', () => {
     ['to its name without www', { 'http://www.old.example': to('https://old.example'), 'https://old.example': SIGNED }],
     ['in steps', { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') }],
   ])('is the site’s when it leads %s', async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
-    const hosts = hostsOf(answers);
+    const hosts = createHosts(answers);
     expect(await hosts.check(Object.keys(answers)[0] as string)).toBe('proved');
   });
 
@@ -130,14 +130,14 @@ describe('a host that is not known to be the site’s', () => {
   ])(
     'is nobody’s when it leads %s, and no redirect is followed for ever',
     async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
-      const hosts = hostsOf(answers);
+      const hosts = createHosts(answers);
       expect(await hosts.check('https://old.example')).toBe('foreign');
       expect(hosts.asked.length).toBeLessThan(8);
     },
   );
 
   it('is asked about once for all who wait', async () => {
-    const hosts = hostsOf({ 'https://mapped.example': { kind: 'signed' } });
+    const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
     const all = await Promise.all(Array.from({ length: 50 }, () => hosts.check('https://mapped.example')));
     expect(new Set(all)).toEqual(new Set(['proved']));
     expect(hosts.asked).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('a host that is not known to be the site’s', () => {
 
 describe('who invents hosts', () => {
   it('starts few of WordPress, and does not stop the hosts of others from being proved', async () => {
-    const hosts = hostsOf({ 'https://mapped.example': { kind: 'signed' } });
+    const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
     const standings: HostStanding[] = [];
     for (let i = 0; i < 200; i++) standings.push(await hosts.check(`https://invented-${i}.example`));
     expect(standings.filter((standing) => standing === 'foreign')).toHaveLength(10);
@@ -158,7 +158,7 @@ describe('who invents hosts', () => {
   });
 
   it('from many addresses has few of WordPress start in a minute all the same', async () => {
-    const hosts = hostsOf({});
+    const hosts = createHosts({});
     for (let i = 0; i < 250; i++) await hosts.check(`https://invented-${i}.example`, `198.51.100.${i}`);
     expect(hosts.asked.length).toBeLessThan(70);
   });
@@ -168,7 +168,7 @@ describe('who invents hosts', () => {
     const hold = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const hosts = hostsOf({ 'https://mapped.example': { kind: 'signed' } }, { hold });
+    const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } }, { hold });
     const invented = Array.from({ length: 40 }, (_, i) => hosts.check(`https://invented-${i}.example`));
     const mapped = hosts.check('https://mapped.example', '198.51.100.9');
     release();
@@ -179,7 +179,7 @@ describe('who invents hosts', () => {
   });
 
   it('fills no memory', async () => {
-    const hosts = hostsOf({ 'https://example.com': OTHER });
+    const hosts = createHosts({ 'https://example.com': OTHER });
     for (let i = 0; i < 1500; i++) await hosts.check(`https://invented-${i}.example`);
     expect(hosts.find('invented-0.example')).toBeNull();
     expect(hosts.find('invented-1499.example')).toBe('open');

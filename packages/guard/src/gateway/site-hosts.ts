@@ -5,7 +5,7 @@
  */
 
 import type { Address } from '../lib/address.js';
-import { addressKey } from '../lib/address.js';
+import { toClientKey } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
 import { Limiter } from '../lib/limiter.js';
 import type { Logger } from '../lib/logger.js';
@@ -143,7 +143,7 @@ class HostsOfSite {
     if (known !== null) return Promise.resolve(known);
     const running = this.#asking.get(name);
     if (running !== undefined) return running;
-    const client = addressKey(question.client);
+    const client = toClientKey(question.client);
     const now = this.clock();
     if (this.#foreign.get(client, now) >= FOREIGN_OF_CLIENT || this.#foreign.get('', now) >= FOREIGN_OF_ALL) {
       return Promise.resolve('busy');

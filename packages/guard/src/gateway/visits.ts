@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { VisitSink } from '../hooks.js';
+import type { VisitRecorder } from '../hooks.js';
 import { findClient } from '../http/client-address.js';
 import { readSessionCookie } from '../http/session-cookies.js';
 import type { Address } from '../lib/address.js';
@@ -11,7 +11,7 @@ import type { RefusedBytes } from './raw-target.js';
 import type { RoutedSite, SiteRouter } from './site-router.js';
 
 export interface VisitContext {
-  readonly visits: VisitSink;
+  readonly visits: VisitRecorder;
   /** The peer of a connection that is open. */
   findPeer(socket: Socket): Peer | undefined;
   readonly router: Pick<SiteRouter, 'find' | 'only'>;

@@ -4,14 +4,14 @@ import { toCanonicalPath } from '../http/canonical-path.js';
 import { toSiblingTarget } from '../http/decoy-target.js';
 import type { RawHeaders } from '../http/headers.js';
 import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
-import { addressKey } from '../lib/address.js';
+import { toClientKey } from '../lib/address.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
 import { needsStaffCheck } from '../rules/policy.js';
 import { toClientResponseHead, toUpstreamRequestHead } from '../upstream/message-head.js';
 import type { ResponseHead } from '../upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from '../upstream/upstream-client.js';
 import type { ConnectionWaiter, Reuse } from '../upstream/upstream-pool.js';
-import { isMember, readSignal } from '../wordpress/signature.js';
+import { isSignedIn, readSignal } from '../wordpress/signature.js';
 import type { ClientConnection } from './client-connection.js';
 import type { GatewayContext } from './context.js';
 import { type Allowed, evaluate } from './evaluate.js';
@@ -98,7 +98,7 @@ class Handshake implements UpstreamHandler {
   ) {
     this.#facts = allowed.facts;
     this.#waiting = {
-      from: addressKey(allowed.address),
+      from: toClientKey(allowed.address),
       reuse: 'any',
       use: (upstream) => this.#send(upstream),
       fail: (kind, cause) => this.onFailure(kind, cause),
@@ -180,7 +180,7 @@ class Handshake implements UpstreamHandler {
       this.#refuse('not-found');
       return;
     }
-    if (!isMember(signal)) recordVisit(gateway, allowed, request, head.status, null, { requestId: this.#requestId });
+    if (!isSignedIn(signal)) recordVisit(gateway, allowed, request, head.status, null, { requestId: this.#requestId });
     editForwardedHeaders(gateway, allowed, this.#facts, headers);
     this.#started = true;
     if (head.status === 101) {

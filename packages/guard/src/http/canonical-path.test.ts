@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toCanonicalPath } from './canonical-path.js';
 
-function pathOf(target: string): string {
+function toPath(target: string): string {
   const canonical = toCanonicalPath(target);
   return canonical.ok ? canonical.path.path : `refused: ${canonical.reason}`;
 }
@@ -58,7 +58,7 @@ describe('the canonical path', () => {
   it.each(FILES)('is the same for every spelling of %s', (file) => {
     fc.assert(
       fc.property(spelling(file), (target) => {
-        expect([target, pathOf(target)]).toEqual([target, file]);
+        expect([target, toPath(target)]).toEqual([target, file]);
       }),
       { numRuns: 1000 },
     );
@@ -112,7 +112,7 @@ describe('the canonical path', () => {
     ['/search/%20/', '/search/ /'],
     ['/search/%3F/', '/search/?/'],
   ])('of %s is %s', (target, path) => {
-    expect(pathOf(target)).toBe(path);
+    expect(toPath(target)).toBe(path);
   });
 
   it.each([
@@ -157,7 +157,7 @@ describe('the canonical path', () => {
     ['/%ef%bd%98mlrpc.php', '/xmlrpc.php'],
     ['/wp-content/uploads:$I30:$INDEX_ALLOCATION/x.php', '/wp-content/uploads/x.php'],
   ])('sees %s as a case-blind file system does', (target, path) => {
-    expect(pathOf(target)).toBe(path);
+    expect(toPath(target)).toBe(path);
   });
 
   it.each([

@@ -16,7 +16,7 @@ import { holdsScriptEnding, isScriptName } from './script-names.js';
  */
 
 export type { CanonicalPath } from './path-segments.js';
-export { foldLetters } from './path-segments.js';
+export { foldCase } from './path-segments.js';
 
 export type CanonicalResult =
   | { readonly ok: true; readonly path: CanonicalPath; readonly query: string; readonly doubt: Doubt | null }

@@ -82,9 +82,9 @@ describe('the scheme of a request', () => {
   /** Of a visitor at 203.0.113.9, behind so many trusted proxies; each says which address it was called from. */
   const schemeBehind = (proxies: number, forwardedProto: string | undefined) => {
     const chain = ['203.0.113.9', '10.0.0.5', '10.0.0.6', '10.0.0.7'].slice(0, proxies);
-    return schemeOf('10.0.0.1', chain.join(', '), forwardedProto);
+    return getScheme('10.0.0.1', chain.join(', '), forwardedProto);
   };
-  const schemeOf = (peer: string, forwardedFor: string | undefined, forwardedProto: string | undefined) =>
+  const getScheme = (peer: string, forwardedFor: string | undefined, forwardedProto: string | undefined) =>
     findScheme(
       { address: at(peer), isTrusted: trusted.has(at(peer)), scheme: 'http' },
       {
@@ -145,18 +145,18 @@ describe('the scheme of a request', () => {
   });
 
   it('is that of the connection unless a trusted proxy names another', () => {
-    expect(schemeOf('192.0.2.1', undefined, 'https')).toBe('http');
-    expect(schemeOf('64:ff9b::10.0.0.1', undefined, 'https')).toBe('http');
+    expect(getScheme('192.0.2.1', undefined, 'https')).toBe('http');
+    expect(getScheme('64:ff9b::10.0.0.1', undefined, 'https')).toBe('http');
     expect(schemeBehind(1, undefined)).toBe('http');
     expect(readForwardedScheme(undefined, 0, 'https')).toBe('https');
   });
 
   it('comes from the proxy that named the client, also when the chain ends earlier', () => {
-    expect(schemeOf('10.0.0.1', undefined, 'https, http')).toBe('http');
-    expect(schemeOf('10.0.0.1', 'unknown', 'https, http')).toBe('http');
-    expect(schemeOf('10.0.0.1', '203.0.113.9, unknown, 10.0.0.5', 'https, http, http')).toBe('http');
-    expect(schemeOf('10.0.0.1', '203.0.113.9, 198.51.100.7', 'https, http')).toBe('http');
-    expect(schemeOf('10.0.0.1', '10.0.0.9, 10.0.0.5', 'https, http')).toBe('https');
+    expect(getScheme('10.0.0.1', undefined, 'https, http')).toBe('http');
+    expect(getScheme('10.0.0.1', 'unknown', 'https, http')).toBe('http');
+    expect(getScheme('10.0.0.1', '203.0.113.9, unknown, 10.0.0.5', 'https, http, http')).toBe('http');
+    expect(getScheme('10.0.0.1', '203.0.113.9, 198.51.100.7', 'https, http')).toBe('http');
+    expect(getScheme('10.0.0.1', '10.0.0.9, 10.0.0.5', 'https, http')).toBe('https');
   });
 
   it('can never be claimed by a client whose proxies add their own values', () => {
@@ -165,7 +165,7 @@ describe('the scheme of a request', () => {
       fc.property(fc.array(member), fc.array(member), fc.integer({ min: 1, max: 3 }), (proto, names, proxies) => {
         const own = Array.from({ length: proxies }, () => 'http');
         const hops = ['203.0.113.9', '10.0.0.5', '10.0.0.6'].slice(0, proxies);
-        expect(schemeOf('10.0.0.1', [...names, ...hops].join(), [...proto, ...own].join())).toBe('http');
+        expect(getScheme('10.0.0.1', [...names, ...hops].join(), [...proto, ...own].join())).toBe('http');
       }),
     );
   });

@@ -155,7 +155,7 @@ function areRelated(one: string, other: string): boolean {
  * Values of all cookies with a name, in the order of the header: browsers send those with longer paths first (RFC 6265
  * sections 4.2 and 5.4).
  */
-export function cookieValues(header: string | undefined, name: string): string[] {
+export function readCookies(header: string | undefined, name: string): string[] {
   if (header === undefined || !header.includes(name)) return [];
   const values: string[] = [];
   for (const pair of header.split(';')) {
@@ -167,11 +167,11 @@ export function cookieValues(header: string | undefined, name: string): string[]
 
 /** Value of the first cookie with a name, or null. */
 export function readCookie(header: string | undefined, name: string): string | null {
-  return cookieValues(header, name)[0] ?? null;
+  return readCookies(header, name)[0] ?? null;
 }
 
 /** A `Set-Cookie` value with `HttpOnly` and `SameSite=Lax`. @param maxAge seconds; 0 deletes the cookie */
-export function writeCookie(cookie: {
+export function createCookie(cookie: {
   readonly name: string;
   readonly value: string;
   readonly path: string;

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SitePaths } from '../site.js';
-import { cookieValues, writeCookie } from './headers.js';
+import { createCookie, readCookies } from './headers.js';
 
 /** The purposes of signed cookies. Each has its own key, derived from the site's secret. */
 export type CookiePurpose = 'device' | 'visit';
@@ -51,7 +51,7 @@ const CHECKED_MAX = 4;
  * the same name: from a site in a folder of the same host, or from a parent or sibling host.
  */
 export function readSignedCookies(secret: string, purpose: CookiePurpose, header: string | undefined): string[] {
-  return cookieValues(header, COOKIE_NAMES[purpose])
+  return readCookies(header, COOKIE_NAMES[purpose])
     .slice(0, CHECKED_MAX)
     .flatMap((signed) => verifySignedValue(secret, purpose, signed) ?? []);
 }
@@ -71,7 +71,7 @@ export function createSignedCookie(
   value: string,
   where: { readonly home: string; readonly scheme: 'http' | 'https'; readonly seconds: number },
 ): string {
-  return writeCookie({
+  return createCookie({
     name: COOKIE_NAMES[purpose],
     value: signValue(secret, purpose, value),
     path: where.home === '' ? '/' : where.home,

@@ -95,7 +95,7 @@ export function resolvePath(text: string, { cut, dropUnnamed }: NameReading): Re
     // A dot segment for some programs and a name for others; nobody names a page or a file like this.
     if (part.startsWith('.') && !/^\.{3,}$/.test(part)) return 'not-a-path';
     hasUnnamed = true;
-    if (!dropUnnamed) segments.push(foldLetters(part));
+    if (!dropUnnamed) segments.push(foldCase(part));
   }
   const last = parts[parts.length - 1];
   const slash = segments.length === 0 || last === '' || last === '.' || last === '..' ? '/' : '';
@@ -110,7 +110,7 @@ function toName(segment: string, cut: boolean): string {
   if (at > 0 && segment[at] === ':' && segment[at - 1] === ':') end--;
   while (end > 0 && (segment[end - 1] === '.' || segment[end - 1] === ' ')) end--;
   const name = segment.slice(0, end).toLowerCase();
-  return BEYOND_ASCII.test(name) ? foldLetters(name) : name;
+  return BEYOND_ASCII.test(name) ? foldCase(name) : name;
 }
 
 const BEYOND_ASCII = /[^\x20-\x7e]/;
@@ -118,6 +118,6 @@ const BEYOND_ASCII = /[^\x20-\x7e]/;
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /** Maps letters that case-insensitive file systems equate with ASCII ones: long s, Kelvin sign, full-width letters. */
-export function foldLetters(name: string): string {
+export function foldCase(name: string): string {
   return name.replace(INVISIBLE, '').normalize('NFKC').toLowerCase();
 }

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { allOff, factsOf, noFault } from '../../test/support/ask.js';
+import { allOff, noFault, parseFacts } from '../../test/support/ask.js';
 import { toAddress } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import { checksPassword, defaultLoginSettings } from '../rules/login-policy.js';
-import { compilePolicy } from '../rules/policy.js';
+import { compileSnapshot } from '../rules/policy.js';
 import { defaultSitePaths, type SessionCookieNames, type SignedXmlRpc } from '../site.js';
 import { readSignedXmlRpc } from '../wordpress/connector-responses.js';
 import { toCanonicalPath } from './canonical-path.js';
@@ -99,7 +99,7 @@ function decide(
     on?: 0 | 1;
   } = {},
 ) {
-  const policy = compilePolicy({
+  const policy = compileSnapshot({
     options: { ...allOff, disable_xml_rpc: on },
     paths: defaultSitePaths,
     blocked: AddressSet.empty,
@@ -254,7 +254,7 @@ it.each([
   '/wp-admin/load-styles.php?c=0&load=common',
   '/blog/wp-admin/load-scripts.php',
 ])('takes %s for a part of a page', (path) => {
-  expect(isStaticFile(factsOf(path))).toBe(true);
+  expect(isStaticFile(parseFacts(path))).toBe(true);
 });
 
 it.each([
@@ -266,5 +266,5 @@ it.each([
   '/wp-admin/index.php',
   '/robots.txt',
 ])('takes %s for a visit', (path) => {
-  expect(isStaticFile(factsOf(path))).toBe(false);
+  expect(isStaticFile(parseFacts(path))).toBe(false);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { factsOf } from '../../test/support/ask.js';
+import { parseFacts } from '../../test/support/ask.js';
 import { wantsJson } from './wants-json.js';
 
 const page = { restRoute: null, segments: ['my-account'] };
@@ -72,7 +72,7 @@ describe('a response that guard makes is a page', () => {
 
 it('the REST API is known by each of its addresses', () => {
   for (const target of ['/wp-json/wp/v2/users', '/?rest_route=/wp/v2/users', '/index.php?rest_route=%2Fwp%2Fv2']) {
-    expect([target, wantsJson({}, factsOf(target))]).toEqual([target, true]);
+    expect([target, wantsJson({}, parseFacts(target))]).toEqual([target, true]);
   }
 });
 

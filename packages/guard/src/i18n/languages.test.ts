@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatClockTime, formatDayAndTime } from '../i18n/time-labels.js';
 import { createLogger } from '../lib/logger.js';
 import { english, type Language } from './language.js';
-import { cataloguesFolder, createLanguages, knownLocale } from './languages.js';
+import { cataloguesFolder, createLanguages, findLocale } from './languages.js';
 
 const jed = (lang: string, messages: Record<string, unknown>) => JSON.stringify({ '': { lang }, ...messages });
 
@@ -69,7 +69,7 @@ describe('the language of a site', () => {
     ['', null],
     ['../../etc', null],
   ])('for %j is that of the translation %j', (locale, known) => {
-    expect(knownLocale(locale, ['de_DE', 'es_ES', 'it_IT'])).toBe(known);
+    expect(findLocale(locale, ['de_DE', 'es_ES', 'it_IT'])).toBe(known);
   });
 
   it.each(['', 'en', 'en_', 'en_us', 'fr_FR', '__proto__'])('is English for %j, without a word', (locale) => {

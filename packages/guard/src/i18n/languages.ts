@@ -55,7 +55,7 @@ export function createLanguages(deps: { folder: () => string; logger: Logger }):
   return (locale) => {
     if (/^(?:en(?:_|$)|$)/.test(locale)) return getEnglish(locale);
     present ??= look();
-    const known = knownLocale(locale, present.known);
+    const known = findLocale(locale, present.known);
     if (known === null) return english;
     const language = kept.get(known) ?? read(present.folder, known);
     kept.set(known, language);
@@ -76,7 +76,7 @@ function listLocales(folder: string): string[] {
  * @param known locales that have a translation
  * @returns null for English
  */
-export function knownLocale(locale: string, known: readonly string[]): string | null {
+export function findLocale(locale: string, known: readonly string[]): string | null {
   const language = (name: string) => name.split('_', 1)[0];
   if (known.includes(locale)) return locale;
   return known.find((name) => language(name) === language(locale)) ?? null;

@@ -134,7 +134,7 @@ describe('a set that changes by one', () => {
     fc.assert(
       fc.property(lines, lines, asked, (before, after, addresses) => {
         const ranges = after.filter((line) => !isSingle(line));
-        const changed = AddressSet.from(before).withRangesOf(AddressSet.from(after));
+        const changed = AddressSet.from(before).withRangesFrom(AddressSet.from(after));
         const anew = AddressSet.from([...before.filter(isSingle), ...ranges]);
         expect(changed.size).toBe(anew.size);
         for (const address of addresses) expect(changed.has(address)).toBe(anew.has(address));

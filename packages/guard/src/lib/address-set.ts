@@ -129,7 +129,7 @@ export class AddressSet {
   }
 
   /** The same single IPv4 addresses with the ranges and IPv6 addresses of another set in place of the present ones. */
-  withRangesOf(other: AddressSet): AddressSet {
+  withRangesFrom(other: AddressSet): AddressSet {
     return other.withSingles(this.#v4);
   }
 

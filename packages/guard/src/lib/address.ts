@@ -164,7 +164,7 @@ const keys = new WeakMap<Address, string>();
  * Whom failures are counted for: an IPv4 address, or the /64 of an IPv6 one, since every customer has at least a whole
  * /64 (RFC 6177). Text that `parseRange` understands: `192.0.2.1`, `2001:db8:0:1::/64`.
  */
-export function addressKey(address: Address): string {
+export function toClientKey(address: Address): string {
   if (address.family === 4) return address.text;
   let key = keys.get(address);
   if (key === undefined) {
@@ -193,6 +193,6 @@ export function toAuthority({ host, port }: { readonly host: string; readonly po
 }
 
 /** The host of an authority, without its port. */
-export function withoutPort(authority: string): string {
+export function stripPort(authority: string): string {
   return authority.replace(/:\d+$/, '');
 }

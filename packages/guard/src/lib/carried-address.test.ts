@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Address, addressKey, parseAddress } from './address.js';
+import { type Address, parseAddress, toClientKey } from './address.js';
 import { AddressSet, rangeText } from './address-set.js';
 import {
   isAdmitted,
@@ -37,7 +37,7 @@ describe('an address that carries another', () => {
   it.each(FORMS)('%s is the visitor 192.0.2.1', (text) => {
     const address = visitor(text);
     expect(address).toMatchObject({ text: '192.0.2.1', family: 4, words: [0, 0, 0xffff, 0xc0000201] });
-    expect(addressKey(address)).toBe('192.0.2.1');
+    expect(toClientKey(address)).toBe('192.0.2.1');
     expect(toVisitorText(text)).toBe('192.0.2.1');
     expect(toSeenAddress(address).text).toBe(at(text).text);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { networkKey } from './address.js';
 import { Shares } from './shares.js';
 
-function sharesOf(keys: readonly string[]): Shares {
+function createShares(keys: readonly string[]): Shares {
   const shares = new Shares(networkKey);
   for (const key of keys) shares.add(key);
   return shares;
@@ -41,7 +41,7 @@ describe('who has to give something up', () => {
       '2001:db8:1:2::/64',
     ],
   ])('%s', (_who, held, newcomer, expected) => {
-    expect(sharesOf(held).largest(newcomer)).toBe(expected);
+    expect(createShares(held).largest(newcomer)).toBe(expected);
   });
 
   it('is never one who would hold less than the newcomer, and nothing is kept of those who hold nothing', () => {

@@ -138,11 +138,11 @@ export function localDaysFrom(timeZone: string, at: number, days: number): numbe
 
 /** The day in which a moment lies, `YYYY-MM-DD`. */
 export function localDate(timeZone: string, at: number): string {
-  return localTimestamp(timeZone, at).slice(0, 10);
+  return toLocalTimestamp(timeZone, at).slice(0, 10);
 }
 
 /** `YYYY-MM-DD HH:MM`. */
-export function localTimestamp(timeZone: string, at: number): string {
+export function toLocalTimestamp(timeZone: string, at: number): string {
   return new Date(at * 1000 + offsetNear(timeZone, at)).toISOString().slice(0, 16).replace('T', ' ');
 }
 

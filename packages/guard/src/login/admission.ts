@@ -3,7 +3,7 @@ import type { AllowedRequest, Continuation, Exchange, LoginClosed, RequestHooks 
 import { toOriginalPath } from '../http/canonical-path.js';
 import { hasOpaqueOrigin, isCrossSite } from '../http/headers.js';
 import { type KnownBrowser, readKnownBrowser } from '../http/login-cookies.js';
-import { addressKey } from '../lib/address.js';
+import { toClientKey } from '../lib/address.js';
 import { toLockedSentence } from '../pages/login-closed-pages.js';
 import { checksPassword, isLoginForm } from '../rules/login-policy.js';
 import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
@@ -66,7 +66,7 @@ function admitLogin(
   const certain = isCertain();
   const foreign = limit !== 0 && isCrossSite(request.headers, allowed.host, site.config.hosts);
   const device = !foreign && mayCarryPassword(facts) ? findUnlockedBrowser(login, allowed, request) : null;
-  const own = addressKey(address);
+  const own = toClientKey(address);
   const key = foreign ? toCrossSiteKey(own) : own;
   const ownForm = loginRoute === 'login' && hasOpaqueOrigin(request.headers);
   const order = foreign && byForm && !ownForm ? 'other-site' : null;

@@ -3,7 +3,7 @@ import { openTestDatabase, type TestDatabase } from '../../test/support/database
 import { recordedLog } from '../../test/support/log-lines.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
-import { addressKey, parseAddress } from '../lib/address.js';
+import { parseAddress, toClientKey } from '../lib/address.js';
 import { type LoginAttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
 import { createLoginAttemptRepository, STORE_WAIT_MS } from './login-attempt-repository.js';
 import { deleteLoginLocks, sqlLoginAttemptStore } from './login-attempts-store.js';
@@ -12,7 +12,7 @@ const NOW = Date.UTC(2026, 10, 21);
 
 describe('addresses', () => {
   it('count by themselves in IPv4 and by their /64 in IPv6', () => {
-    const key = (text: string) => addressKey(parseAddress(text) as NonNullable<ReturnType<typeof parseAddress>>);
+    const key = (text: string) => toClientKey(parseAddress(text) as NonNullable<ReturnType<typeof parseAddress>>);
     expect(key('192.0.2.1')).toBe('192.0.2.1');
     expect(key('::ffff:192.0.2.1')).toBe('192.0.2.1');
     expect(key('2001:db8:0:1:aaaa::7')).toBe('2001:db8:0:1::/64');

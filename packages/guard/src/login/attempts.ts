@@ -8,19 +8,19 @@ import {
   type PermitWaiter,
 } from './concurrency-limiter.js';
 import {
-  afterFailure,
-  afterSuccess,
+  type AttemptEntry,
+  applyFailure,
+  applySuccess,
   correctClock,
   getRemainingChecks,
   isExpired,
   isLocked,
-  type LoginEntry,
   NO_FAILURES,
 } from './lockout-rule.js';
 import { type CheckOutcome, type CheckWaiter, PasswordCheckQueue } from './password-check-queue.js';
 
 /** An entry with its key, as made by `addressKey`, `toCrossSiteKey` or `toBrowserKey`. */
-export interface StoredAttempt extends LoginEntry {
+export interface StoredAttempt extends AttemptEntry {
   readonly key: string;
 }
 
@@ -38,7 +38,7 @@ export function toBrowserKey(device: KnownBrowser): string {
 }
 
 /** Whether a lock of this key refuses an address, rather than a browser or requests that pages of other sites send. */
-export function isAddressKey(key: string): boolean {
+export function isClientKey(key: string): boolean {
   return !/^(?:device|other-sites):/.test(key);
 }
 
@@ -76,7 +76,7 @@ const ENTRIES_MAX = 100_000;
 interface KeyedEntry {
   readonly site: SiteId;
   readonly key: string;
-  readonly entry: LoginEntry;
+  readonly entry: AttemptEntry;
 }
 
 /**
@@ -95,7 +95,7 @@ export class LoginAttempts {
    * @param queue the queue in which anonymous clients wait for a permit
    */
   constructor(
-    private readonly onChange: (site: SiteId, key: string, entry: LoginEntry | null) => void = () => {},
+    private readonly onChange: (site: SiteId, key: string, entry: AttemptEntry | null) => void = () => {},
     private readonly max = ENTRIES_MAX,
     private readonly queue = new PasswordCheckQueue(),
   ) {}
@@ -115,7 +115,7 @@ export class LoginAttempts {
     return this.limiter.waiting + this.queue.waiting;
   }
 
-  getEntry(site: SiteId, key: string): LoginEntry {
+  getEntry(site: SiteId, key: string): AttemptEntry {
     return this.#entry(`${site} ${key}`);
   }
 
@@ -166,10 +166,10 @@ export class LoginAttempts {
    * @param user the account whose password was tried, 0 when there is no such account
    * @returns the entry after the failure
    */
-  recordFailure(site: SiteId, key: string, limit: Limit, now: number, user = 0): LoginEntry {
+  recordFailure(site: SiteId, key: string, limit: Limit, now: number, user = 0): AttemptEntry {
     if (limit === 0) return this.getEntry(site, key);
     const before = this.getEntry(site, key);
-    const entry = afterFailure(isExpired(before, now) ? NO_FAILURES : before, user, limit, now);
+    const entry = applyFailure(isExpired(before, now) ? NO_FAILURES : before, user, limit, now);
     this.#set({ site, key, entry }, now);
     this.onChange(site, key, entry);
     if (entry.lockedUntil > now) this.limiter.refuseAll(`${site} ${key}`);
@@ -181,7 +181,7 @@ export class LoginAttempts {
    */
   recordSuccess(site: SiteId, key: string, user: number, now: number): void {
     const before = this.getEntry(site, key);
-    const entry = afterSuccess(before, user, now);
+    const entry = applySuccess(before, user, now);
     if (entry === before) return;
     if (entry === NO_FAILURES) {
       this.forget(site, key);
@@ -242,7 +242,7 @@ export class LoginAttempts {
     }
   }
 
-  #entry(full: string): LoginEntry {
+  #entry(full: string): AttemptEntry {
     if (this.#open.size === 0 && this.#locked.size === 0) return NO_FAILURES;
     return (this.#open.get(full) ?? this.#locked.get(full))?.entry ?? NO_FAILURES;
   }

@@ -12,8 +12,8 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { ApiError } from '../lib/api-error.js';
-import { localTimestamp, toLocalTime } from '../lib/time-zone.js';
-import { awayAt } from '../rules/away-schedule.js';
+import { toLocalTime, toLocalTimestamp } from '../lib/time-zone.js';
+import { getAwayStatus } from '../rules/away-schedule.js';
 import type { Actor } from '../settings/audit-store.js';
 import { changeSettings, type SettingChangeContext } from '../settings/change-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
@@ -189,7 +189,7 @@ export function localTimeText(timeZone: string, ms: number): string {
 
 /** Away Mode as the API returns it: the schedule, its current state and the next change. */
 export function getAwayState(schedule: AwaySchedule, timeZone: string, nowMs: number): AwayState {
-  const { away, until, nextFrom } = awayAt(schedule, timeZone, nowMs);
+  const { away, until, nextFrom } = getAwayStatus(schedule, timeZone, nowMs);
   return {
     schedule: schedule.type === 'weekly' ? { type: 'weekly', weekly: [...schedule.weekly] } : schedule,
     away: away ? 1 : 0,
@@ -218,17 +218,17 @@ export async function setAwayMode(
   const timeZone = deps.timeZone(site.id);
   const { after } = await changeSettings(deps, { site, actor }, ({ login }) => {
     const nowMs = deps.clock();
-    const { until } = awayAt(login.away_mode, timeZone, nowMs);
+    const { until } = getAwayStatus(login.away_mode, timeZone, nowMs);
     if (until !== null) {
       throw new ApiError('away_mode_on', {
-        message: serverMessage('away_until', { time: { time: localTimestamp(timeZone, until / 1000) } }),
+        message: serverMessage('away_until', { time: { time: toLocalTimestamp(timeZone, until / 1000) } }),
       });
     }
     const schedule = parseAwaySchedule(input, { timeZone, nowMs, current: login.away_mode });
-    const { until: end } = awayAt(schedule, timeZone, nowMs);
+    const { until: end } = getAwayStatus(schedule, timeZone, nowMs);
     if (end !== null && input.confirm !== 1) {
       throw new ApiError('away_starts_at_once', {
-        message: serverMessage('away_starts_at_once', { time: { time: localTimestamp(timeZone, end / 1000) } }),
+        message: serverMessage('away_starts_at_once', { time: { time: toLocalTimestamp(timeZone, end / 1000) } }),
       });
     }
     return { away_mode: schedule };
@@ -238,8 +238,8 @@ export async function setAwayMode(
 }
 
 function toMessage({ until, next_from }: AwayState, timeZone: string): ServerText {
-  if (until !== null) return serverMessage('away_until', { time: { time: localTimestamp(timeZone, until) } });
+  if (until !== null) return serverMessage('away_until', { time: { time: toLocalTimestamp(timeZone, until) } });
   return next_from === null
     ? 'Away Mode is off.'
-    : serverMessage('away_from', { time: { time: localTimestamp(timeZone, next_from) } });
+    : serverMessage('away_from', { time: { time: toLocalTimestamp(timeZone, next_from) } });
 }

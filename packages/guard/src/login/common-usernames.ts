@@ -160,8 +160,8 @@ async function setAndRename(deps: UsernamesContext, change: UsernamesChange): Pr
 async function rename(deps: UsernamesContext, site: SiteConfig, users: readonly NewName[]): Promise<readonly string[]> {
   const { faults, setCookies } = await deps.renameUsers(site, users);
   if (faults === null) return setCookies;
-  const nameOf = (id: string) => users.find(({ ID }) => String(ID) === id)?.user_login ?? '';
-  const fields = Object.entries(faults).map(([id, fault]) => [id, usernameText(fault, nameOf(id))]);
+  const toLogin = (id: string) => users.find(({ ID }) => String(ID) === id)?.user_login ?? '';
+  const fields = Object.entries(faults).map(([id, fault]) => [id, usernameText(fault, toLogin(id))]);
   throw new ApiError('invalid_input', { fields: Object.fromEntries(fields) });
 }
 

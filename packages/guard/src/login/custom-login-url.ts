@@ -13,7 +13,7 @@ import { ApiError } from '../lib/api-error.js';
 import type { LoginSettings } from '../rules/login-policy.js';
 import type { Actor } from '../settings/audit-store.js';
 import { changeSettings, type SettingChangeContext } from '../settings/change-settings.js';
-import { addressesOf, type SiteConfig, type SiteId, type SitePaths } from '../site.js';
+import { listFolderAddresses, type SiteConfig, type SiteId, type SitePaths } from '../site.js';
 import type { LoginData } from '../wordpress/connector-responses.js';
 
 export const loginPathTexts = {
@@ -44,7 +44,9 @@ export function checkLoginPath(path: string, paths: SitePaths): ServerText | nul
   if (!LOGIN_PATH_PATTERN.test(path)) return messages.invalidFormat;
   if (path.length < LOGIN_PATH_MIN || path.length > LOGIN_PATH_MAX) return loginPathTexts.length;
   if (isReservedLoginPath(path)) return loginPathTexts.wordpress;
-  const folders = (['admin', 'includes', 'content', 'uploads'] as const).flatMap((name) => addressesOf(paths, name));
+  const folders = (['admin', 'includes', 'content', 'uploads'] as const).flatMap((name) =>
+    listFolderAddresses(paths, name),
+  );
   const taken = [...folders, paths.home + paths.rest];
   const below = `${paths.home}/${path}/`;
   return taken.some((own) => below.startsWith(`${own}/`)) ? loginPathTexts.wordpress : null;

@@ -8,7 +8,7 @@ import type {
 } from '@security-optimizer/contract/login-endpoints';
 import type { CallHandlers } from '../feature.js';
 import type { Services } from '../services.js';
-import { fetchSiteSettings } from '../settings/site-settings.js';
+import { readSiteSettings } from '../settings/site-settings.js';
 import { defaultSitePaths, type SiteId } from '../site.js';
 import { getAwayState, setAwayMode } from './away-mode.js';
 import { type NewName, setDisableUsernames } from './common-usernames.js';
@@ -69,7 +69,7 @@ export function loginEndpoints(
       };
     },
     async fetchAwayMode(_input, { site: { id } }) {
-      const { login } = await fetchSiteSettings(change.settings, id);
+      const { login } = await readSiteSettings(change.settings, id);
       return { data: toAwayResponse(getAwayState(login.away_mode, timeZone(id), clock())), message: '' };
     },
     async 'update:away_mode'(input, { site, actor }) {

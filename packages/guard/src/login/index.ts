@@ -2,13 +2,13 @@ import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
 import type { SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
 import { createLoginHook } from './admission.js';
-import { isAddressKey, type LoginAttempts, type StoredAttempt } from './attempts.js';
+import { isClientKey, type LoginAttempts, type StoredAttempt } from './attempts.js';
 import { BasicCredentials } from './basic-credentials.js';
 import type { NewName } from './common-usernames.js';
 import type { LoginCalls } from './endpoints.js';
 import { createLoginAttemptRepository } from './login-attempt-repository.js';
 import { deleteLoginLocks, sqlLoginAttemptStore } from './login-attempts-store.js';
-import { LOGIN_WAIT_MS, type SecondFactor } from './login-services.js';
+import { CHECK_WAIT_MS, type SecondFactor } from './login-services.js';
 import { createMissingReports } from './missing-reports.js';
 import { sqlThrottledAccountsStore } from './throttled-accounts.js';
 
@@ -94,7 +94,7 @@ export const loginSecurity: Feature<LoginSecurity> = {
     const onAllowed = createLoginHook({
       ...{ attempts, throttled, whenStored, missingReports, clock, logger },
       basicCredentials: new BasicCredentials(),
-      waitMs: LOGIN_WAIT_MS,
+      waitMs: CHECK_WAIT_MS,
       secondFactor() {
         if (secondFactor === null) throw new Error('The second factor has not started.');
         return secondFactor;
@@ -116,7 +116,7 @@ export const loginSecurity: Feature<LoginSecurity> = {
         // With the limit off nobody is locked. Locks of browsers, and of attempts from other sites' pages, refuse no
         // address.
         if (sites.inForce(site).login.login_attempts === 0) return [];
-        return attempts.listLocked(site, clock()).filter(({ key }) => isAddressKey(key));
+        return attempts.listLocked(site, clock()).filter(({ key }) => isClientKey(key));
       },
       lockedUntil(site, key) {
         if (sites.inForce(site).login.login_attempts === 0) return null;

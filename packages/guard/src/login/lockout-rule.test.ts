@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  afterFailure,
-  afterSuccess,
+  type AttemptEntry,
+  applyFailure,
+  applySuccess,
   correctClock,
   FORGET_AFTER_MS,
   getLockStage,
   getRemainingChecks,
   isExpired,
   isLocked,
-  type LoginEntry,
   NO_FAILURES,
 } from './lockout-rule.js';
 
@@ -19,14 +19,14 @@ const OWNER = 1;
 const limits = fc.constantFrom(3 as const, 5 as const);
 
 /** The entry after failures, one millisecond apart, each waiting for the lock before it to end. */
-function failing(times: number, limit: 3 | 5): { entry: LoginEntry; now: number; waits: number[] } {
+function failing(times: number, limit: 3 | 5): { entry: AttemptEntry; now: number; waits: number[] } {
   let entry = NO_FAILURES;
   let now = NOW;
   const waits: number[] = [];
   for (let i = 0; i < times; i++) {
     now = Math.max(now + 1, entry.lockedUntil);
     const before = entry.lockedUntil;
-    entry = afterFailure(entry, OWNER, limit, now);
+    entry = applyFailure(entry, OWNER, limit, now);
     if (entry.lockedUntil !== before) waits.push((entry.lockedUntil - now) / HOUR);
   }
   return { entry, now, waits };
@@ -60,7 +60,7 @@ describe('the lockout rule', () => {
         let sinceSuccess = 0;
         for (const [i, success] of outcomes.entries()) {
           if (isLocked(entry, limit, NOW + i)) return;
-          entry = success ? afterSuccess(entry, OWNER, NOW + i) : afterFailure(entry, OWNER, limit, NOW + i);
+          entry = success ? applySuccess(entry, OWNER, NOW + i) : applyFailure(entry, OWNER, limit, NOW + i);
           sinceSuccess = success ? 0 : sinceSuccess + 1;
           expect(sinceSuccess).toBeLessThanOrEqual(limit);
         }
@@ -70,15 +70,15 @@ describe('the lockout rule', () => {
 
   it('clears nothing by a success while locked, and prolongs nothing by a failure', () => {
     const { entry, now } = failing(5, 5);
-    expect(afterSuccess(entry, OWNER, now + 1)).toBe(entry);
-    expect(afterFailure(entry, OWNER, 5, now + 1).lockedUntil).toBe(entry.lockedUntil);
-    expect(afterSuccess(entry, OWNER, entry.lockedUntil)).toBe(NO_FAILURES);
+    expect(applySuccess(entry, OWNER, now + 1)).toBe(entry);
+    expect(applyFailure(entry, OWNER, 5, now + 1).lockedUntil).toBe(entry.lockedUntil);
+    expect(applySuccess(entry, OWNER, entry.lockedUntil)).toBe(NO_FAILURES);
   });
 
   it('prolongs nothing by any number of checks that were under way when the lock began', () => {
     const { entry, now } = failing(5, 5);
     let late = entry;
-    for (let turn = 1; turn <= 30; turn++) late = afterFailure(late, OWNER, 5, now + turn);
+    for (let turn = 1; turn <= 30; turn++) late = applyFailure(late, OWNER, 5, now + turn);
     expect(late).toMatchObject({ failures: 35, lockedUntil: now + HOUR });
   });
 
@@ -91,7 +91,7 @@ describe('the lockout rule', () => {
         for (const [i, { user, right }] of outcomes.entries()) {
           if (isLocked(entry, limit, NOW + i)) return;
           if (right && user === 0) continue;
-          entry = right ? afterSuccess(entry, user, NOW + i) : afterFailure(entry, user, limit, NOW + i);
+          entry = right ? applySuccess(entry, user, NOW + i) : applyFailure(entry, user, limit, NOW + i);
           if (user === OWNER) atOwner = right ? 0 : atOwner + 1;
           expect(entry.accounts.filter((account) => account === OWNER)).toHaveLength(atOwner);
           expect(atOwner).toBeLessThanOrEqual(limit);

@@ -1,7 +1,7 @@
 import { LOCKOUT_SECONDS, type LoginAttempts } from '@security-optimizer/contract/login-limits';
 
 /** The entry of one address (or browser) that failed to log in. Times are milliseconds since the Unix epoch. */
-export interface LoginEntry {
+export interface AttemptEntry {
   readonly failures: number;
   /** 0 when it was never locked. */
   readonly lockedUntil: number;
@@ -11,7 +11,7 @@ export interface LoginEntry {
 }
 
 const NO_ACCOUNTS: readonly number[] = [];
-export const NO_FAILURES: LoginEntry = Object.freeze({
+export const NO_FAILURES: AttemptEntry = Object.freeze({
   failures: 0,
   lockedUntil: 0,
   lastFailure: 0,
@@ -26,7 +26,7 @@ const LONGEST_LOCK_MS = Math.max(...LOCKOUT_SECONDS) * 1000;
 const ACCOUNTS_MAX = 60;
 
 /** Whether the entry refuses password checks. With the limit off nobody is locked; the lock is kept. */
-export function isLocked(entry: LoginEntry, limit: LoginAttempts, now: number): boolean {
+export function isLocked(entry: AttemptEntry, limit: LoginAttempts, now: number): boolean {
   return limit !== 0 && entry.lockedUntil > now;
 }
 
@@ -35,7 +35,7 @@ export function isLocked(entry: LoginEntry, limit: LoginAttempts, now: number): 
  * failures an address is locked for 1 hour, 24 hours and 7 days (specification section 9), and for 7 days after every
  * further n.
  */
-export function getRemainingChecks(entry: LoginEntry, limit: LoginAttempts): number {
+export function getRemainingChecks(entry: AttemptEntry, limit: LoginAttempts): number {
   return limit === 0 ? Number.POSITIVE_INFINITY : limit - (entry.failures % limit);
 }
 
@@ -44,7 +44,7 @@ export function getRemainingChecks(entry: LoginEntry, limit: LoginAttempts): num
  *
  * @param user id of the account that was tried, 0 when no account has the name
  */
-export function afterFailure(entry: LoginEntry, user: number, limit: LoginAttempts, now: number): LoginEntry {
+export function applyFailure(entry: AttemptEntry, user: number, limit: LoginAttempts, now: number): AttemptEntry {
   const failures = entry.failures + 1;
   const accounts = user === 0 ? entry.accounts : [...entry.accounts.slice(1 - ACCOUNTS_MAX), user];
   const locks = limit !== 0 && failures % limit === 0 && entry.lockedUntil <= now;
@@ -58,7 +58,7 @@ export function afterFailure(entry: LoginEntry, user: number, limit: LoginAttemp
  *
  * @param user id of the user who has logged in
  */
-export function afterSuccess(entry: LoginEntry, user: number, now: number): LoginEntry {
+export function applySuccess(entry: AttemptEntry, user: number, now: number): AttemptEntry {
   if (entry.lockedUntil > now) return entry;
   const accounts = entry.accounts.filter((account) => account !== user);
   if (accounts.length === 0) return NO_FAILURES;
@@ -66,12 +66,12 @@ export function afterSuccess(entry: LoginEntry, user: number, now: number): Logi
 }
 
 /** Whether the entry has expired: 7 days without failure after the last lock. */
-export function isExpired(entry: LoginEntry, now: number): boolean {
+export function isExpired(entry: AttemptEntry, now: number): boolean {
   return now - Math.max(entry.lastFailure, entry.lockedUntil) >= FORGET_AFTER_MS;
 }
 
 /** Which of the three waiting times a locked entry is in. */
-export function getLockStage(entry: LoginEntry, limit: LoginAttempts): 1 | 2 | 3 {
+export function getLockStage(entry: AttemptEntry, limit: LoginAttempts): 1 | 2 | 3 {
   const stage = limit === 0 ? 1 : Math.floor(entry.failures / limit);
   return stage >= 3 ? 3 : stage === 2 ? 2 : 1;
 }
@@ -80,7 +80,7 @@ export function getLockStage(entry: LoginEntry, limit: LoginAttempts): 1 | 2 | 3
  * Corrects what a wrong clock may have written. A failure in the future was recorded by a clock that has been set back
  * since: it counts as having just happened, and its lock keeps its length.
  */
-export function correctClock(entry: LoginEntry, now: number): LoginEntry {
+export function correctClock(entry: AttemptEntry, now: number): AttemptEntry {
   const ahead = Math.max(0, entry.lastFailure - now);
   const lockedUntil = Math.max(0, Math.min(entry.lockedUntil - ahead, now + LONGEST_LOCK_MS));
   return { ...entry, lockedUntil, lastFailure: entry.lastFailure - ahead };

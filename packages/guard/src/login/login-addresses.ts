@@ -1,4 +1,4 @@
-import { foldLetters, toCanonicalPath } from '../http/canonical-path.js';
+import { foldCase, toCanonicalPath } from '../http/canonical-path.js';
 import type { Logger } from '../lib/logger.js';
 import type { JsonValue } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
@@ -98,7 +98,7 @@ function listSpellings(target: string): string[] {
   const texts = canonical.ok ? [canonical.path.path] : [];
   let text = target;
   for (let round = 0; round <= MAX_DECODE_ROUNDS; round++) {
-    texts.push(foldLetters(text).replace(/\/+(?:\.?\/+)*/g, '/'));
+    texts.push(foldCase(text).replace(/\/+(?:\.?\/+)*/g, '/'));
     const decoded = decodeOnce(text);
     if (decoded === text) break;
     text = decoded;

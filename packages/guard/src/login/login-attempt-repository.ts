@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
-import { isAddressKey, type LoginAttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
-import type { LoginEntry } from './lockout-rule.js';
+import { isClientKey, type LoginAttemptStore, LoginAttempts, type StoredAttempt } from './attempts.js';
+import type { AttemptEntry } from './lockout-rule.js';
 import { ThrottledAccounts } from './throttled-accounts.js';
 
 const TICK_MS = 250;
@@ -64,10 +64,10 @@ export function createLoginAttemptRepository(deps: {
   let lastWriteMs = 0;
 
   const attempts = new LoginAttempts((site, key, entry) => {
-    batchOf(site).changes.set(key, entry);
+    getBatch(site).changes.set(key, entry);
     write();
     // A lock of a browser locks nobody else out.
-    const locked = entry !== null && entry.lockedUntil > clock() && isAddressKey(key);
+    const locked = entry !== null && entry.lockedUntil > clock() && isClientKey(key);
     if (locked) onLocked?.(site, key, entry.lockedUntil);
   });
   const throttled = new ThrottledAccounts(onThrottledUsers);
@@ -79,7 +79,7 @@ export function createLoginAttemptRepository(deps: {
   tick.unref();
   sweep.unref();
 
-  function batchOf(site: SiteId): Batch {
+  function getBatch(site: SiteId): Batch {
     let batch = waiting.get(site);
     if (batch === undefined) {
       batch = createBatch();
@@ -123,11 +123,11 @@ export function createLoginAttemptRepository(deps: {
 
   /** Queues the changes of a failed write again; changes that came since take precedence. */
   function requeue(site: SiteId, { changes }: Batch): void {
-    const newer = batchOf(site).changes;
+    const newer = getBatch(site).changes;
     for (const [key, entry] of changes) if (!newer.has(key)) newer.set(key, entry);
   }
 
-  async function writeSite(site: SiteId, changes: ReadonlyMap<string, LoginEntry | null>): Promise<void> {
+  async function writeSite(site: SiteId, changes: ReadonlyMap<string, AttemptEntry | null>): Promise<void> {
     const saved: StoredAttempt[] = [];
     const removed: string[] = [];
     for (const [key, entry] of changes) {
@@ -166,7 +166,7 @@ export function createLoginAttemptRepository(deps: {
   function unlockAll(site: SiteId): void {
     attempts.restore(site, [], clock());
     const pending = inFlight?.site === site ? [...inFlight.changes.keys()] : [];
-    const { changes } = batchOf(site);
+    const { changes } = getBatch(site);
     for (const key of [...pending, ...changes.keys()]) changes.set(key, null);
     write();
   }
@@ -205,7 +205,7 @@ export function createLoginAttemptRepository(deps: {
 /** Changes that are written together. */
 export interface Batch {
   /** Entries by key; null when nothing is left of the entry. */
-  readonly changes: Map<string, LoginEntry | null>;
+  readonly changes: Map<string, AttemptEntry | null>;
   /** Resolves once the write has ended, whether or not it succeeded. */
   readonly ended: Promise<void>;
   end(): void;

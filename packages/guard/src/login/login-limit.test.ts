@@ -245,21 +245,21 @@ describe('counting', () => {
 });
 
 describe('a device that logged in before', () => {
-  const cookieOf = (told: Told): string =>
+  const getCookie = (told: Told): string =>
     told.headers.find((line) => line.startsWith('set-cookie: known_device='))?.slice('set-cookie: '.length) ?? '';
 
   it('gets a cookie that no script can read and that names no product', async () => {
     const gate = await loginGateUnderTest();
-    const cookie = cookieOf(await gate.ask('/wp-login.php', form(PASSWORD)));
+    const cookie = getCookie(await gate.ask('/wp-login.php', form(PASSWORD)));
     expect(cookie).toMatch(/^known_device=[\w.-]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/);
     const https = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers: { 'x-forwarded-proto': 'https' } });
-    expect(cookieOf(https)).toMatch(/; Secure$/);
-    expect(cookieOf(await gate.ask('/wp-login.php', form('wrong')))).toBe('');
+    expect(getCookie(https)).toMatch(/; Secure$/);
+    expect(getCookie(await gate.ask('/wp-login.php', form('wrong')))).toBe('');
   });
 
   it('is told to WordPress, unless the cookie was changed or has failed too often itself', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 3 });
-    const cookie = cookieOf(await gate.ask('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
+    const cookie = getCookie(await gate.ask('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
     const tell = async (value: string, from: string, password = 'wrong') => {
       await gate.ask('/wp-login.php', { ...form(password), from, headers: { cookie: value } });
       return gate.wordpress.reached.at(-1)?.context?.devices;
@@ -274,7 +274,7 @@ describe('a device that logged in before', () => {
 
   it('does not make its own account slow; 21 anonymous clients do', async () => {
     const gate = await loginGateUnderTest();
-    const cookie = cookieOf(await gate.ask('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
+    const cookie = getCookie(await gate.ask('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
     for (let i = 0; i < 25; i++) {
       const headers = { cookie };
       await gate.ask('/wp-login.php', { ...form(i % 2 ? 'wrong' : PASSWORD), from: `192.0.2.${i + 20}`, headers });

@@ -46,4 +46,4 @@ export interface WithheldResponse {
 }
 
 /** Long enough for a slow password check to end, short enough for a person in front of an empty page. */
-export const LOGIN_WAIT_MS = 10_000;
+export const CHECK_WAIT_MS = 10_000;

@@ -6,7 +6,7 @@ const as = (log: string, pwd: string): AskOptions => ({
   method: 'POST',
   body: new URLSearchParams({ log, pwd }).toString(),
 });
-const cookieOf = (told: Told): string =>
+const getCookie = (told: Told): string =>
   told.headers.find((line) => line.startsWith('set-cookie: known_device='))?.slice('set-cookie: '.length) ?? '';
 
 describe('a right password of one account', () => {
@@ -40,7 +40,7 @@ describe('a right password of one account', () => {
 
   it('makes no device known that then guesses at others from many addresses', async () => {
     const gate = await loginGateUnderTest({ login_attempts: 3 });
-    const cookie = cookieOf(await gate.ask('/wp-login.php', as('reader', PASSWORD))).split(';')[0] as string;
+    const cookie = getCookie(await gate.ask('/wp-login.php', as('reader', PASSWORD))).split(';')[0] as string;
     const known: unknown[] = [];
     for (let i = 0; i < 5; i++) {
       const from = `198.51.100.${i}`;

@@ -4,7 +4,7 @@ import { siteConfig } from '../../test/support/site-config.js';
 import type { ConnectorState } from '../site.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import type { LoginReport } from '../wordpress/login-headers.js';
-import { createMissingReports, type FoundReport, toCountedOutcome } from './missing-reports.js';
+import { createMissingReports, type ReportLookup, toCountedOutcome } from './missing-reports.js';
 
 const site = siteConfig({});
 const failed: LoginReport = {
@@ -25,7 +25,7 @@ function setUp() {
     down: false as boolean | 'without connector',
     state: { kind: 'ok', version: '0.1.0', policy: null } as ConnectorState,
     rechecks: 0,
-    found: [] as [string, FoundReport][],
+    found: [] as [string, ReportLookup][],
   };
   const reports = createMissingReports({
     async query(_site, requests) {
@@ -161,7 +161,7 @@ describe('reports that got lost', () => {
 });
 
 describe('what counts once it is known', () => {
-  it.each<[FoundReport, boolean, 'certain' | 'possible' | 'view', ReturnType<typeof toCountedOutcome>]>([
+  it.each<[ReportLookup, boolean, 'certain' | 'possible' | 'view', ReturnType<typeof toCountedOutcome>]>([
     [failed, true, 'certain', failed],
     ['none', true, 'certain', 'none'],
     ['none', false, 'possible', 'none'],

@@ -53,7 +53,7 @@ export function classifyUnsignedResponse(outcome: UnsignedResponse): 'expected' 
  * @param expected whether the request holds a password
  */
 export function toCountedOutcome(
-  found: FoundReport,
+  found: ReportLookup,
   expected: boolean,
   likelihood: PasswordLikelihood,
 ): LoginReport | 'failure' | 'none' | 'nothing' {
@@ -69,7 +69,7 @@ export function toCountedOutcome(
  * - `unknown`: nobody knows, since the connector is not running.
  * - `lost`: the connector should know, but could not be queried in time.
  */
-export type FoundReport = LoginReport | 'unfinished' | 'none' | 'unknown' | 'lost';
+export type ReportLookup = LoginReport | 'unfinished' | 'none' | 'unknown' | 'lost';
 
 export interface MissingReportsOptions {
   /** Queries the connector. The result omits requests without a record. Throws when the query fails. */
@@ -101,7 +101,7 @@ export interface MissingReports {
    * Finds out how the password checks in a request ended. Calls `then` once.
    * @returns resolves when the connector has been queried, whether or not it has responded
    */
-  find(site: SiteConfig, requestId: string, then: (found: FoundReport) => void): Promise<void>;
+  find(site: SiteConfig, requestId: string, then: (found: ReportLookup) => void): Promise<void>;
   /**
    * For how long the connector must keep its records of checks, seconds, so that none of a pending request is deleted
    * before the query; null while its own time is long enough.
@@ -137,7 +137,7 @@ const QUIET_MS = 10 * 60_000;
 
 interface PendingQuery {
   readonly since: number;
-  then(found: FoundReport): void;
+  then(found: ReportLookup): void;
   /** Called once the first query has ended. */
   asked(): void;
 }
@@ -167,7 +167,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
   let count = 0;
   let stopped = false;
 
-  function settle(queue: SiteQueue, requestId: string, found: FoundReport): void {
+  function settle(queue: SiteQueue, requestId: string, found: ReportLookup): void {
     const waiting = queue.waiting.get(requestId);
     if (waiting === undefined) return;
     queue.waiting.delete(requestId);

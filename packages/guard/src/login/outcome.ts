@@ -12,12 +12,12 @@ import { startsSession } from '../http/session-cookies.js';
 import { isLoginForm } from '../rules/login-policy.js';
 import type { SessionCookieNames } from '../site.js';
 import type { LoginContext, LoginReport, RefuseReason } from '../wordpress/login-headers.js';
-import { isMember } from '../wordpress/signature.js';
+import { isSignedIn } from '../wordpress/signature.js';
 import { type Permit, recordSuccess, toBrowserKey } from './attempts.js';
 import type { RequestCredentials } from './basic-credentials.js';
 import type { PasswordLikelihood } from './concurrency-limiter.js';
 import type { LoginServices } from './login-services.js';
-import { classifyUnsignedResponse, type FoundReport, toCountedOutcome } from './missing-reports.js';
+import { classifyUnsignedResponse, type ReportLookup, toCountedOutcome } from './missing-reports.js';
 import type { CheckOutcome } from './password-check-queue.js';
 
 /** Rule by which requests are recorded that are refused because of failed logins. */
@@ -112,7 +112,7 @@ export function createLoginResponseHook(
       );
   };
 
-  const recordFound = (found: FoundReport, expected: boolean): void => {
+  const recordFound = (found: ReportLookup, expected: boolean): void => {
     const counted = toCountedOutcome(found, expected, likelihood);
     if (typeof counted === 'object') void countReport(counted);
     else {
@@ -162,7 +162,7 @@ export function createLoginResponseHook(
       if (read === null) {
         if (signal.kind !== 'ok') return recordMissingReport(status, headers);
         // With a cookie as well, the cookie may be what authenticated the user.
-        if (isMember(signal) && cookie === undefined) basic?.takenByPlugin();
+        if (isSignedIn(signal) && cookie === undefined) basic?.takenByPlugin();
         permit?.release('none');
         return null;
       }
@@ -195,7 +195,7 @@ export function createLoginResponseHook(
       const mayOpenAdmin = loginRoute !== 'admin' || isKnownBrowser(secret, cookie, login.clock());
       // An unknown browser gets a page of wp-admin only if the connector confirms that WordPress accepted the cookie. Other
       // addresses may contain the name too (`/author/wp-admin/`); a response there proves nothing about the cookie.
-      const isKnown = mayOpenAdmin || isMember(signal);
+      const isKnown = mayOpenAdmin || isSignedIn(signal);
       // The web server found the request too long or malformed. It responds in the same way to a missing page, whose request
       // has the same length.
       if (!isKnown && signal.kind === 'missing' && WEB_SERVER_STATUSES.has(status)) return 'send';

@@ -60,13 +60,13 @@ const defaultLimits: PasswordCheckLimits = {
 const REMEMBERED = 60;
 
 /** The number of wrong checks that are not forgotten at a time (milliseconds); one is forgotten each `forgetMs`. */
-export interface Guesses {
+export interface FailureRate {
   readonly count: number;
   readonly at: number;
 }
 
 /** The number of wrong checks that are not forgotten now. A clock that was set back forgets nothing. */
-export function toCurrentGuesses({ count, at }: Guesses, forgetMs: number, now: number): number {
+export function toCurrentGuesses({ count, at }: FailureRate, forgetMs: number, now: number): number {
   return Math.max(0, count - Math.max(0, now - at) / forgetMs);
 }
 
@@ -74,7 +74,7 @@ interface SiteChecks {
   readonly site: string;
   /** One for each permit: the time until which the check, or the rest after it, holds it. */
   readonly leases: Set<{ until: number }>;
-  guesses: Guesses;
+  guesses: FailureRate;
   timer: NodeJS.Timeout | undefined;
 }
 

@@ -86,7 +86,7 @@ export interface ThrottledAccountsTables {
   };
 }
 
-const slowUsersMigration: Migration = {
+const throttledAccountsMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
       .createTable('slow_users')
@@ -136,5 +136,5 @@ export function sqlThrottledAccountsStore(database: Database): ThrottledAccounts
 }
 
 export const throttledAccountsMigrations: Migrations = {
-  '007_slow_users': slowUsersMigration,
+  '007_slow_users': throttledAccountsMigration,
 };

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { mailServer, smtpAt } from '../../test/support/mail-server.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import type { Mail } from './mailer.js';
-import { smtpMailer } from './smtp-mailer.js';
+import { createSmtpMailer } from './smtp-mailer.js';
 
 const site = siteConfig();
 const mail: Mail = {
@@ -30,7 +30,7 @@ async function scripted(talk: (socket: Socket, line: string) => void) {
 describe('mails by SMTP', () => {
   it('arrive with HTML and text, from the sender that is configured', async () => {
     const { server, taken } = await mailServer();
-    expect(await smtpMailer(server).send(site, mail)).toEqual({ kind: 'sent' });
+    expect(await createSmtpMailer(server).send(site, mail)).toEqual({ kind: 'sent' });
     expect(taken).toMatchObject([{ from: 'reports@example.com', to: ['anna@example.com'], user: null }]);
     const message = taken[0]?.message ?? '';
     expect(message).toMatch(/^From: Reports <reports@example\.com>\r$/m);
@@ -47,7 +47,8 @@ describe('mails by SMTP', () => {
       onAuth: ({ username, password }, _session, done) =>
         username === 'guard' && password === 'right' ? done(null, { user: username }) : done(new Error('No')),
     });
-    const as = (password: string) => smtpMailer({ ...server, login: { user: 'guard', password } }).send(site, mail);
+    const as = (password: string) =>
+      createSmtpMailer({ ...server, login: { user: 'guard', password } }).send(site, mail);
     expect(await as('right')).toEqual({ kind: 'sent' });
     expect(taken[0]?.user).toBe('guard');
     const refused = await as('wrong');
@@ -66,7 +67,7 @@ describe('mails by SMTP', () => {
     });
     // A name that this machine answers to, but that is not known to be its own.
     const elsewhere = { ...server, host: '0.0.0.0', login: { user: 'guard', password: 'secret' } };
-    expect(await smtpMailer(elsewhere).send(site, mail)).toMatchObject({ kind: 'refused' });
+    expect(await createSmtpMailer(elsewhere).send(site, mail)).toMatchObject({ kind: 'refused' });
     expect(seen).toContain('STARTTLS');
     expect(seen.join()).not.toMatch(/AUTH/);
   });
@@ -75,16 +76,16 @@ describe('mails by SMTP', () => {
     const { server } = await mailServer({
       onRcptTo: (_address, _session, done) => done(new Error('no such\u0007 mailbox')),
     });
-    const outcome = await smtpMailer(server).send(site, mail);
+    const outcome = await createSmtpMailer(server).send(site, mail);
     expect(outcome).toMatchObject({ kind: 'refused', reason: { english: expect.stringContaining('no such') } });
     expect(JSON.stringify(outcome)).not.toContain('\u0007');
   });
 
   it('are refused when nobody listens, or nobody speaks SMTP', async () => {
     const server = smtpAt(1);
-    expect(await smtpMailer(server).send(site, mail)).toMatchObject({ kind: 'refused' });
+    expect(await createSmtpMailer(server).send(site, mail)).toMatchObject({ kind: 'refused' });
     const closing = await scripted((socket) => socket.destroy());
-    expect(await smtpMailer(closing).send(site, mail)).toMatchObject({ kind: 'refused' });
+    expect(await createSmtpMailer(closing).send(site, mail)).toMatchObject({ kind: 'refused' });
   });
 
   it('whose answer got lost may have arrived', async () => {
@@ -97,6 +98,6 @@ describe('mails by SMTP', () => {
       inMessage = line === 'DATA';
       socket.write(inMessage ? '354 go on\r\n' : '250 ok\r\n');
     });
-    expect(await smtpMailer(server).send(site, mail)).toMatchObject({ kind: 'unclear' });
+    expect(await createSmtpMailer(server).send(site, mail)).toMatchObject({ kind: 'unclear' });
   });
 });

@@ -10,7 +10,7 @@ const SILENCE_MS = 60_000;
 const REASON_MAX = 200;
 
 /** Sends mails by SMTP (RFC 5321), one connection per mail. The libraries are loaded with the first mail. */
-export function smtpMailer(server: SmtpServer): Mailer {
+export function createSmtpMailer(server: SmtpServer): Mailer {
   return { send: (_site, mail) => sendBySmtp(server, mail) };
 }
 

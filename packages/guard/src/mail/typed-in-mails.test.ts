@@ -7,7 +7,7 @@ import { english } from '../i18n/language.js';
 import { loginUrlNotice, twoFactorNotice } from '../two-factor/team-mails.js';
 import type { Notice } from './notice-mail.js';
 import { renderNotice } from './notice-mail.js';
-import { smtpMailer } from './smtp-mailer.js';
+import { createSmtpMailer } from './smtp-mailer.js';
 
 const NOON = Date.UTC(2026, 10, 21, 14);
 const ANNA = 'anna@example.com';
@@ -98,7 +98,7 @@ function readMail(message: string) {
 async function arrived(notice: Notice) {
   const { server, taken } = await mailServer();
   const mail = { ...renderNotice(notice, english), to: ANNA };
-  expect(await smtpMailer(server).send(siteConfig(), mail)).toEqual({ kind: 'sent' });
+  expect(await createSmtpMailer(server).send(siteConfig(), mail)).toEqual({ kind: 'sent' });
   expect(taken).toMatchObject([{ to: [ANNA] }]);
   return readMail(taken[0]?.message ?? '');
 }
@@ -139,7 +139,7 @@ it.each(TYPED)('%j is what a mail of several alerts shows', async (typed, shown 
 });
 
 it.each(TYPED)('%j is what mails to the team show of who sent them', async (typed, shown = typed) => {
-  const deps = { mailer: smtpMailer({} as never), language: english, timeZone: 'Europe/Berlin', now: NOON };
+  const deps = { mailer: createSmtpMailer({} as never), language: english, timeZone: 'Europe/Berlin', now: NOON };
   const facts = { login: 'https://example.com/door', actor: { id: 1, login: typed, ip: '192.0.2.1' } as never };
   for (const make of [loginUrlNotice, twoFactorNotice]) {
     const mail = await arrived(make(deps, facts));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
-import { wordpressMailer } from './wordpress-mailer.js';
+import { createWordPressMailer } from './wordpress-mailer.js';
 
 const mail = { to: 'anna@example.com', subject: 'Report', html: '<p>Hello</p>', text: 'Hello' };
 
@@ -10,7 +10,7 @@ async function mailing(answerTimeoutMs = 20_000) {
   const connector = await fakeConnector();
   const client = createConnectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs });
   const site = siteConfig({ upstream: connector.upstream });
-  return { connector, send: () => wordpressMailer(client).send(site, mail) };
+  return { connector, send: () => createWordPressMailer(client).send(site, mail) };
 }
 
 describe('mails by WordPress', () => {

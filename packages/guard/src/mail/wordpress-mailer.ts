@@ -7,7 +7,7 @@ import type { Mailer } from './mailer.js';
 const REASON_MAX = 200;
 
 /** Sends mails through the site's WordPress. */
-export function wordpressMailer(client: Pick<ConnectorClient, 'sendMail'>): Mailer {
+export function createWordPressMailer(client: Pick<ConnectorClient, 'sendMail'>): Mailer {
   return {
     async send(site, mail) {
       try {

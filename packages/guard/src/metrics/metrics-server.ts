@@ -17,7 +17,7 @@ export interface MetricsServer {
  *
  * @throws the system's error when it can't listen on the address
  */
-export async function metricsServer(deps: {
+export async function createMetricsServer(deps: {
   readonly listen: SocketAddress;
   readonly registry: Pick<Registry, 'metrics' | 'contentType'>;
   readonly logger: Logger;

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/logger.js';
 import type { SocketAddress } from '../lib/socket-address.js';
 import { version } from '../lib/version.js';
 import type { ConnectorState } from '../site.js';
-import { metricsServer } from './metrics-server.js';
+import { createMetricsServer } from './metrics-server.js';
 
 /** The running metrics. */
 export interface Metrics {
@@ -22,14 +22,14 @@ export interface Metrics {
  */
 export async function serveMetrics(listen: SocketAddress, logger: Logger): Promise<Metrics> {
   const registry = new Registry();
-  const observer = gateMetrics(registry);
+  const observer = createGatewayMetrics(registry);
   let isReady = false;
-  const server = await metricsServer({ listen, registry, logger, isReady: () => isReady });
+  const server = await createMetricsServer({ listen, registry, logger, isReady: () => isReady });
   logger.info({ event: 'metrics-served', url: server.url }, `Metrics are at ${server.url}/metrics.`);
   return {
     observer,
     observe(state) {
-      stateMetrics(registry, state);
+      createStateMetrics(registry, state);
       collectDefaultMetrics({ register: registry });
       isReady = true;
     },
@@ -47,7 +47,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
  * Metrics of the gateway, for all sites together. No label contains text that a visitor can choose, and none a site:
  * with thousands of sites each metric would have thousands of lines.
  */
-export function gateMetrics(registry: Registry): GatewayObserver {
+export function createGatewayMetrics(registry: Registry): GatewayObserver {
   const registers = [registry];
   const requests = new Counter({
     ...{ name: 'security_optimizer_requests_total', registers },
@@ -114,7 +114,7 @@ type ConnectorKind = ConnectorState['kind'] | 'quarantined';
 const KINDS: readonly ConnectorKind[] = ['ok', 'missing', 'other_secret', 'unreachable', 'unknown', 'quarantined'];
 
 /** Metrics of the current state, for all sites together. */
-export function stateMetrics(registry: Registry, state: GuardState): void {
+export function createStateMetrics(registry: Registry, state: GuardState): void {
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({

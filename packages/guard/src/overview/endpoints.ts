@@ -2,13 +2,13 @@ import type { overviewEndpoints as calls } from '@security-optimizer/contract/ov
 import type { ActivityLog } from '../activity/index.js';
 import type { Alerts } from '../alerts/index.js';
 import type { CallHandlers } from '../feature.js';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import { version } from '../lib/version.js';
 import type { PostHack } from '../post-hack/index.js';
 import type { WeeklyReports } from '../reports/index.js';
 import type { Services } from '../services.js';
 import { changeSettings } from '../settings/change-settings.js';
-import { fetchSiteSettings } from '../settings/site-settings.js';
+import { readSiteSettings } from '../settings/site-settings.js';
 import { adminUrl, type Branding, type SiteConfig, type SiteId } from '../site.js';
 import type { TwoFactor } from '../two-factor/index.js';
 import { fetchOverview } from '../wordpress/connector-commands.js';
@@ -38,7 +38,7 @@ export function overviewEndpoints(
   started: ReadonlyMap<SiteId, number>,
 ): CallHandlers<OverviewCalls> {
   const { config, change, sites, connectors, wordpress, clock } = services;
-  const getSettings = ({ id }: SiteConfig) => fetchSiteSettings(change.settings, id);
+  const getSettings = ({ id }: SiteConfig) => readSiteSettings(change.settings, id);
   const admin =
     ({ id }: SiteConfig) =>
     (page: string) =>
@@ -80,7 +80,7 @@ export function overviewEndpoints(
         secondFactor: settings.login.sg2fa === 1,
         enrolled,
         editorsOff: settings.options.disable_file_edit === 1,
-        pausedUntil: pausedUntil > now ? localTimestamp(timeZone, Math.floor(pausedUntil / 1000)) : null,
+        pausedUntil: pausedUntil > now ? toLocalTimestamp(timeZone, Math.floor(pausedUntil / 1000)) : null,
         oldConnector: state.kind === 'ok' && state.version !== version ? state.version : null,
         reportFailure,
         alertFailure,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { defaultSiteSettings, withChanges } from '../settings/site-settings.js';
+import { applyChanges, defaultSiteSettings } from '../settings/site-settings.js';
 import { toHardeningItems } from './overview-facts.js';
 
 const admin = (page: string) => `/wp-admin/${page}`;
@@ -17,7 +17,7 @@ it('counts the essentials of each page', () => {
 });
 
 it('says that everything is on once it is', () => {
-  const full = withChanges(defaultSiteSettings, {
+  const full = applyChanges(defaultSiteSettings, {
     disable_feed: 1,
     sg2fa: 1,
     login_url: { type: 'custom', login: 'my-door', signup: '' },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { anEvent, aVisit, SITE, testStore } from '../../test/support/activity-store.js';
 import { packVisits } from '../activity/packed-visits.js';
 import { createLoginAddresses } from '../login/login-addresses.js';
-import { gatherReportFacts, weekSoFar } from '../reports/report-facts.js';
+import { getWeekToDate, readReportFacts } from '../reports/report-facts.js';
 import { getFactsStart, readProtectionFacts } from './overview-facts.js';
 
 const seconds = (text: string): number => Date.parse(text) / 1000;
@@ -36,7 +36,7 @@ describe('the figures below the protection score', () => {
     // The event of a password that is counted with its request: it is not counted twice.
     await store.writeEvents(SITE, [anEvent({ uid: '01'.repeat(16), at: from, kind: 'login.failed' })]);
     const facts = await readProtectionFacts({ store, countBlocked: async () => 0 }, SITE, { from, now: now + 1 });
-    const report = await gatherReportFacts(store, SITE, weekSoFar(zone, now), createLoginAddresses([]));
+    const report = await readReportFacts(store, SITE, getWeekToDate(zone, now), createLoginAddresses([]));
     expect(facts).toMatchObject({ blocked: 9, failed_logins: 6 });
     expect(report.now).toMatchObject({ refused: 9, failedLogins: 6 });
   });

@@ -2,7 +2,7 @@ import { ApiError } from '../lib/api-error.js';
 import type { Services } from '../services.js';
 import type { Actor } from '../settings/audit-store.js';
 import { changeSettings, type SettingChangeContext } from '../settings/change-settings.js';
-import { fetchSiteSettings } from '../settings/site-settings.js';
+import { readSiteSettings } from '../settings/site-settings.js';
 import type { SiteConfig } from '../site.js';
 import type { ConnectorClient } from '../wordpress/connector-client.js';
 import { postToProvider } from './technical-data.js';
@@ -44,7 +44,7 @@ async function subscribe(
   url: string,
   { site, actor, email }: { readonly site: SiteConfig; readonly actor: Actor; readonly email: 0 | 1 },
 ): Promise<void> {
-  const { overview } = await fetchSiteSettings(change.settings, site.id);
+  const { overview } = await readSiteSettings(change.settings, site.id);
   if (email === overview.email_consent) return;
   const user = actor.id === null ? null : await client.user(site, actor.id);
   try {

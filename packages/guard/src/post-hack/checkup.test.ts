@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
 import type { FoundFiles, InstalledPlugins } from '../wordpress/connector-commands.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
-import { type CheckupContext, type RememberedEvents, runCheckup } from './checkup.js';
+import { type CheckupContext, type RecentEvents, runCheckup } from './checkup.js';
 import type { PromotionEvent } from './checkup-findings.js';
 
 const DAY = 24 * 3600;
@@ -36,7 +36,7 @@ async function check(
   change: Partial<CheckupContext['commands']> = {},
   {
     before = null as readonly number[] | null,
-    remembered = {} as Partial<RememberedEvents>,
+    remembered = {} as Partial<RecentEvents>,
     locked = true,
     deletesReadme = false,
   } = {},

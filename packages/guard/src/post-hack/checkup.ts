@@ -2,7 +2,7 @@ import type { CheckName } from '@security-optimizer/contract/checkup';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { ActivityStore, EventRow } from '../activity/index.js';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import { StorageError } from '../storage/storage-error.js';
 import type { PostHackCommands } from '../wordpress/connector-commands.js';
@@ -32,7 +32,7 @@ export interface Findings {
 }
 
 /** Events from the Activity Log; empty while it is off or can't be read. */
-export interface RememberedEvents {
+export interface RecentEvents {
   /** Latest changes of WordPress's settings, newest first. */
   readonly optionChanges: readonly Pick<
     EventRow,
@@ -45,7 +45,7 @@ export interface RememberedEvents {
 }
 
 export interface CheckupContext {
-  readonly remembered: (site: SiteConfig) => Promise<RememberedEvents>;
+  readonly remembered: (site: SiteConfig) => Promise<RecentEvents>;
   readonly commands: Pick<
     PostHackCommands,
     'core' | 'administrators' | 'options' | 'tasks' | 'uploads' | 'plugins' | 'comparePlugin'
@@ -146,7 +146,7 @@ const CORE_REASONS = {
 } as const;
 
 function toTime(timeZone: string): ToTime {
-  return (seconds) => ({ time: localTimestamp(timeZone, seconds) });
+  return (seconds) => ({ time: toLocalTimestamp(timeZone, seconds) });
 }
 
 function notRun(check: CheckName, text: ServerText): Outcome {
@@ -205,10 +205,7 @@ const LOGINS = 1000;
 const PROMOTIONS = 200;
 
 /** Fetches the events for the checkup; none when the log can't be read. */
-export async function rememberedEvents(
-  log: Pick<ActivityStore, 'listEvents'>,
-  site: SiteId,
-): Promise<RememberedEvents> {
+export async function readRecentEvents(log: Pick<ActivityStore, 'listEvents'>, site: SiteId): Promise<RecentEvents> {
   const list = (activity: string, limit: number): Promise<readonly EventRow[]> =>
     log.listEvents({
       site,

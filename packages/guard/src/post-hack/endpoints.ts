@@ -5,7 +5,7 @@ import type { ActivityLog } from '../activity/index.js';
 import type { Alerts } from '../alerts/index.js';
 import type { CallHandlers } from '../feature.js';
 import type { Services } from '../services.js';
-import { fetchSiteSettings } from '../settings/site-settings.js';
+import { readSiteSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
 import type { CheckupRuns } from './checkup-runs.js';
 import { type PostHackContext, postHack, toJobResponse } from './post-hack.js';
@@ -28,7 +28,7 @@ export function postHackEndpoints(
   async function describeCheckups(site: SiteId, all = false) {
     const [state, { postHack }] = await Promise.all([
       checkups.describe(site, all),
-      fetchSiteSettings(change.settings, site),
+      readSiteSettings(change.settings, site),
     ]);
     const emails = [...parts.alerts.listEmailsFor(site, 'checkup-finding')];
     const weekly = { ...checkups.weeklyTime(site), weekly_checkup: postHack.weekly_checkup, emails };

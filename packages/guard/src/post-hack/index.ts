@@ -9,9 +9,9 @@ import { createCheckupRuns } from './checkup-runs.js';
 import { sqlCheckupStore } from './checkup-store.js';
 import type { PostHackCalls } from './endpoints.js';
 import { passwordResetStep } from './force-password-reset.js';
-import { jobAudit } from './job-labels.js';
+import { toJobAudit } from './job-labels.js';
 import { createJobRunner } from './job-runner.js';
-import { sqlJobStore } from './jobs-store.js';
+import { createJobStore } from './jobs-store.js';
 import { logOutStep } from './log-out-users.js';
 import { KeptSessions } from './post-hack.js';
 import { reinstallStep } from './reinstall-plugins.js';
@@ -42,7 +42,7 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
   name: 'post-hack',
   start(services, { twoFactor, activity, alerts }) {
     const { config, siteList, db, wordpress, sites, sessions, audit, clock, logger } = services;
-    const store = sqlJobStore(db);
+    const store = createJobStore(db);
     const commands = createPostHackCommands(wordpress);
     const keptSessions = new KeptSessions();
     const runner = createJobRunner({
@@ -63,7 +63,7 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
         const { id, site, kind, state, error, summary } = job;
         logger.info({ event: 'job', job: id, site, kind, state, error, summary, user: job.actor.id }, 'A job changed.');
         audit
-          .add(site, { actor: job.actor, at: clock() }, [jobAudit(job)])
+          .add(site, { actor: job.actor, at: clock() }, [toJobAudit(job)])
           .then(activity.handleAuditChange)
           .catch((cause: unknown) => {
             logger.warn({ event: 'job-not-recorded', job: id, site, err: cause }, 'The record of changes lacks a job.');
@@ -76,13 +76,13 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
       store: sqlCheckupStore(db),
       sites: siteList,
       async look(site, before, onCheck) {
-        const { runCheckup, rememberedEvents } = await import('./checkup.js');
+        const { runCheckup, readRecentEvents } = await import('./checkup.js');
         const context = {
           commands,
           coreChecksums: config.postHack.coreChecksums,
           pluginChecksums: config.postHack.directory.checksums,
           adminUrl: ({ id }: SiteConfig, page: string) => adminUrl(sites.get(id).facts, page),
-          remembered: ({ id }: SiteConfig) => rememberedEvents(activity.store, id),
+          remembered: ({ id }: SiteConfig) => readRecentEvents(activity.store, id),
           timeZone: (id: SiteId) => sites.timeZone(id),
           deletesReadme: (id: SiteId) => sites.inForce(id).options.delete_readme === 1,
           foldersLocked: (id: SiteId) => sites.inForce(id).options.lock_system_folders === 1,

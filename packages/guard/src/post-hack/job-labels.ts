@@ -70,7 +70,7 @@ const titles: Readonly<Record<JobKind, string>> = {
 };
 
 /** An audit row, which the Activity Log shows too: a job started or ended. */
-export function jobAudit({ kind, state, summary, error }: StoredJob): AuditEntry {
+export function toJobAudit({ kind, state, summary, error }: StoredJob): AuditEntry {
   const outcome = state === 'done' ? summary : state === 'stopped' ? [STOPPED, error] : ['It has begun.'];
   return { name: JOB_AUDIT, before: null, after: { action: titles[kind], state, outcome: outcome.map(toJson) } };
 }

@@ -6,7 +6,7 @@ import { siteConfig } from '../../test/support/site-config.js';
 import { silentLogger } from '../lib/logger.js';
 import type { SiteConfig } from '../site.js';
 import { createJobRunner, type JobRunner, type NewJob, type Step } from './job-runner.js';
-import { type JobStore, type StoredJob, sqlJobStore } from './jobs-store.js';
+import { createJobStore, type JobStore, type StoredJob } from './jobs-store.js';
 
 const site: SiteConfig = siteConfig();
 const actor = { id: 1, login: 'owner', address: '192.0.2.1' };
@@ -22,7 +22,7 @@ async function store(): Promise<JobStore> {
   const dataDir = await scratchFolder();
   const db = await openTestDatabase(dataDir, { file: 'test.sqlite' });
   onTestFinished(() => db.destroy());
-  return sqlJobStore(db);
+  return createJobStore(db);
 }
 
 function runner(jobs: JobStore, step: Step, told: StoredJob[] = []): JobRunner {

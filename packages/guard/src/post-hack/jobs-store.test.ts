@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
-import { type StoredJob, sqlJobStore } from './jobs-store.js';
+import { createJobStore, type StoredJob } from './jobs-store.js';
 
 const job = (id: string, change: Partial<StoredJob> = {}): StoredJob => ({
   ...{ id, site: 'a', kind: 'log-out-users', state: 'done', startedAt: 0, endedAt: 1, done: 0, total: 1 },
@@ -12,7 +12,7 @@ const job = (id: string, change: Partial<StoredJob> = {}): StoredJob => ({
 it('keeps the last ten starts of a kind at a site, and those of other kinds and sites', async () => {
   const db = await openTestDatabase(await scratchFolder());
   onTestFinished(() => db.destroy());
-  const store = sqlJobStore(db);
+  const store = createJobStore(db);
   await store.save(job('other-site', { site: 'b', startedAt: -2, state: 'running', endedAt: null }));
   await store.save(job('other-kind', { kind: 'reinstall-plugins', startedAt: -1 }));
   for (let n = 0; n < 25; n++) await store.save(job(`${n}`, { startedAt: n }));

@@ -11,7 +11,7 @@ import { StorageError } from '../storage/storage-error.js';
 const KEPT = 10;
 
 /** Jobs in a SQL table. */
-export function sqlJobStore(database: Database): JobStore {
+export function createJobStore(database: Database): JobStore {
   const db = withTables<JobTables>(database);
   return {
     async save(job) {

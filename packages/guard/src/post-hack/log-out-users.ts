@@ -1,7 +1,7 @@
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig } from '../site.js';
-import type { Visitor } from '../wordpress/connector-client.js';
+import type { BrowserIdentity } from '../wordpress/connector-client.js';
 import type { PostHackCommands } from '../wordpress/connector-commands.js';
 import type { NewJob, Step } from './job-runner.js';
 import { proveSalts, saltsSentences } from './salts.js';
@@ -18,7 +18,10 @@ export function newLogOut(actor: Actor): NewJob {
  * Ends all sessions in one step.
  * @param keptSessions browsers whose session is kept. Cookies are never stored, so after a restart that session ends too
  */
-export function logOutStep(deps: LogOutContext, keptSessions: { take(site: SiteConfig): Visitor | null }): Step {
+export function logOutStep(
+  deps: LogOutContext,
+  keptSessions: { take(site: SiteConfig): BrowserIdentity | null },
+): Step {
   return async (site, job) => {
     const { users, salts } = await deps.commands.logOutUsers(site, keptSessions.take(site));
     const outcome = await proveSalts(deps.commands, site, salts);

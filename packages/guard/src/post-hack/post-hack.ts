@@ -2,7 +2,7 @@ import type { Job } from '@security-optimizer/contract/post-hack';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { Visitor } from '../wordpress/connector-client.js';
+import type { BrowserIdentity } from '../wordpress/connector-client.js';
 import type { PostHackCommands } from '../wordpress/connector-commands.js';
 import { newPasswordReset } from './force-password-reset.js';
 import type { JobRunner } from './job-runner.js';
@@ -26,14 +26,14 @@ export interface PostHackContext {
 
 /** Browsers whose session is kept, held between request and step. In memory only: cookies are never stored. */
 export class KeptSessions {
-  readonly #kept = new Map<SiteId, Visitor>();
+  readonly #kept = new Map<SiteId, BrowserIdentity>();
 
-  set(site: SiteConfig, visitor: Visitor | null): void {
+  set(site: SiteConfig, visitor: BrowserIdentity | null): void {
     if (visitor === null) this.#kept.delete(site.id);
     else this.#kept.set(site.id, visitor);
   }
 
-  take(site: SiteConfig): Visitor | null {
+  take(site: SiteConfig): BrowserIdentity | null {
     const kept = this.#kept.get(site.id) ?? null;
     this.#kept.delete(site.id);
     return kept;
@@ -74,7 +74,15 @@ export function postHack(deps: PostHackContext) {
     },
 
     /** `keep`: the browser whose session is kept, or null. */
-    logOutUsers({ site, actor, keep }: { site: SiteConfig; actor: Actor; keep: Visitor | null }): Promise<StoredJob> {
+    logOutUsers({
+      site,
+      actor,
+      keep,
+    }: {
+      site: SiteConfig;
+      actor: Actor;
+      keep: BrowserIdentity | null;
+    }): Promise<StoredJob> {
       const make = async () => {
         keptSessions.set(site, keep);
         return newLogOut(actor);

@@ -2,12 +2,12 @@ import type { weeklyReportEndpoints } from '@security-optimizer/contract/activit
 import type { CallHandlers } from '../feature.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Services } from '../services.js';
-import { fetchSiteSettings } from '../settings/site-settings.js';
+import { readSiteSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import { type ReportMail, sendTestReport } from './make-report.js';
 import { type ReportRecipients, setRecipients, toRecipients } from './recipients.js';
-import { type ReportPeriod, weekSoFar } from './report-facts.js';
-import type { ReportSends } from './sent-reports.js';
+import { getWeekToDate, type ReportPeriod } from './report-facts.js';
+import type { ReportStore } from './sent-reports.js';
 
 export type ReportCalls = (typeof weeklyReportEndpoints)[number];
 
@@ -15,7 +15,7 @@ export type ReportCalls = (typeof weeklyReportEndpoints)[number];
 export function reportEndpoints(
   { config, change, wordpress, sites, clock }: Services,
   reports: {
-    readonly sends: ReportSends;
+    readonly sends: ReportStore;
     readonly mailer: Mailer;
     report(site: SiteConfig, period: ReportPeriod): Promise<ReportMail>;
   },
@@ -23,10 +23,11 @@ export function reportEndpoints(
   const { maxEmails } = config.weeklyReport;
   const { sends, mailer } = reports;
   const timeZone = (site: SiteId) => sites.timeZone(site);
-  const soFar = (site: SiteConfig) => reports.report(site, weekSoFar(timeZone(site.id), Math.floor(clock() / 1000)));
+  const soFar = (site: SiteConfig) =>
+    reports.report(site, getWeekToDate(timeZone(site.id), Math.floor(clock() / 1000)));
   return {
     async weeklyReport(_input, { site }) {
-      const { log } = await fetchSiteSettings(change.settings, site.id);
+      const { log } = await readSiteSettings(change.settings, site.id);
       return { data: answer(toRecipients(log, maxEmails)), message: '' };
     },
     async 'update:notification_emails'({ entries: emails }, { site, actor }) {

@@ -10,9 +10,9 @@ import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
 import type { ReportSite } from './build-report.js';
 import type { ReportCalls } from './endpoints.js';
 import { makeReport } from './make-report.js';
-import { type ReportPeriod, weekBefore } from './report-facts.js';
+import { getLastWeek, type ReportPeriod } from './report-facts.js';
 import { createReportSender, toFailureText } from './report-sender.js';
-import { sqlReportSends } from './sent-reports.js';
+import { createReportStore } from './sent-reports.js';
 
 export { readRecipients } from './recipients.js';
 export { type ReportSendTables, reportSendMigrations } from './sent-reports.js';
@@ -31,7 +31,7 @@ export const weeklyReports: Feature<
   name: 'reports',
   start(services, { activity, alerts }) {
     const { config, siteList, db, wordpress, sites, settingHistory, clock, logger } = services;
-    const sends = sqlReportSends(db);
+    const sends = createReportStore(db);
     const mailer = createMailer(config.mail, wordpress);
     const timeZone = (site: SiteId) => sites.timeZone(site);
     const logSettings = (site: SiteId) => sites.get(site).settings.log;
@@ -47,7 +47,7 @@ export const weeklyReports: Feature<
       settings: logSettings,
       recipients,
       ...{ timeZone, sends, mailer, clock, logger },
-      make: (site, sendTime) => report(site, weekBefore(timeZone(site.id), Math.floor(sendTime / 1000))),
+      make: (site, sendTime) => report(site, getLastWeek(timeZone(site.id), Math.floor(sendTime / 1000))),
     });
 
     return {

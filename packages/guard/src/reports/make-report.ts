@@ -9,7 +9,7 @@ import type { SiteConfig, SiteId } from '../site.js';
 import type { ConnectorClient } from '../wordpress/connector-client.js';
 import { buildReport, type ReportSite, type ReportTask, type WeeklyReport } from './build-report.js';
 import { normalEmail } from './recipients.js';
-import { gatherReportFacts, type ReportPeriod, type ReportStore } from './report-facts.js';
+import { type ReportPeriod, type ReportSource, readReportFacts } from './report-facts.js';
 
 /** A report as a mail, without its recipient. */
 export type ReportMail = Omit<Mail, 'to'>;
@@ -20,14 +20,14 @@ export type ReportMail = Omit<Mail, 'to'>;
  * @throws StorageError
  */
 export async function makeReport(
-  store: ReportStore,
+  store: ReportSource,
   id: SiteId,
   site: ReportSite,
   period: ReportPeriod,
   addresses: LoginAddresses,
 ): Promise<ReportMail> {
   const [facts, { renderReport }] = await Promise.all([
-    gatherReportFacts(store, id, period, addresses),
+    readReportFacts(store, id, period, addresses),
     import('./render-report.js'),
   ]);
   const report = buildReport(facts, site);

@@ -6,10 +6,10 @@ import { siteConfig } from '../../test/support/site-config.js';
 import type { ApiError } from '../lib/api-error.js';
 import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
+import { createSettingsStore } from '../settings/settings-store.js';
 import { normalEmail, readRecipients, recipientId, setRecipients } from './recipients.js';
 import { lastSendTime } from './send-time.js';
-import { sqlReportSends } from './sent-reports.js';
+import { createReportStore } from './sent-reports.js';
 
 function refusal(entries: readonly string[], most = 5): unknown {
   try {
@@ -104,11 +104,11 @@ const WEEK = 7 * 24 * 3600_000;
 it('whoever is put on the list right after a report was due gets the next one', async () => {
   const db = await openTestDatabase(await scratchFolder(), { file: 'g.sqlite' });
   onTestFinished(() => db.destroy());
-  const sends = sqlReportSends(db);
+  const sends = createReportStore(db);
   const now = { ms: DUE - 1 };
   const clock = () => now.ms;
   const change = {
-    settings: sqlSettingsStore(db),
+    settings: createSettingsStore(db),
     pushPolicy: async () => ({}),
     apply: () => undefined,
     publish: () => undefined,

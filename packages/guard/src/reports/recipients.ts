@@ -12,8 +12,8 @@ import { changeSettings, type SettingChangeContext } from '../settings/change-se
 import type { LogSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 
-import { dueSendTime } from './send-time.js';
-import type { ReportSends } from './sent-reports.js';
+import { getDueSendTime } from './send-time.js';
+import type { ReportStore } from './sent-reports.js';
 
 /** RFC 5321 section 4.5.3.1. */
 const LOCAL_MAX = 64;
@@ -70,7 +70,7 @@ export interface ReportRecipients {
 
 export interface RecipientContext {
   readonly change: SettingChangeContext;
-  readonly sends: Pick<ReportSends, 'skip'>;
+  readonly sends: Pick<ReportStore, 'skip'>;
   readonly timeZone: (site: SiteId) => string;
   readonly maxEmails: number;
   readonly clock: Clock;
@@ -90,7 +90,7 @@ export async function setRecipients(
   const list = readRecipients(emails, deps.maxEmails);
   const { after } = await changeSettings(deps.change, { site, actor }, async ({ log }) => {
     const fresh = list.filter((email) => !log.notification_emails.includes(email));
-    const due = dueSendTime(site.id, deps.timeZone(site.id), deps.clock());
+    const due = getDueSendTime(site.id, deps.timeZone(site.id), deps.clock());
     if (fresh.length > 0 && due !== null) await deps.sends.skip(site.id, fresh, due, deps.clock());
     return { notification_emails: list };
   });

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { anEvent, aVisit, SITE, testStore } from '../../test/support/activity-store.js';
 import { packVisits } from '../activity/packed-visits.js';
 import { createLoginAddresses } from '../login/login-addresses.js';
-import { gatherReportFacts, weekBefore } from './report-facts.js';
+import { getLastWeek, readReportFacts } from './report-facts.js';
 
 const DAY = 86_400;
 /** Monday 16 November 2026, 9:00 in Berlin. */
 const AT = Date.UTC(2026, 10, 16, 8) / 1000;
-const period = weekBefore('Europe/Berlin', AT);
+const period = getLastWeek('Europe/Berlin', AT);
 const monday = period.edges[0] as number;
 
 it('a report counts its week and the week before, and nothing beside them', async () => {
@@ -45,7 +45,7 @@ it('a report counts its week and the week before, and nothing beside them', asyn
     anEvent({ uid: '01'.repeat(16), at: monday + 60, kind: 'post.updated' }),
     anEvent({ uid: '02'.repeat(16), at: monday - 60, kind: 'login' }),
   ]);
-  const facts = await gatherReportFacts(store, SITE, period, createLoginAddresses([]));
+  const facts = await readReportFacts(store, SITE, period, createLoginAddresses([]));
   expect(facts.now).toEqual({
     humans: 24,
     bots: 5,
@@ -74,5 +74,5 @@ it('a report counts its week and the week before, and nothing beside them', asyn
 it('a report without a week before compares with nothing', async () => {
   const store = await testStore({ clock: () => AT * 1000 });
   await store.write({ site: SITE, visits: packVisits([aVisit({ at: monday * 1000 })]), dropped: 0 });
-  expect((await gatherReportFacts(store, SITE, period, createLoginAddresses([]))).before).toBeNull();
+  expect((await readReportFacts(store, SITE, period, createLoginAddresses([]))).before).toBeNull();
 });

@@ -54,7 +54,7 @@ export interface NewAdministrator {
 }
 
 /** What a report asks of the Activity Log. */
-export type ReportStore = Pick<
+export type ReportSource = Pick<
   ActivityStore,
   'traffic' | 'failedLogins' | 'failedLoginAddresses' | 'eventKinds' | 'top' | 'droppedVisits' | 'listEvents'
 >;
@@ -70,8 +70,8 @@ const EVENTS_ASKED = 5000;
 const ADDRESSES_ASKED = 1000;
 
 /** Asks the sums of the Activity Log for a report. Throws StorageError. */
-export async function gatherReportFacts(
-  store: ReportStore,
+export async function readReportFacts(
+  store: ReportSource,
   site: SiteId,
   period: ReportPeriod,
   addresses: LoginAddresses,
@@ -107,7 +107,7 @@ export async function gatherReportFacts(
   };
 }
 
-async function readSums(store: ReportStore, site: SiteId, from: number, to: number) {
+async function readSums(store: ReportSource, site: SiteId, from: number, to: number) {
   const [failedLogins, events] = await Promise.all([
     countFailedLogins(store, site, from, to),
     store.eventKinds(site, from, to),
@@ -119,7 +119,7 @@ async function readSums(store: ReportStore, site: SiteId, from: number, to: numb
 type EventsOf = (kind: string) => Promise<readonly EventRow[] | null>;
 
 async function listEvents(
-  store: ReportStore,
+  store: ReportSource,
   site: SiteId,
   activity: string,
   { from, to }: { readonly from: number; readonly to: number },
@@ -196,23 +196,23 @@ export interface ReportPeriod {
 const DAYS = 7;
 
 /** The seven days before the one in which a report is sent, on the wall clock of the site. @param at Unix seconds */
-export function weekBefore(timeZone: string, at: number): ReportPeriod {
+export function getLastWeek(timeZone: string, at: number): ReportPeriod {
   const edges = daysUpTo(timeZone, at, 0);
   const before = { from: localDaysFrom(timeZone, at, -2 * DAYS), to: edges[0] as number };
-  return { edges, days: datesOf(timeZone, edges), before, soFar: false };
+  return { edges, days: toDates(timeZone, edges), before, soFar: false };
 }
 
 /** Today up to now and the six days before, so that an example shows what has just happened. @param now Unix seconds */
-export function weekSoFar(timeZone: string, now: number): ReportPeriod {
+export function getWeekToDate(timeZone: string, now: number): ReportPeriod {
   const days = daysUpTo(timeZone, now, 1);
   const from = localDaysFrom(timeZone, now, 1 - 2 * DAYS);
   // As much of that day as has passed of today.
   const to = localDaysFrom(timeZone, now, -DAYS) + (now - startOfLocalDay(timeZone, now));
   const edges = [...days.slice(0, -1), now + 1];
-  return { edges, days: datesOf(timeZone, edges), before: { from, to }, soFar: true };
+  return { edges, days: toDates(timeZone, edges), before: { from, to }, soFar: true };
 }
 
-function datesOf(timeZone: string, edges: readonly number[]): ReportPeriod['days'] {
+function toDates(timeZone: string, edges: readonly number[]): ReportPeriod['days'] {
   return [localDate(timeZone, edges[0] as number), localDate(timeZone, (edges.at(-1) as number) - 1)];
 }
 

@@ -11,7 +11,7 @@ import { silentLogger } from '../lib/logger.js';
 import { buildReport, formatPeriod } from './build-report.js';
 import { reportText } from './make-report.js';
 import { renderReport } from './render-report.js';
-import { weekBefore, weekSoFar } from './report-facts.js';
+import { getLastWeek, getWeekToDate } from './report-facts.js';
 
 const root = join(fileURLToPath(import.meta.url), '../../../../..');
 const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
@@ -102,8 +102,8 @@ it.each([
   ['it-IT', '9 – 15 novembre', '28 dicembre 2026 – 3 gennaio 2027'],
 ])('the days of a week are written as people write them in %s', (tag, within, across) => {
   const language = { ...english, dates: tag === 'en' ? english.dates : tag };
-  expect(formatPeriod(language, weekBefore(REPORT_ZONE, REPORT_AT), REPORT_ZONE)).toBe(within);
+  expect(formatPeriod(language, getLastWeek(REPORT_ZONE, REPORT_AT), REPORT_ZONE)).toBe(within);
   const newYear = Date.UTC(2027, 0, 4, 8) / 1000;
-  expect(formatPeriod(language, weekBefore(REPORT_ZONE, newYear), REPORT_ZONE)).toBe(across);
-  expect(formatPeriod(language, weekSoFar(REPORT_ZONE, REPORT_AT - 86_400), REPORT_ZONE)).toBe(`${within} so far`);
+  expect(formatPeriod(language, getLastWeek(REPORT_ZONE, newYear), REPORT_ZONE)).toBe(across);
+  expect(formatPeriod(language, getWeekToDate(REPORT_ZONE, REPORT_AT - 86_400), REPORT_ZONE)).toBe(`${within} so far`);
 });

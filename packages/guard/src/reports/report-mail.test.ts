@@ -10,7 +10,7 @@ import { english } from '../i18n/language.js';
 import { buildReport, formatComparison } from './build-report.js';
 import { reportText } from './make-report.js';
 import { renderReport } from './render-report.js';
-import { weekBefore, weekSoFar } from './report-facts.js';
+import { getLastWeek, getWeekToDate } from './report-facts.js';
 
 const log = 'https://example.com/wp-admin/admin.php?page=activity-log';
 const days = 'log_from=1794178800&log_to=1794783599';
@@ -111,14 +111,14 @@ describe('the words of a weekly report', () => {
 
 describe('the days of a report', () => {
   it('are seven whole ones before the day of sending, also when the clocks change', () => {
-    const { edges, before, soFar } = weekBefore(ZONE, Date.UTC(2026, 9, 26, 9) / 1000);
+    const { edges, before, soFar } = getLastWeek(ZONE, Date.UTC(2026, 9, 26, 9) / 1000);
     const lengths = edges.slice(1).map((edge, index) => (edge - (edges[index] as number)) / 3600);
     expect(lengths).toEqual([24, 24, 24, 24, 24, 24, 25]);
     expect([before.to, (before.to - before.from) / 3600, soFar]).toEqual([edges[0], 168, false]);
   });
 
   it('of an example end now, and are compared with as much of the week before', () => {
-    const { edges, before, soFar } = weekSoFar(ZONE, AT);
+    const { edges, before, soFar } = getWeekToDate(ZONE, AT);
     expect([edges.length, edges.at(-1), soFar]).toEqual([8, AT + 1, true]);
     expect(AT - (edges[0] as number)).toBe(before.to - before.from);
     expect(before.to).toBe(AT - 7 * 86_400);

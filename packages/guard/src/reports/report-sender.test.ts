@@ -8,7 +8,7 @@ import type { Mail, MailOutcome } from '../mail/mailer.js';
 import { defaultLogSettings, type LogSettings } from '../settings/site-settings.js';
 import { createReportSender, toFailureText } from './report-sender.js';
 import { lastSendTime } from './send-time.js';
-import { sqlReportSends } from './sent-reports.js';
+import { createReportStore } from './sent-reports.js';
 
 const ZONE = 'Europe/Berlin';
 const MINUTE = 60_000;
@@ -41,7 +41,7 @@ async function sending(change: Partial<LogSettings> = {}) {
       settings: () => world.settings,
       recipients: () => world.settings.notification_emails.filter((email) => !world.without.includes(email)),
       timeZone: () => ZONE,
-      sends: sqlReportSends(db),
+      sends: createReportStore(db),
       mailer: {
         async send(_site, mail) {
           world.mails.push(mail);
@@ -70,7 +70,9 @@ async function sending(change: Partial<LogSettings> = {}) {
       sender = start();
     },
     failure: async () =>
-      printEnglish(toFailureText(await sqlReportSends(db).failures(site.id, world.settings.notification_emails), ZONE)),
+      printEnglish(
+        toFailureText(await createReportStore(db).failures(site.id, world.settings.notification_emails), ZONE),
+      ),
     to: () => world.mails.map(({ to }) => to),
   });
 }

@@ -2,14 +2,14 @@ import { type MessageParam, type ServerText, toEnglish, toParam } from '@securit
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
-import { localTimestamp } from '../lib/time-zone.js';
+import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Mailer, MailOutcome } from '../mail/mailer.js';
 import type { LogSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ReportMail } from './make-report.js';
 import { reportsArePossible } from './recipients.js';
-import { dueSendTime, toNextTry } from './send-time.js';
-import type { ClaimedReport, ReportFailure, ReportSends } from './sent-reports.js';
+import { getDueSendTime, toNextTry } from './send-time.js';
+import type { ClaimedReport, ReportFailure, ReportStore } from './sent-reports.js';
 
 const EVERY_MS = 60_000;
 const INTERRUPTED = 'We were stopped while it was being sent, so it may not have arrived.';
@@ -21,7 +21,7 @@ export interface ReportSenderOptions {
   /** Who gets the report. */
   readonly recipients: (site: SiteId) => readonly string[];
   readonly timeZone: (site: SiteId) => string;
-  readonly sends: ReportSends;
+  readonly sends: ReportStore;
   readonly mailer: Mailer;
   /** The report that belongs to a time of sending, milliseconds since the Unix epoch. Throws StorageError. */
   readonly make: (site: SiteConfig, sendTime: number) => Promise<ReportMail>;
@@ -70,7 +70,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
     const emails = deps.recipients(site.id);
     if (emails.length === 0 || !reportsArePossible(settings)) return;
     await sends.endInterrupted(site.id, INTERRUPTED, clock());
-    const due = dueSendTime(site.id, deps.timeZone(site.id), clock());
+    const due = getDueSendTime(site.id, deps.timeZone(site.id), clock());
     for (const email of emails) {
       if (stopped) return;
       // One by one: what was claimed and could not be begun before a stop would count as interrupted.
@@ -82,7 +82,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
   /** The report of a week is made once for all its recipients. */
   let made: { readonly site: SiteId; readonly slot: number; readonly mail: Promise<ReportMail> } | null = null;
 
-  function reportOf(site: SiteConfig, slot: number): Promise<ReportMail> {
+  function buildReport(site: SiteConfig, slot: number): Promise<ReportMail> {
     if (made?.site !== site.id || made.slot !== slot) made = { site: site.id, slot, mail: deps.make(site, slot) };
     return made.mail;
   }
@@ -90,7 +90,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
   async function sendOne(site: SiteConfig, report: ClaimedReport): Promise<void> {
     let outcome: MailOutcome;
     try {
-      const mail = await reportOf(site, report.slot);
+      const mail = await buildReport(site, report.slot);
       outcome = await deps.mailer.send(site, { ...mail, to: report.email });
     } catch (error) {
       made = null;
@@ -161,7 +161,7 @@ export function toFailureText(failures: readonly ReportFailure[], timeZone: stri
       ? serverMessage('report_failed', { email, reason })
       : serverMessage('reports_failed', { email, reason, more });
   }
-  const time = { time: localTimestamp(timeZone, first.nextAt / 1000) };
+  const time = { time: toLocalTimestamp(timeZone, first.nextAt / 1000) };
   return more === 0
     ? serverMessage('report_failed_retry', { email, reason, time })
     : serverMessage('reports_failed_retry', { email, reason, time, more });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toLocalTime } from '../lib/time-zone.js';
-import { dueSendTime, lastSendTime, sendMinute, toNextTry } from './send-time.js';
+import { getDueSendTime, lastSendTime, sendMinute, toNextTry } from './send-time.js';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
@@ -54,10 +54,10 @@ describe('the time of a weekly report', () => {
 
   it('is made up within a day, then left out', () => {
     const time = lastSendTime('site', 'Europe/Berlin', Date.UTC(2026, 10, 21));
-    expect(dueSendTime('site', 'Europe/Berlin', time)).toBe(time);
-    expect(dueSendTime('site', 'Europe/Berlin', time + DAY - 1)).toBe(time);
-    expect(dueSendTime('site', 'Europe/Berlin', time + DAY)).toBeNull();
-    expect(dueSendTime('site', 'Europe/Berlin', time - 1)).toBeNull();
+    expect(getDueSendTime('site', 'Europe/Berlin', time)).toBe(time);
+    expect(getDueSendTime('site', 'Europe/Berlin', time + DAY - 1)).toBe(time);
+    expect(getDueSendTime('site', 'Europe/Berlin', time + DAY)).toBeNull();
+    expect(getDueSendTime('site', 'Europe/Berlin', time - 1)).toBeNull();
   });
 
   it('a failed one rests longer each time, and then no more', () => {

@@ -30,7 +30,7 @@ export function lastSendTime(site: SiteId, timeZone: string, now: number): numbe
 }
 
 /** The time of sending whose report is to be sent now, or null: too long ago. */
-export function dueSendTime(site: SiteId, timeZone: string, now: number): number | null {
+export function getDueSendTime(site: SiteId, timeZone: string, now: number): number | null {
   const time = lastSendTime(site, timeZone, now);
   return now - time < MAKE_UP_MS ? time : null;
 }

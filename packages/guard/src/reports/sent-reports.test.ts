@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
-import { dueSendTime, SAME_WEEK_MS } from './send-time.js';
-import { sqlReportSends } from './sent-reports.js';
+import { getDueSendTime, SAME_WEEK_MS } from './send-time.js';
+import { createReportStore } from './sent-reports.js';
 
 const SLOT = Date.UTC(2026, 10, 16, 8);
 const MINUTE = 60_000;
@@ -14,7 +14,7 @@ const ANNA = 'anna@example.com';
 async function store() {
   const db = await openTestDatabase(await scratchFolder());
   onTestFinished(() => db.destroy());
-  return sqlReportSends(db);
+  return createReportStore(db);
 }
 
 it('of many who ask at once for a report, one gets it', async () => {
@@ -84,7 +84,7 @@ it('however the clock jumps within weeks, no week is reported twice', async () =
       let now = SLOT;
       for (const jump of jumps) {
         now = Math.min(Math.max(now + jump, SLOT - 40 * DAY), SLOT + 40 * DAY);
-        const due = dueSendTime(site, now % 2 === 0 ? 'Europe/Berlin' : 'Pacific/Auckland', now);
+        const due = getDueSendTime(site, now % 2 === 0 ? 'Europe/Berlin' : 'Pacific/Auckland', now);
         const claim = due === null ? null : await sends.claim(site, ANNA, due, now);
         if (claim !== null) given.push(claim.slot);
       }

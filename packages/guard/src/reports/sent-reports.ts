@@ -23,7 +23,7 @@ export interface ReportFailure {
 }
 
 /** Which reports were sent. Every method may throw StorageError. */
-export interface ReportSends {
+export interface ReportStore {
   /**
    * Claims the mail that a recipient is to get now, for one caller only and each week once, whatever the clock did
    * since: the report of `slot` when nobody has begun it, else one that failed and has rested.
@@ -89,7 +89,7 @@ const INTERRUPTED_MS = 10 * 60_000;
 const KEPT_MS = 90 * 24 * 3600_000;
 
 /** Which reports were sent, in a SQL table. */
-export function sqlReportSends(database: Database): ReportSends {
+export function createReportStore(database: Database): ReportStore {
   const db = withTables<ReportSendTables>(database);
   return {
     claim(site, email, slot, now) {

@@ -15,7 +15,7 @@ const calmWeek: ReportFacts = {
   before: week,
   logins: { attempts: 3, addresses: 1, locked: 0, succeeded: [] },
 };
-const verdictOf = (facts: Partial<ReportFacts>, essentials: readonly Essential[] = []) =>
+const buildVerdict = (facts: Partial<ReportFacts>, essentials: readonly Essential[] = []) =>
   toVerdict(english, { ...calmWeek, ...facts }, { name: 'example.com', essentials });
 
 const threeLocked = { attempts: 21, addresses: 3, locked: 3, succeeded: [] };
@@ -136,7 +136,7 @@ describe('the headline of a report', () => {
       '21 visits and login attempts were blocked.',
     ],
   ])('of %s', (_week, facts, essentials, headline, summary) => {
-    expect(verdictOf(facts, essentials)).toMatchObject({ headline, summary });
+    expect(buildVerdict(facts, essentials)).toMatchObject({ headline, summary });
   });
 
   const count = fc.integer({ min: 0, max: 2000 });
@@ -160,7 +160,7 @@ describe('the headline of a report', () => {
   it('is never a calm one while anything notable is in the facts', () => {
     fc.assert(
       fc.property(anyFacts, fc.subarray([twoFactor, xmlRpc]), (facts, essentials) => {
-        const { headline } = verdictOf(facts, essentials);
+        const { headline } = buildVerdict(facts, essentials);
         const { now, before, logins } = facts;
         const notable =
           logins.locked > 0 ||
@@ -179,14 +179,14 @@ describe('the headline of a report', () => {
 });
 
 it('what only the owner can find out has a box of its own, with the way to the log', () => {
-  const intruder = verdictOf({ logins: { ...threeLocked, succeeded: [{ address: '203.0.113.9', failed: 9 }] } });
+  const intruder = buildVerdict({ logins: { ...threeLocked, succeeded: [{ address: '203.0.113.9', failed: 9 }] } });
   expect(intruder.check).toEqual({
     title: 'Was this login yours?',
     text: '203.0.113.9 logged in after 9 wrong passwords. If none of you did that, block the user and set a new password.',
     button: 'See who logged in',
     activity: 'login',
   });
-  const administrators = verdictOf({
+  const administrators = buildVerdict({
     administrators: [
       { login: 'owner', kind: 'user.created' },
       { login: 'editor-1', kind: 'user.role' },
@@ -195,7 +195,7 @@ it('what only the owner can find out has a box of its own, with the way to the l
   expect(administrators.headline).toBe('Check the 2 new administrators of example.com');
   expect(administrators.check).toMatchObject({ button: 'See who was added', activity: 'user.created' });
   expect(administrators.check?.text).toMatch(/^owner, editor-1\./);
-  expect(verdictOf({}).check).toBeNull();
+  expect(buildVerdict({}).check).toBeNull();
 });
 
 it.each<[Partial<LoginFacts>, string]>([

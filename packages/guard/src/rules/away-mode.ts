@@ -1,6 +1,6 @@
 import { findApiRoute, type RequestFacts } from '../http/request-facts.js';
 import { checksPassword, compileLoginPolicy } from './login-policy.js';
-import type { Protection, Refusal } from './protection.js';
+import type { Refusal, Rule } from './protection.js';
 
 const AWAY: Refusal = Object.freeze({ status: 403, page: 'away' });
 const AWAY_FOR_STAFF: Refusal = Object.freeze({ ...AWAY, unless: 'from-member' });
@@ -12,7 +12,7 @@ const AWAY_FOR_STAFF: Refusal = Object.freeze({ ...AWAY, unless: 'from-member' }
  * Members without a part in that work (customers, subscribers) use admin-ajax and the REST API as on any day. Who somebody
  * is, only WordPress can tell from a cookie or a token: the connector does, before anything is done.
  */
-export const awayMode: Protection = {
+export const awayMode: Rule = {
   name: 'away-mode',
   onError: 'refuse',
   compile(input) {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { offsetAt } from '../lib/time-zone.js';
 import { localTimeText } from '../login/away-mode.js';
-import { awayAt, awayRule } from './away-schedule.js';
+import { compileAwaySchedule, getAwayStatus } from './away-schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -11,7 +11,7 @@ const DAY = 24 * HOUR;
 const at = (text: string) => Date.parse(text);
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString().slice(0, 16));
 const told = (schedule: AwaySchedule, zone: string, now: string) => {
-  const { away, until, nextFrom } = awayAt(schedule, zone, at(now));
+  const { away, until, nextFrom } = getAwayStatus(schedule, zone, at(now));
   return [away, iso(until), iso(nextFrom)];
 };
 
@@ -61,7 +61,7 @@ describe('a daily schedule', () => {
     ['Asia/Kolkata', '16:30'],
     ['No/Such_Zone', '22:00'],
   ])('keeps the time zone %s', (zone, expected) => {
-    expect(iso(awayAt(night, zone, at('2026-06-01T00:00:00Z')).nextFrom ?? 0)?.slice(11)).toBe(expected);
+    expect(iso(getAwayStatus(night, zone, at('2026-06-01T00:00:00Z')).nextFrom ?? 0)?.slice(11)).toBe(expected);
   });
 });
 
@@ -101,7 +101,7 @@ describe('a weekly schedule', () => {
 });
 
 it('never is away while it is off', () => {
-  expect(awayAt({ type: 'off' }, 'UTC', 0)).toEqual({ away: false, until: null, nextFrom: null });
+  expect(getAwayStatus({ type: 'off' }, 'UTC', 0)).toEqual({ away: false, until: null, nextFrom: null });
 });
 
 const ZONES = [
@@ -161,7 +161,7 @@ function walked(schedule: AwaySchedule, zone: string, first: number, minutes: nu
   const away = new Array<boolean>(minutes).fill(false);
   const start = Math.floor((clock[0] as number) / DAY) * DAY;
   for (let day = start - 2 * DAY; day <= start + (minutes * MINUTE) / DAY + 8 * DAY; day += DAY) {
-    const [from, to] = windowOf(schedule, day);
+    const [from, to] = toWindow(schedule, day);
     const begins = clock.findIndex((shown) => shown >= from);
     const ends = clock.findLastIndex((shown) => shown < to);
     if (from < to && begins !== -1) away.fill(true, begins, Math.max(begins, ends + 1));
@@ -169,7 +169,7 @@ function walked(schedule: AwaySchedule, zone: string, first: number, minutes: nu
   return away;
 }
 
-function windowOf(schedule: AwaySchedule, day: number): [number, number] {
+function toWindow(schedule: AwaySchedule, day: number): [number, number] {
   const date = new Date(day).toISOString().slice(0, 10);
   if (schedule.type === 'daily') {
     const from = at(`${date}T${schedule.from_hour}Z`);
@@ -217,7 +217,7 @@ describe('any schedule in any time zone, around any change of the clocks', () =>
         const model = walked(schedule, zone, first, 6 * 1440);
         for (let minute = 2 * 1440; minute < 4 * 1440; minute += 23) {
           const now = first + minute * MINUTE;
-          const { away, until, nextFrom } = awayAt(schedule, zone, now);
+          const { away, until, nextFrom } = getAwayStatus(schedule, zone, now);
           if (away !== model[minute]) throw new Error(`It differs at ${iso(now)}.`);
           const change = model.indexOf(!away, minute);
           if (change === -1) continue;
@@ -236,10 +236,10 @@ describe('any schedule in any time zone, around any change of the clocks', () =>
         fc.constantFrom(...ZONES),
         fc.array(fc.integer({ min: at('2026-03-01'), max: at('2026-12-01') }), { minLength: 1, maxLength: 20 }),
         (schedule, zone, moments) => {
-          const rule = awayRule(schedule, zone);
+          const rule = compileAwaySchedule(schedule, zone);
           for (const now of moments) {
             const { away, until, nextFrom } = rule(now);
-            const fresh = awayAt(schedule, zone, now);
+            const fresh = getAwayStatus(schedule, zone, now);
             expect({ away, until, nextFrom }).toEqual(fresh);
           }
         },

@@ -4,7 +4,7 @@ import { firstInstant, lastInstant, toLocalTime } from '../lib/time-zone.js';
 const DAY = 24 * 3600_000;
 
 /** What Away Mode does at one moment. Times are milliseconds since the Unix epoch. */
-export interface AwayNow {
+export interface AwayStatus {
   readonly away: boolean;
   /** When it ends; null while it is not on. */
   readonly until: number | null;
@@ -27,7 +27,7 @@ interface Interval {
  *
  * @param timeZone as WordPress stores it, see `offsetAt`
  */
-export function awayAt(schedule: AwaySchedule, timeZone: string, nowMs: number): AwayNow {
+export function getAwayStatus(schedule: AwaySchedule, timeZone: string, nowMs: number): AwayStatus {
   const intervals = merged(intervalsNear(schedule, timeZone, nowMs));
   const present = intervals.find(({ from, to }) => from <= nowMs && nowMs < to);
   const next = intervals.find(({ from }) => from > nowMs);
@@ -35,13 +35,13 @@ export function awayAt(schedule: AwaySchedule, timeZone: string, nowMs: number):
 }
 
 /** `awayAt` for the path of every request: the answer is worked out again only when the next change has come. */
-export function awayRule(schedule: AwaySchedule, timeZone: string): (nowMs: number) => AwayNow {
-  const never: AwayNow = Object.freeze({ away: false, until: null, nextFrom: null });
+export function compileAwaySchedule(schedule: AwaySchedule, timeZone: string): (nowMs: number) => AwayStatus {
+  const never: AwayStatus = Object.freeze({ away: false, until: null, nextFrom: null });
   if (schedule.type === 'off') return () => never;
-  let known: { readonly now: AwayNow; readonly from: number; readonly to: number } | null = null;
+  let known: { readonly now: AwayStatus; readonly from: number; readonly to: number } | null = null;
   return (nowMs) => {
     if (known === null || nowMs < known.from || nowMs >= known.to) {
-      const now = awayAt(schedule, timeZone, nowMs);
+      const now = getAwayStatus(schedule, timeZone, nowMs);
       known = { now, from: nowMs, to: now.until ?? now.nextFrom ?? Number.POSITIVE_INFINITY };
     }
     return known.now;
@@ -68,7 +68,7 @@ function intervalsNear(schedule: AwaySchedule, timeZone: string, nowMs: number):
     case 'weekly':
       // A week back for an interval that is on, two ahead because a country may skip a day of its calendar.
       return days(today, -8, 16)
-        .filter((day) => schedule.weekly.includes(weekdayOf(day)))
+        .filter((day) => schedule.weekly.includes(toWeekday(day)))
         .map((day) => interval(day, day + DAY));
   }
 }
@@ -77,7 +77,7 @@ function days(today: number, first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => today + (first + index) * DAY);
 }
 
-function weekdayOf(day: number) {
+function toWeekday(day: number) {
   return WEEKDAYS[(new Date(day).getUTCDay() + 6) % 7] as (typeof WEEKDAYS)[number];
 }
 

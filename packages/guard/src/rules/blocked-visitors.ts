@@ -1,7 +1,7 @@
-import { BLOCKED, type Protection } from './protection.js';
+import { BLOCKED, type Rule } from './protection.js';
 
 /** Addresses that the owner has blocked reach nothing at all. */
-export const blockedVisitors: Protection = {
+export const blockedVisitors: Rule = {
   name: 'blocked-visitor',
   onError: 'allow',
   compile({ blocked, blockedUntil }) {

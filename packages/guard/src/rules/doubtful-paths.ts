@@ -1,7 +1,7 @@
 import type { CanonicalPath, Doubt } from '../http/canonical-path.js';
 import { findApiRoute, type RequestFacts } from '../http/request-facts.js';
 import { checksPassword, type LoginRoute } from './login-policy.js';
-import { isFinal, needsStaffCheck, type OnRuleError, type Policy, type Verdict } from './policy.js';
+import { isFinal, needsStaffCheck, type OnRuleError, type Snapshot, type Verdict } from './policy.js';
 
 /** A request whose path some program may read differently. */
 export interface DoubtfulRequest {
@@ -19,7 +19,7 @@ export interface DoubtfulRequest {
  * the response decides on, or null.
  */
 export function decideOnReadings(
-  policy: Policy,
+  policy: Snapshot,
   { doubt, facts, loginRoute, toFacts }: DoubtfulRequest,
   onRuleError: OnRuleError,
 ): 'refuse' | 'hidden' | Verdict | null {
@@ -38,7 +38,7 @@ export function decideOnReadings(
 }
 
 /** Whether a reading leads to a login, a password check or guard's API and guard's own reading does not. */
-function leadsToLogin(policy: Policy, reading: RequestFacts, facts: RequestFacts, loginRoute: LoginRoute): boolean {
+function leadsToLogin(policy: Snapshot, reading: RequestFacts, facts: RequestFacts, loginRoute: LoginRoute): boolean {
   const { login } = policy;
   if (findApiRoute(reading.restRoute) !== null && reading.restRoute !== facts.restRoute) return true;
   const route = login.getRoute(reading);

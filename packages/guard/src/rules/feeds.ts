@@ -1,6 +1,6 @@
 import type { RequestFacts } from '../http/request-facts.js';
-import { addressesOf, USUAL_BASES } from '../site.js';
-import { FEED_NOT_FOUND, NOT_FOUND, type Protection, type Refusal } from './protection.js';
+import { listFolderAddresses, USUAL_BASES } from '../site.js';
+import { FEED_NOT_FOUND, NOT_FOUND, type Refusal, type Rule } from './protection.js';
 
 /** Feed types of WordPress's rewrite rules (`WP_Rewrite::$feeds`); posts and terms cannot take these names. */
 const FEED_TYPES = new Set(['feed', 'rdf', 'rss', 'rss2', 'atom']);
@@ -14,13 +14,13 @@ const OLD_FEED_SCRIPT = /^wp-(?:atom|rdf|rss|rss2|feed|commentsrss2)\.php$/;
  * that came without it, from a cache, is not sent on. Feeds that a plugin registers under a name of its own, or that are
  * asked for in a POST body, only the connector can see.
  */
-export const feeds: Protection = {
+export const feeds: Rule = {
   name: 'feeds',
   onError: 'refuse',
   compile({ options, paths }) {
     if (options.disable_feed === 0) return null;
     const screens = new Set(
-      addressesOf(paths, 'admin').flatMap((admin) => ADMIN_SCREENS.map((name) => `${admin}/${name}`)),
+      listFolderAddresses(paths, 'admin').flatMap((admin) => ADMIN_SCREENS.map((name) => `${admin}/${name}`)),
     );
     const bases = new Set((paths.bases ?? USUAL_BASES).feed);
     const rest = `${paths.rest}/`;

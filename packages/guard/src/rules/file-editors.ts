@@ -1,4 +1,4 @@
-import { FORBIDDEN, type Protection } from './protection.js';
+import { FORBIDDEN, type Rule } from './protection.js';
 import { compileTextPaths } from './text-paths.js';
 
 const SAVE_ACTION = 'edit-theme-plugin-file';
@@ -8,7 +8,7 @@ const EDITOR_SCREENS = new Set(['theme-editor.php', 'plugin-editor.php']);
  * The theme and plugin file editors of wp-admin (site and network), and the AJAX action that saves their files.
  * An action hidden in a POST body and the capabilities are the connector's part.
  */
-export const fileEditors: Protection = {
+export const fileEditors: Rule = {
   name: 'file-editors',
   onError: 'refuse',
   compile({ options, paths, multisite = false }) {

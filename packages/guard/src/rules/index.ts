@@ -5,7 +5,7 @@ import { feeds } from './feeds.js';
 import { fileEditors } from './file-editors.js';
 import { loginAccess } from './login-access.js';
 import { pluginFiles } from './plugin-files.js';
-import type { Protection } from './protection.js';
+import type { Rule } from './protection.js';
 import { readme } from './readme.js';
 import { securityHeaders } from './security-headers.js';
 import { systemFolders } from './system-folders.js';
@@ -25,10 +25,10 @@ const siteSecurity = {
   delete_readme: readme,
   wp_remove_version: wordpressVersion,
   xss_protection: securityHeaders,
-} as const satisfies Record<keyof GateField, Protection>;
+} as const satisfies Record<keyof GateField, Rule>;
 
 /** All rules in the order in which they are asked; the first verdict wins. Visitors come before paths. */
-export const protections: readonly Protection[] = [
+export const protections: readonly Rule[] = [
   blockedVisitors,
   pluginFiles,
   loginAccess,

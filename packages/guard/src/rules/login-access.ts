@@ -1,5 +1,5 @@
 import { checksPassword, compileLoginPolicy } from './login-policy.js';
-import { FORBIDDEN, type Protection, type Refusal } from './protection.js';
+import { FORBIDDEN, type Refusal, type Rule } from './protection.js';
 
 const NOT_FROM_HERE: Refusal = Object.freeze({ status: 403, page: 'login-access' });
 
@@ -8,7 +8,7 @@ const NOT_FROM_HERE: Refusal = Object.freeze({ status: 403, page: 'login-access'
  * styles. Elsewhere, WordPress is told to refuse every password of theirs. With a custom login address login and wp-admin
  * look missing instead (`login-route.ts`), and no answer says that there is a login somewhere.
  */
-export const loginAccess: Protection = {
+export const loginAccess: Rule = {
   name: 'login-access',
   onError: 'refuse',
   compile(input) {

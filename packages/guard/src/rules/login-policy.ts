@@ -4,8 +4,8 @@ import type { RequestFacts } from '../http/request-facts.js';
 import { isScriptName } from '../http/script-names.js';
 import type { Address } from '../lib/address.js';
 import { isAdmitted, toVisitorSet } from '../lib/carried-address.js';
-import { addressesOf, type SitePaths } from '../site.js';
-import { type AwayNow, awayRule } from './away-schedule.js';
+import { listFolderAddresses, type SitePaths } from '../site.js';
+import { type AwayStatus, compileAwaySchedule } from './away-schedule.js';
 import { compileTextPaths } from './text-paths.js';
 
 /** Login Security's part of a site's snapshot: settings made ready for questions that every request asks. */
@@ -30,7 +30,7 @@ export interface LoginPolicy {
   getRoute(facts: LoginRouteFacts): LoginRoute;
   /** Whether the address is on the Login Access list, or there is none. */
   mayLogIn(address: Address): boolean;
-  away(nowMs: number): AwayNow;
+  away(nowMs: number): AwayStatus;
 }
 
 export interface LoginPaths {
@@ -83,7 +83,7 @@ export function compileLoginPolicy({ login, paths, timeZone, multisite = false }
       mayLogIn,
     }),
     mayLogIn,
-    away: awayRule(login.away_mode, timeZone),
+    away: compileAwaySchedule(login.away_mode, timeZone),
   });
 }
 
@@ -153,7 +153,7 @@ const PUBLIC_SCRIPT = /^password-strength-meter(?:\.min)?\.js$/;
 
 /** Names that stand in a path for a part of WordPress that a custom login address hides. */
 export function listHiddenNames(paths: SitePaths): ReadonlySet<string> {
-  const admin = addressesOf(paths, 'admin').map((path) => path.slice(path.lastIndexOf('/') + 1));
+  const admin = listFolderAddresses(paths, 'admin').map((path) => path.slice(path.lastIndexOf('/') + 1));
   return new Set(['wp-login.php', 'wp-admin', ...admin, ...ROOT_SCRIPTS]);
 }
 

@@ -1,11 +1,11 @@
 import { isScriptName } from '../http/script-names.js';
-import { FORBIDDEN, type Protection } from './protection.js';
+import { FORBIDDEN, type Rule } from './protection.js';
 
 /** Name of the folder of must-use plugins, unless the site has chosen another (`WPMU_PLUGIN_DIR`). */
 const USUAL = 'mu-plugins';
 
 /** Nobody runs the connector's PHP files by address; its secret lies among them. Always on. */
-export const pluginFiles: Protection = {
+export const pluginFiles: Rule = {
   name: 'own-files',
   onError: 'refuse',
   compile({ paths }) {

@@ -1,11 +1,11 @@
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
-import { factsOf, noFault } from '../../test/support/ask.js';
+import { noFault, parseFacts } from '../../test/support/ask.js';
 import { AddressSet } from '../lib/address-set.js';
 import { defaultSitePaths } from '../site.js';
 import { defaultLoginSettings } from './login-policy.js';
-import { compilePolicy, LivePolicy, PolicyCache } from './policy.js';
-import { NOT_FOUND, type Protection } from './protection.js';
+import { compileSnapshot, LiveSnapshots, PolicyCache } from './policy.js';
+import { NOT_FOUND, type Rule } from './protection.js';
 
 const input = {
   options: defaultSecurityOptions,
@@ -14,7 +14,7 @@ const input = {
   login: defaultLoginSettings,
   timeZone: 'UTC',
 };
-const broken = (name: string, onError: Protection['onError']): Protection => ({
+const broken = (name: string, onError: Rule['onError']): Rule => ({
   name,
   onError,
   compile: () => ({
@@ -29,7 +29,7 @@ const broken = (name: string, onError: Protection['onError']): Protection => ({
     },
   }),
 });
-const last: Protection = {
+const last: Rule = {
   name: 'last',
   onError: 'allow',
   compile: () => ({
@@ -42,40 +42,40 @@ const last: Protection = {
 describe('a rule that fails', () => {
   it('lets the request go on to the next rule when it says allow', () => {
     const faults: string[] = [];
-    const policy = compilePolicy(input, [broken('one', 'allow'), last]);
-    expect(policy.evaluate(factsOf('/'), (rule) => faults.push(rule))?.rule).toBe('last');
+    const policy = compileSnapshot(input, [broken('one', 'allow'), last]);
+    expect(policy.evaluate(parseFacts('/'), (rule) => faults.push(rule))?.rule).toBe('last');
     expect(faults).toEqual(['one']);
   });
 
   it('refuses the request when it says refuse', () => {
     const faults: unknown[] = [];
-    const policy = compilePolicy(input, [broken('one', 'refuse'), last]);
-    const verdict = policy.evaluate(factsOf('/'), (_rule, cause) => faults.push(cause));
+    const policy = compileSnapshot(input, [broken('one', 'refuse'), last]);
+    const verdict = policy.evaluate(parseFacts('/'), (_rule, cause) => faults.push(cause));
     expect(verdict).toMatchObject({ rule: 'one', refusal: { status: 403 } });
     expect(faults).toEqual([new Error('one is broken')]);
   });
 
   it('leaves out its header edit, and the others still run', () => {
     const faults: string[] = [];
-    const policy = compilePolicy(input, [broken('one', 'refuse'), last]);
+    const policy = compileSnapshot(input, [broken('one', 'refuse'), last]);
     const headers: string[] = [];
-    policy.editResponseHeaders(factsOf('/'), headers, (rule) => faults.push(rule));
+    policy.editResponseHeaders(parseFacts('/'), headers, (rule) => faults.push(rule));
     expect(headers).toEqual(['X-Last', '1']);
-    expect([...(policy.stripRequestHeaders(factsOf('/'), (rule) => faults.push(rule)) ?? [])]).toEqual(['x-last']);
+    expect([...(policy.stripRequestHeaders(parseFacts('/'), (rule) => faults.push(rule)) ?? [])]).toEqual(['x-last']);
     expect(faults).toEqual(['one', 'one']);
   });
 });
 
 describe('a policy', () => {
   it('asks about the visitor before it looks at the path', () => {
-    expect(compilePolicy(input).evaluate(factsOf('/xmlrpc.php'), noFault)?.rule).toBe('blocked-visitor');
+    expect(compileSnapshot(input).evaluate(parseFacts('/xmlrpc.php'), noFault)?.rule).toBe('blocked-visitor');
   });
 
   it('is the defaults of a fresh site until a site has its own, and is swapped whole', () => {
-    const live = new LivePolicy();
-    expect(live.get('site').evaluate(factsOf('/xmlrpc.php'), noFault)?.rule).toBe('xml-rpc');
-    expect(live.get('site').evaluate(factsOf('/feed'), noFault)).toBeNull();
-    const policy = compilePolicy(input);
+    const live = new LiveSnapshots();
+    expect(live.get('site').evaluate(parseFacts('/xmlrpc.php'), noFault)?.rule).toBe('xml-rpc');
+    expect(live.get('site').evaluate(parseFacts('/feed'), noFault)).toBeNull();
+    const policy = compileSnapshot(input);
     live.swap('site', policy);
     expect(live.get('site')).toBe(policy);
     expect(live.get('other')).not.toBe(policy);

@@ -11,11 +11,11 @@ import { compileLoginPolicy, defaultLoginSettings, type LoginPolicy } from './lo
 import {
   type Check,
   FORBIDDEN,
-  type PolicyInput,
-  type Protection,
   type Refusal,
   type RequestHeaderStrip,
   type ResponseHeaderEdit,
+  type Rule,
+  type SnapshotInput,
 } from './protection.js';
 
 /** What guard does with a request. `rule` is the name of the protection that decided. */
@@ -40,11 +40,11 @@ export function needsStaffCheck(verdict: Verdict | null): verdict is Verdict {
 export type OnRuleError = (rule: string, cause: unknown) => void;
 
 /** A compiled, frozen snapshot of everything that decides on the requests of one site. */
-export interface Policy {
+export interface Snapshot {
   readonly paths: SitePaths;
   readonly sessionCookies: SessionCookieNames;
   /** Addresses that reach nothing; also asked on its own, before a request is even parsed. */
-  readonly blocked: PolicyInput['blocked'];
+  readonly blocked: SnapshotInput['blocked'];
   readonly login: LoginPolicy;
   /** Plugins whose signed requests pass although XML-RPC is off; none while it is on, since then nothing is looked at. */
   readonly signedXmlRpc: readonly SignedXmlRpc[];
@@ -65,7 +65,7 @@ export interface Policy {
  * Compiles settings and lists into a snapshot. Pure; takes milliseconds for a million addresses.
  * @param rules all rules in order; given only by tests of what happens when one fails
  */
-export function compilePolicy(input: PolicyInput, rules: readonly Protection[] = protections): Policy {
+export function compileSnapshot(input: SnapshotInput, rules: readonly Rule[] = protections): Snapshot {
   const checks: { rule: string; onError: 'allow' | 'refuse'; check: Check }[] = [];
   const edits: { rule: string; edit: ResponseHeaderEdit }[] = [];
   const stops: { rule: string; stop: RequestHeaderStrip }[] = [];
@@ -122,11 +122,11 @@ export function compilePolicy(input: PolicyInput, rules: readonly Protection[] =
 }
 
 /** The snapshots in force, one per site. A swap is atomic: a request sees the old one or the new one, never a mix. */
-export class LivePolicy {
-  readonly #policies = new Map<SiteId, Policy>();
+export class LiveSnapshots {
+  readonly #policies = new Map<SiteId, Snapshot>();
   #onSwap: (site: SiteId) => void = () => {};
   /** Defaults of a fresh site are in force until a site's own settings are loaded. */
-  readonly #initial = compilePolicy({
+  readonly #initial = compileSnapshot({
     options: defaultSecurityOptions,
     paths: defaultSitePaths,
     blocked: AddressSet.empty,
@@ -134,11 +134,11 @@ export class LivePolicy {
     timeZone: 'UTC',
   });
 
-  get(site: SiteId): Policy {
+  get(site: SiteId): Snapshot {
     return this.#policies.get(site) ?? this.#initial;
   }
 
-  swap(site: SiteId, policy: Policy): void {
+  swap(site: SiteId, policy: Snapshot): void {
     this.#policies.set(site, policy);
     this.#onSwap(site);
   }
@@ -163,15 +163,15 @@ const POLICIES_KEPT = 64;
  * site with blocked addresses of its own has a snapshot of its own.
  */
 export class PolicyCache {
-  readonly #kept = new Map<string, Policy>();
+  readonly #kept = new Map<string, Snapshot>();
 
-  compile(input: PolicyInput): Policy {
-    if (input.blocked.size > 0 || (input.blockedUntil?.size ?? 0) > 0) return compilePolicy(input);
+  compile(input: SnapshotInput): Snapshot {
+    if (input.blocked.size > 0 || (input.blockedUntil?.size ?? 0) > 0) return compileSnapshot(input);
     const { blocked, blockedUntil, ...rest } = input;
     const key = JSON.stringify(rest);
     let policy = this.#kept.get(key);
     if (policy === undefined) {
-      policy = compilePolicy(input);
+      policy = compileSnapshot(input);
       setBounded(this.#kept, key, policy, POLICIES_KEPT);
     }
     return policy;

@@ -8,7 +8,7 @@ import type { SessionCookieNames, SignedXmlRpc, SitePaths } from '../site.js';
 import type { LoginSettings } from './login-policy.js';
 
 /** Everything a policy is compiled from. Plain data, read-only. */
-export interface PolicyInput {
+export interface SnapshotInput {
   readonly options: SecurityOptions;
   readonly paths: SitePaths;
   /** Names of session cookies that the site has chosen; absent means that it has WordPress's own. */
@@ -67,12 +67,12 @@ export interface CompiledRule {
  * One rule. `prepare` does all the work that can be done ahead and returns null when the rule is off; the closures it
  * returns run on every request, so they must not allocate more than they need, wait, or read anything but the facts.
  */
-export interface Protection {
+export interface Rule {
   /** Stable name: it stands in the log and in the owner's list of refused visits. */
   readonly name: string;
   /** What happens to a request when the rule's `check` fails. A header edit that fails is reported and left out. */
   readonly onError: 'allow' | 'refuse';
-  compile(input: PolicyInput): CompiledRule | null;
+  compile(input: SnapshotInput): CompiledRule | null;
 }
 
 export const FORBIDDEN: Refusal = Object.freeze({ status: 403, page: 'forbidden' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allOff, allOn, ask, factsOf, policyWith } from '../../test/support/ask.js';
+import { allOff, allOn, ask, parseFacts, policyWith } from '../../test/support/ask.js';
 
 const off = policyWith(allOff);
 
@@ -504,6 +504,6 @@ describe('where the site has chosen names of its own', () => {
       ['/en/de/api/v9/x', null],
       ['/en/api', null],
     ] as const)
-      expect([target, factsOf(target, paths).restRoute]).toEqual([target, route]);
+      expect([target, parseFacts(target, paths).restRoute]).toEqual([target, route]);
   });
 });

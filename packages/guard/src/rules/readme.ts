@@ -1,8 +1,8 @@
-import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Protection } from './protection.js';
+import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Rule } from './protection.js';
 import { compileTextPaths } from './text-paths.js';
 
 /** WordPress's own readme in the folder of the site. The connector deletes the file; meanwhile nobody reads it. */
-export const readme: Protection = {
+export const readme: Rule = {
   name: 'readme',
   onError: 'refuse',
   compile({ options, paths, multisite = false }) {

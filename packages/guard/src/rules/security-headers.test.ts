@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { factsOf, noFault, policyWith } from '../../test/support/ask.js';
+import { noFault, parseFacts, policyWith } from '../../test/support/ask.js';
 
 function answer(headers: readonly string[], target = '/', on: 0 | 1 = 1): Map<string, string[]> {
   const edited = [...headers];
-  policyWith({ xss_protection: on }).editResponseHeaders(factsOf(target), edited, noFault);
+  policyWith({ xss_protection: on }).editResponseHeaders(parseFacts(target), edited, noFault);
   const map = new Map<string, string[]>();
   for (let i = 0; i < edited.length; i += 2) {
     const name = (edited[i] as string).toLowerCase();
@@ -113,7 +113,7 @@ describe('advanced XSS protection', () => {
 
 describe('other headers', () => {
   const edited = (options: Parameters<typeof policyWith>[0], headers: string[], target = '/'): string[] => {
-    policyWith(options).editResponseHeaders(factsOf(target), headers, noFault);
+    policyWith(options).editResponseHeaders(parseFacts(target), headers, noFault);
     return headers;
   };
   const telling = (): string[] => [
@@ -156,8 +156,8 @@ describe('other headers', () => {
     (target) => {
       const policy = policyWith({ wp_remove_version: 1 });
       expect(edited({ wp_remove_version: 1 }, telling(), target)).not.toContain('ETag');
-      expect([...(policy.stripRequestHeaders(factsOf(target), noFault) ?? [])]).toEqual(['if-none-match']);
-      expect(policy.stripRequestHeaders(factsOf('/wp-admin/'), noFault)).toBeNull();
+      expect([...(policy.stripRequestHeaders(parseFacts(target), noFault) ?? [])]).toEqual(['if-none-match']);
+      expect(policy.stripRequestHeaders(parseFacts('/wp-admin/'), noFault)).toBeNull();
     },
   );
 

@@ -1,7 +1,7 @@
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
-import { addressesOf } from '../site.js';
-import type { Protection } from './protection.js';
+import { listFolderAddresses } from '../site.js';
+import type { Rule } from './protection.js';
 
 /**
  * A Content-Security-Policy (CSP Level 3) that is compatible with WordPress, its editor and common plugins: scripts and
@@ -24,12 +24,12 @@ const FALL_BACK_TO_DEFAULT = new Set(['script-src', 'object-src']);
  * Adds headers against injected content to every response. Headers that the site sets itself are kept, and its policy
  * only gets the directives that it lacks.
  */
-export const securityHeaders: Protection = {
+export const securityHeaders: Rule = {
   name: 'security-headers',
   onError: 'allow',
   compile({ options, paths }) {
     if (options.xss_protection === 0) return null;
-    const admin = addressesOf(paths, 'admin').map((path) => `${path}/`);
+    const admin = listFolderAddresses(paths, 'admin').map((path) => `${path}/`);
     return {
       editResponseHeaders: (facts, headers) => addSecurityHeaders(isEmbed(facts, admin), headers),
     };

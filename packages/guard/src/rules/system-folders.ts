@@ -1,7 +1,7 @@
 import type { RequestFacts } from '../http/request-facts.js';
 import { SCRIPT_ENDINGS } from '../http/script-names.js';
-import { addressesOf, type SitePaths } from '../site.js';
-import { FORBIDDEN, FORBIDDEN_FILE, type Protection } from './protection.js';
+import { listFolderAddresses, type SitePaths } from '../site.js';
+import { FORBIDDEN, FORBIDDEN_FILE, type Rule } from './protection.js';
 import { compileTextPaths } from './text-paths.js';
 
 /** A script ending anywhere in a name, also in front of another one: some servers run `x.php.jpg`. */
@@ -36,13 +36,13 @@ function isConfiguration(name: string): boolean {
  * path, so it holds for every web server behind guard. A search, an argument of the REST API or a page may be called like
  * such a file: where it can't be a script, WordPress's answer passes and that of the web server alone does not.
  */
-export const systemFolders: Protection = {
+export const systemFolders: Rule = {
   name: 'system-folders',
   onError: 'refuse',
   compile({ options, paths, multisite = false }) {
     if (options.lock_system_folders === 0) return null;
     const folders = fileFolders(paths);
-    const includes = addressesOf(paths, 'includes').flatMap((path) => toServedFolders(path, paths));
+    const includes = listFolderAddresses(paths, 'includes').flatMap((path) => toServedFolders(path, paths));
     const isText = compileTextPaths(paths, multisite);
     const isMedia = compileMediaFolders(paths);
     return {
@@ -92,7 +92,9 @@ const MEDIA = /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|woff2?|ttf|otf|mp[34]|m4[av]
 function compileMediaFolders(
   paths: SitePaths,
 ): (facts: Pick<RequestFacts, 'path' | 'segments'>, hiddenAt: number) => boolean {
-  const folders = [...addressesOf(paths, 'content'), ...addressesOf(paths, 'uploads')].map((path) => `${path}/`);
+  const folders = [...listFolderAddresses(paths, 'content'), ...listFolderAddresses(paths, 'uploads')].map(
+    (path) => `${path}/`,
+  );
   return ({ path, segments }, hiddenAt) => {
     const name = segments[segments.length - 1] as string;
     if (isHidden(name) || !MEDIA.test(name) || !folders.some((folder) => path.startsWith(folder))) return false;
@@ -115,10 +117,10 @@ function fileFolders(paths: SitePaths): readonly string[] {
     'backups',
     'database',
   ];
-  const contentAddresses = addressesOf(paths, 'content');
-  const adminAddresses = addressesOf(paths, 'admin');
+  const contentAddresses = listFolderAddresses(paths, 'content');
+  const adminAddresses = listFolderAddresses(paths, 'admin');
   const folders = [
-    ...addressesOf(paths, 'uploads'),
+    ...listFolderAddresses(paths, 'uploads'),
     ...(paths.files ?? []),
     ...contentAddresses.flatMap((content) => contents.map((name) => `${content}/${name}`)),
     ...adminAddresses.flatMap((admin) => ['includes', 'css', 'images', 'js'].map((name) => `${admin}/${name}`)),
@@ -137,7 +139,7 @@ function fileFolders(paths: SitePaths): readonly string[] {
  */
 function toServedFolders(path: string, paths: SitePaths): readonly string[] {
   const below = `${belowHome(path, paths.home)}/`;
-  const cores = addressesOf(paths, 'includes').map((includes) => {
+  const cores = listFolderAddresses(paths, 'includes').map((includes) => {
     const address = belowHome(includes, paths.home);
     return address.slice(0, address.lastIndexOf('/'));
   });

@@ -1,5 +1,5 @@
 import type { RequestFacts } from '../http/request-facts.js';
-import { addressesOf, isLanguageFolder, type SitePaths, USUAL_BASES } from '../site.js';
+import { isLanguageFolder, listFolderAddresses, type SitePaths, USUAL_BASES } from '../site.js';
 
 /** The parts of the facts that the answer depends on. */
 export type TextPathFacts = Pick<RequestFacts, 'routeSegments'>;
@@ -13,7 +13,9 @@ export type TextPathFacts = Pick<RequestFacts, 'routeSegments'>;
 export function compileTextPaths(paths: SitePaths, multisite: boolean): (facts: TextPathFacts) => boolean {
   if (multisite) return () => false;
   const rest = paths.rest.split('/').slice(1);
-  const folders = (['admin', 'content', 'includes', 'uploads'] as const).flatMap((name) => addressesOf(paths, name));
+  const folders = (['admin', 'content', 'includes', 'uploads'] as const).flatMap((name) =>
+    listFolderAddresses(paths, name),
+  );
   // Without those that are folders of WordPress all the same.
   const bases = (paths.bases ?? USUAL_BASES).text
     .filter((base) => !folders.some((path) => `${path}/`.startsWith(`${paths.home}/${base}/`)))

@@ -1,5 +1,5 @@
 import { removeHeader } from '../http/headers.js';
-import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Protection } from './protection.js';
+import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Rule } from './protection.js';
 import { compileTextPaths } from './text-paths.js';
 
 /**
@@ -9,7 +9,7 @@ import { compileTextPaths } from './text-paths.js';
 const TELLING_FILE =
   /^(?:readme|license|licence|liesmich|lisezmoi|leggimi|leame|leiame|licens|licencia|licenza|lizenz)(?:[-_][a-z_]{2,6})?\.(?:html?|txt|md)$/;
 
-export const wordpressVersion: Protection = {
+export const wordpressVersion: Rule = {
   name: 'wordpress-version',
   onError: 'allow',
   compile({ options, paths, multisite = false }) {

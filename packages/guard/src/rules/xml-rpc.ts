@@ -1,5 +1,5 @@
 import { removeHeader } from '../http/headers.js';
-import { FORBIDDEN, type Protection } from './protection.js';
+import { FORBIDDEN, type Rule } from './protection.js';
 import { compileTextPaths } from './text-paths.js';
 
 /**
@@ -8,7 +8,7 @@ import { compileTextPaths } from './text-paths.js';
  * (`signed-xml-rpc.ts`). Its address is announced by the header `X-Pingback` (WordPress: `WP::send_headers`); the links in pages are the
  * connector's part.
  */
-export const xmlRpc: Protection = {
+export const xmlRpc: Rule = {
   name: 'xml-rpc',
   onError: 'refuse',
   compile({ options, paths, multisite = false }) {

@@ -67,7 +67,7 @@ export interface AuditStore {
   add(site: SiteId, by: { readonly actor: Actor; readonly at: number }, entries: readonly AuditEntry[]): Promise<void>;
 }
 
-export function sqlAuditStore(db: Database): AuditStore {
+export function createAuditStore(db: Database): AuditStore {
   return { add: (site, by, entries) => addAuditRows(db, site, by, entries) };
 }
 
@@ -115,7 +115,7 @@ export const auditMigrations: Migrations = {
 };
 
 /** The audit rows of all sites that are not in the Activity Log yet. */
-export function sqlAuditOutbox(database: Database): AuditOutbox {
+export function createAuditOutbox(database: Database): AuditOutbox {
   const db = withTables<AuditTables>(database);
   return {
     async listUndelivered(limit) {
@@ -154,8 +154,8 @@ export const WP_CLI = 'WP-CLI';
 
 /** Whether a change was made from a command line: guard's own, or WP-CLI of the site. */
 export function isCommandLine({ id, login }: Pick<Actor, 'id' | 'login'>): boolean {
-  return id === null && (login === COMMAND_LINE.login || login === WP_CLI);
+  return id === null && (login === COMMAND_LINE_ACTOR.login || login === WP_CLI);
 }
 
 /** The actor in audit rows of the command line. */
-export const COMMAND_LINE: Actor = { id: null, login: 'command line', address: null };
+export const COMMAND_LINE_ACTOR: Actor = { id: null, login: 'command line', address: null };

@@ -10,11 +10,11 @@ import { fieldsInWordPress } from './connector-policy.js';
 import { SettingsConflict, type SettingsStore } from './settings-store.js';
 import { getSetting, toMessage } from './simple-settings.js';
 import {
+  applyChanges,
   getSettingValue,
   type SettingChanges,
   type SiteSettings,
   toSiteSettings,
-  withChanges,
 } from './site-settings.js';
 
 /** Attempts to decide a change when other nodes change the same setting at the same time. */
@@ -77,7 +77,7 @@ async function changeOnce<Site extends AnySite>(
   const stored = await context.settings.read(site.id);
   const before = toSiteSettings(stored);
   const values = await decide(before);
-  const after = withChanges(before, values);
+  const after = applyChanges(before, values);
   const names = Object.keys(values);
   const inWordPress = names.some((name) => fieldsInWordPress.has(name));
   const notes = inWordPress ? await context.pushPolicy(site, after) : {};

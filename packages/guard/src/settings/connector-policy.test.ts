@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
 import { KeyedMutex } from '../lib/mutex.js';
-import { policyHash } from '../wordpress/signature.js';
+import { hashPolicy } from '../wordpress/signature.js';
 import { createPolicyPush } from './connector-policy.js';
 
 beforeEach(() => {
@@ -42,7 +42,7 @@ it('pushes again what WordPress lost while a report from before the last push wa
   push.reconcile(site, 'lost again');
   await vi.advanceTimersByTimeAsync(5000);
   expect(pushed).toHaveLength(3);
-  push.reconcile(site, policyHash(policy));
+  push.reconcile(site, hashPolicy(policy));
   await vi.advanceTimersByTimeAsync(10_000);
   expect(pushed).toHaveLength(3);
   push.stop();

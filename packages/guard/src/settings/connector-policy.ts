@@ -6,9 +6,9 @@ import type { KeyedMutex } from '../lib/mutex.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ConnectorClient } from '../wordpress/connector-client.js';
 import type { PolicyNotes } from '../wordpress/connector-responses.js';
-import { policyHash } from '../wordpress/signature.js';
+import { hashPolicy } from '../wordpress/signature.js';
 import { simpleFieldsInWordPress, simplePolicy } from './simple-settings.js';
-import { type SettingsInForce, type SiteSettings, settingsInForce } from './site-settings.js';
+import { type EffectiveSettings, getEffectiveSettings, type SiteSettings } from './site-settings.js';
 
 /** What WordPress enforces, as it is sent: flat, see docs/connector-protocol.md. */
 export type ConnectorPolicy = Readonly<Record<string, number | string>>;
@@ -26,8 +26,8 @@ export const fieldsInWordPress: ReadonlySet<string> = new Set([
  * @param blockedUsers ids of users who may not log in, ascending
  * @param consent addresses of the provider; a question without an address is not asked
  */
-export function connectorPolicy(
-  { options, siteSecurity, login, log, overview, paused }: SettingsInForce,
+export function toConnectorPolicy(
+  { options, siteSecurity, login, log, overview, paused }: EffectiveSettings,
   consent: Config['consent'],
   throttledUsers: readonly number[] = [],
   blockedUsers: readonly number[] = [],
@@ -58,7 +58,7 @@ export interface ConnectorPolicySync extends Pick<PolicyPush, 'reconcile' | 'sto
 
 /** What the policy of a site is made of, beside the configuration. */
 export interface PolicySources {
-  inForce(site: SiteId): SettingsInForce;
+  inForce(site: SiteId): EffectiveSettings;
   throttledUsers(site: SiteId): readonly number[];
   /** @param settings in place of the current ones */
   blockedUsers(site: SiteId, settings?: SiteSettings): readonly number[];
@@ -69,8 +69,8 @@ export function createConnectorPolicySync(
   sources: PolicySources,
   services: Omit<Parameters<typeof createPolicyPush>[0], 'current'>,
 ): ConnectorPolicySync {
-  const toPolicy = (site: SiteId, settings: SettingsInForce, blocked: readonly number[]) =>
-    connectorPolicy(settings, consent, sources.throttledUsers(site), blocked);
+  const toPolicy = (site: SiteId, settings: EffectiveSettings, blocked: readonly number[]) =>
+    toConnectorPolicy(settings, consent, sources.throttledUsers(site), blocked);
   const { push, reconcile, stop } = createPolicyPush({
     ...services,
     current: (site) => toPolicy(site, sources.inForce(site), sources.blockedUsers(site)),
@@ -80,7 +80,7 @@ export function createConnectorPolicySync(
     stop,
     pushSettings(site, settings) {
       const blocked = sources.blockedUsers(site.id, settings);
-      return push(site, toPolicy(site.id, settingsInForce(settings, services.clock()), blocked));
+      return push(site, toPolicy(site.id, getEffectiveSettings(settings, services.clock()), blocked));
     },
     async pushBlockedUsers(site, users) {
       const settings = sources.inForce(site.id);
@@ -131,7 +131,7 @@ export function createPolicyPush(deps: {
   const acknowledged = new Map<SiteId, number>();
 
   async function push(site: SiteConfig, policy: ConnectorPolicy, reconcile = false): Promise<PolicyNotes> {
-    const notes = await client.policy(site, { hash: policyHash(policy), policy, ...(reconcile && { reconcile }) });
+    const notes = await client.policy(site, { hash: hashPolicy(policy), policy, ...(reconcile && { reconcile }) });
     acknowledged.set(site.id, (acknowledged.get(site.id) ?? 0) + 1);
     return notes;
   }
@@ -145,7 +145,7 @@ export function createPolicyPush(deps: {
       return push(site, policy, keepsFactor);
     },
     reconcile: function reconcile(site, reported) {
-      if (stopped || reported === policyHash(current(site.id))) return;
+      if (stopped || reported === hashPolicy(current(site.id))) return;
       const latest = { hash: reported, acknowledged: acknowledged.get(site.id) };
       const delayed = waiting.get(site.id);
       if (delayed !== undefined) {
@@ -170,7 +170,7 @@ export function createPolicyPush(deps: {
       mutex
         .run(site.id, async () => {
           if (acknowledged.get(site.id) !== latest.acknowledged) return;
-          if (reported === policyHash(current(site.id))) return;
+          if (reported === hashPolicy(current(site.id))) return;
           const notes = await push(site, current(site.id), true);
           logger.info(
             { event: 'policy-pushed', site: site.id, notes },

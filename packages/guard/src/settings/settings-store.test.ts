@@ -3,7 +3,7 @@ import type { TestDatabase } from '../../test/support/database.js';
 import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import type { Actor } from './audit-store.js';
-import { SettingsConflict, sqlSettingsStore } from './settings-store.js';
+import { createSettingsStore, SettingsConflict } from './settings-store.js';
 
 /** Every store must behave the same on each of these. A new dialect is one more line. */
 const dialects: readonly { name: string; open: () => Promise<TestDatabase> }[] = [
@@ -19,7 +19,7 @@ describe.each(dialects)('settings on $name', ({ open }) => {
   async function store() {
     const db = await open();
     onTestFinished(() => db.destroy());
-    return { db, settings: sqlSettingsStore(db) };
+    return { db, settings: createSettingsStore(db) };
   }
   const change = (name: string, before: number, after: number, expectedVersion: number) => ({
     name,

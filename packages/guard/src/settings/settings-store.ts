@@ -114,7 +114,7 @@ export interface SettingsStore {
 }
 
 /** Settings in SQL tables. */
-export function sqlSettingsStore(database: Database): SettingsStore {
+export function createSettingsStore(database: Database): SettingsStore {
   const db = withTables<SettingsTables>(database);
   return {
     async read(site) {
@@ -193,7 +193,7 @@ export function parseStored(name: string, value: string): JsonValue {
 export type SettingHistory = (site: SiteId, name: string) => Promise<readonly JsonValue[]>;
 
 /** Reads the former values from the audit table, whose rows are never deleted. */
-export function sqlSettingHistory(database: Database): SettingHistory {
+export function createSettingHistory(database: Database): SettingHistory {
   const db = withTables<SettingsTables & AuditTables>(database);
   return async (site, name) => {
     const [present, changes] = await Promise.all([

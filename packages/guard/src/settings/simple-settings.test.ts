@@ -16,15 +16,15 @@ import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
 import { StorageError } from '../storage/storage-error.js';
 import { changeSimpleSetting } from './change-settings.js';
-import { connectorPolicy, fieldsInWordPress } from './connector-policy.js';
-import { sqlSettingsStore } from './settings-store.js';
+import { fieldsInWordPress, toConnectorPolicy } from './connector-policy.js';
+import { createSettingsStore } from './settings-store.js';
 import { toResponseValue, toValueName } from './simple-settings.js';
 import {
   defaultSiteSettings,
-  fetchSiteSettings,
+  getEffectiveSettings,
   getSettingValue,
+  readSiteSettings,
   type SiteSettings,
-  settingsInForce,
   toSiteSettings,
 } from './site-settings.js';
 
@@ -36,7 +36,7 @@ const actor = { id: 1, login: 'owner', address: '192.0.2.7' };
 async function setUp() {
   const db = await openTestDatabase(await scratchFolder());
   onTestFinished(() => db.destroy());
-  const settings = sqlSettingsStore(db);
+  const settings = createSettingsStore(db);
   /** Everything that happened outside the store, in order. */
   const steps: string[] = [];
   const world = {
@@ -70,7 +70,7 @@ async function setUp() {
     deps,
     set,
     audited,
-    stored: async () => (await fetchSiteSettings(settings, 'site')).options,
+    stored: async () => (await readSiteSettings(settings, 'site')).options,
   };
 }
 
@@ -186,7 +186,7 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
   it('is in the policy of WordPress exactly when WordPress enforces it', () => {
     expect(fieldsInWordPress.has(field)).toBe(enforcedAt.includes('php'));
     for (const value of values) {
-      const policy = connectorPolicy(stored(value), consent);
+      const policy = toConnectorPolicy(stored(value), consent);
       if (!enforcedAt.includes('php')) expect(policy).not.toHaveProperty(field);
       else if (oppositeInPolicy === undefined) expect(policy[field]).toBe(value);
       else for (const name of oppositeInPolicy) expect(policy[name]).toBe(1 - value);
@@ -195,7 +195,7 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
 
   it('has the value of the catalogue during a pause', () => {
     for (const value of values) {
-      const inForce = settingsInForce({ ...stored(value), pausedUntil: 1 }, 0);
+      const inForce = getEffectiveSettings({ ...stored(value), pausedUntil: 1 }, 0);
       expect(getSettingValue(inForce, field)).toBe(paused ?? value);
     }
   });
@@ -205,7 +205,7 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
     for (const value of values) {
       const message = await changeSimpleSetting(deps, { site, actor }, field, value);
       expect(message === '').toBe(messages === undefined);
-      expect(getSettingValue(await fetchSiteSettings(deps.settings, 'site'), field)).toBe(value);
+      expect(getSettingValue(await readSiteSettings(deps.settings, 'site'), field)).toBe(value);
     }
     expect((await audited()).every(([name]) => name === field)).toBe(true);
     expect(new Set(values.map((value) => toValueName(setting, value))).size).toBe(values.length);

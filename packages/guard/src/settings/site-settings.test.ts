@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { defaultLoginSettings } from '../rules/login-policy.js';
 import { StorageError } from '../storage/storage-error.js';
 import type { JsonValue } from './audit-store.js';
-import { connectorPolicy } from './connector-policy.js';
+import { toConnectorPolicy } from './connector-policy.js';
 import {
+  applyChanges,
   defaultLogSettings,
   defaultSiteSettings,
-  settingsInForce,
+  getEffectiveSettings,
   toSiteSettings,
-  withChanges,
 } from './site-settings.js';
 
 const consent = { technicalDataUrl: 'https://example.com/data', emailUrl: 'https://example.com/mails' };
@@ -48,7 +48,7 @@ describe('the settings of a site', () => {
   });
 
   it('change by name, and only where they are named', () => {
-    const changed = withChanges(defaultSiteSettings, { sg2fa: 1, disable_feed: 1, log_lifetime: 7, paused_until: 7 });
+    const changed = applyChanges(defaultSiteSettings, { sg2fa: 1, disable_feed: 1, log_lifetime: 7, paused_until: 7 });
     expect(changed).toEqual({
       options: { ...defaultSecurityOptions, disable_feed: 1 },
       siteSecurity: { signed_xml_rpc: 1 },
@@ -62,7 +62,7 @@ describe('the settings of a site', () => {
 });
 
 describe('a pause', () => {
-  const strict = withChanges(defaultSiteSettings, {
+  const strict = applyChanges(defaultSiteSettings, {
     sg2fa: 1,
     login_access: ['192.0.2.1'],
     login_url: { type: 'custom', login: 'my-door', signup: 'join-us' },
@@ -71,7 +71,7 @@ describe('a pause', () => {
   });
 
   it('switches everything off until it is over', () => {
-    const { options, login } = settingsInForce(strict, 999);
+    const { options, login } = getEffectiveSettings(strict, 999);
     expect(Object.values(options).every((value) => value === 0)).toBe(true);
     expect(login).toEqual({
       login_attempts: 0,
@@ -83,7 +83,7 @@ describe('a pause', () => {
       two_factor_app_passwords: 0,
       away_mode: { type: 'off' },
     });
-    expect(settingsInForce(strict, 1000)).toBe(strict);
+    expect(getEffectiveSettings(strict, 1000)).toBe(strict);
   });
 
   it('is told to WordPress as a policy in which nothing is on', () => {
@@ -94,35 +94,38 @@ describe('a pause', () => {
       show_email_consent: _email,
       paused,
       ...policy
-    } = connectorPolicy(settingsInForce(strict, 999), consent, [], []);
+    } = toConnectorPolicy(getEffectiveSettings(strict, 999), consent, [], []);
     expect(Object.values(policy).every((value) => value === 0 || value === '')).toBe(true);
     // The log goes on: what happens during a pause is what the owner wants to read afterwards.
     expect(activity_events).toBe(1);
     expect(paused).toBe(1);
-    expect(connectorPolicy(settingsInForce(strict, 1000), consent)).not.toHaveProperty('paused');
+    expect(toConnectorPolicy(getEffectiveSettings(strict, 1000), consent)).not.toHaveProperty('paused');
   });
 });
 
 it('names slow users and the addresses of the login in the policy, the addresses only while they are used', () => {
   const login_url = { type: 'custom', login: 'my-door', signup: 'join-us' } as const;
-  const custom = withChanges(defaultSiteSettings, { login_url });
-  expect(connectorPolicy(custom, consent, [2, 7])).toMatchObject({
+  const custom = applyChanges(defaultSiteSettings, { login_url });
+  expect(toConnectorPolicy(custom, consent, [2, 7])).toMatchObject({
     login_url_login: 'my-door',
     login_url_signup: 'join-us',
     slow_users: '2,7',
   });
-  const back = withChanges(custom, { login_url: { ...login_url, type: 'default' } });
-  expect(connectorPolicy(back, consent)).toMatchObject({ login_url_login: '', login_url_signup: '', slow_users: '' });
+  const back = applyChanges(custom, { login_url: { ...login_url, type: 'default' } });
+  expect(toConnectorPolicy(back, consent)).toMatchObject({ login_url_login: '', login_url_signup: '', slow_users: '' });
 });
 
 it('tells WordPress whom to keep out, and whether to write down what users do', () => {
-  expect(connectorPolicy(defaultSiteSettings, consent)).toMatchObject({ blocked_users: '', activity_events: 1 });
-  const off = withChanges(defaultSiteSettings, { disable_activity_log: 1 });
-  expect(connectorPolicy(off, consent, [], [3, 9])).toMatchObject({ blocked_users: '3,9', activity_events: 0 });
+  expect(toConnectorPolicy(defaultSiteSettings, consent)).toMatchObject({ blocked_users: '', activity_events: 1 });
+  const off = applyChanges(defaultSiteSettings, { disable_activity_log: 1 });
+  expect(toConnectorPolicy(off, consent, [], [3, 9])).toMatchObject({ blocked_users: '3,9', activity_events: 0 });
 });
 
 it('has the owner asked for consent in WordPress until there is an answer, whatever it is', () => {
-  expect(connectorPolicy(defaultSiteSettings, consent)).toMatchObject({ show_data_consent: 1, show_email_consent: 1 });
-  const answered = withChanges(defaultSiteSettings, { consent_asked: 1, data_consent: 0 });
-  expect(connectorPolicy(answered, consent)).toMatchObject({ show_data_consent: 0, show_email_consent: 0 });
+  expect(toConnectorPolicy(defaultSiteSettings, consent)).toMatchObject({
+    show_data_consent: 1,
+    show_email_consent: 1,
+  });
+  const answered = applyChanges(defaultSiteSettings, { consent_asked: 1, data_consent: 0 });
+  expect(toConnectorPolicy(answered, consent)).toMatchObject({ show_data_consent: 0, show_email_consent: 0 });
 });

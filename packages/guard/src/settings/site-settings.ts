@@ -116,7 +116,7 @@ export function toSiteSettings(stored: ReadonlyMap<string, StoredSetting>): Site
 }
 
 /** Reads the settings of many sites with one query; a site without any stored setting is omitted. Throws StorageError. */
-export async function fetchAllSettings(
+export async function readAllSettings(
   settings: Pick<SettingsStore, 'readAll'>,
   sites: Iterable<SiteId>,
 ): Promise<ReadonlyMap<SiteId, SiteSettings>> {
@@ -126,11 +126,11 @@ export async function fetchAllSettings(
 }
 
 /** Reads the settings of a site, including defaults. Throws StorageError. */
-export async function fetchSiteSettings(settings: Pick<SettingsStore, 'read'>, site: SiteId): Promise<SiteSettings> {
+export async function readSiteSettings(settings: Pick<SettingsStore, 'read'>, site: SiteId): Promise<SiteSettings> {
   return toSiteSettings(await settings.read(site));
 }
 
-export function withChanges(settings: SiteSettings, changes: SettingChanges): SiteSettings {
+export function applyChanges(settings: SiteSettings, changes: SettingChanges): SiteSettings {
   const { options, siteSecurity, login, log, postHack, overview, pausedUntil } = settings;
   const pick = <Group extends object>(group: Group): Group =>
     Object.fromEntries(
@@ -155,10 +155,10 @@ export function getSettingValue(settings: SiteSettings, name: string): unknown {
 }
 
 /** The settings that are enforced. */
-export type SettingsInForce = SiteSettings & { readonly paused?: true };
+export type EffectiveSettings = SiteSettings & { readonly paused?: true };
 
 /** Returns the settings that are enforced now. During a pause every protection is off, but the log continues. */
-export function settingsInForce(settings: SiteSettings, nowMs: number): SettingsInForce {
+export function getEffectiveSettings(settings: SiteSettings, nowMs: number): EffectiveSettings {
   if (settings.pausedUntil <= nowMs) return settings;
   return {
     ...settings,

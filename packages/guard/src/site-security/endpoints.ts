@@ -2,7 +2,7 @@ import type { siteSecurityEndpoints as calls } from '@security-optimizer/contrac
 import type { CallHandlers, OptionPages } from '../feature.js';
 import type { Services } from '../services.js';
 import { changeSimpleSetting } from '../settings/change-settings.js';
-import { fetchSiteSettings } from '../settings/site-settings.js';
+import { readSiteSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
 
 export type SiteSecurityCalls = (typeof calls)[number];
@@ -14,12 +14,12 @@ export function siteSecurityEndpoints({ change, sites }: Pick<Services, 'change'
 } {
   /** The setting below "Disable XML-RPC", and the active plugins that send signed XML-RPC requests. */
   async function signedXmlRpc(site: SiteId) {
-    const { siteSecurity } = await fetchSiteSettings(change.settings, site);
+    const { siteSecurity } = await readSiteSettings(change.settings, site);
     const plugins = (sites.get(site).facts?.signedXmlRpc ?? []).map(({ id, name }) => ({ id, name }));
     return { signed_xml_rpc: siteSecurity.signed_xml_rpc, plugins };
   }
   return {
-    pages: { security: async ({ site }) => (await fetchSiteSettings(change.settings, site.id)).options },
+    pages: { security: async ({ site }) => (await readSiteSettings(change.settings, site.id)).options },
     handlers: {
       fetchSignedXmlRpc: async (_input, { site }) => ({ data: await signedXmlRpc(site.id), message: '' }),
       async 'update:signed_xml_rpc'({ signed_xml_rpc: value }, { site, actor }) {

@@ -15,13 +15,13 @@ import type { Signal } from '../wordpress/signature.js';
 import { runSiteTask } from '../wordpress/site-files.js';
 import type { SiteOrigin } from '../wordpress/site-origin.js';
 import { createStaffChecks, type StaffChecks } from '../wordpress/staff-checks.js';
-import type { LiveSites } from './live-sites.js';
+import type { SiteRegistry } from './live-sites.js';
 import { createReleaseWatch } from './release-watch.js';
 import type { SiteFactsStore } from './site-facts-store.js';
 import type { SiteList } from './site-list.js';
 
 /** Guard's side of all connectors: their state, the policy that each one enforces, and their signals. */
-export interface Connectors extends Pick<ConnectorPolicySync, 'pushSettings' | 'pushBlockedUsers'> {
+export interface ConnectorSync extends Pick<ConnectorPolicySync, 'pushSettings' | 'pushBlockedUsers'> {
   readonly client: ConnectorClient;
   readonly staffChecks: StaffChecks;
   state(site: SiteId): ConnectorState;
@@ -53,12 +53,12 @@ export interface Connectors extends Pick<ConnectorPolicySync, 'pushSettings' | '
 export function createConnectors(services: {
   readonly config: Pick<Config, 'consent' | 'dataDir'>;
   readonly siteList: SiteList;
-  readonly sites: LiveSites;
+  readonly sites: SiteRegistry;
   readonly factsStore: SiteFactsStore;
   readonly mutex: KeyedMutex;
   readonly clock: Clock;
   readonly logger: Logger;
-}): Connectors {
+}): ConnectorSync {
   const { config, siteList, sites, factsStore, mutex, clock, logger } = services;
   const signalListeners: ((site: SiteConfig, signal: Signal) => void)[] = [];
   /** Of sites that guard knows nothing about yet: the origin of the last page that the connector signed. */

@@ -3,17 +3,17 @@ import type { Address } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import { TimedAddresses } from '../lib/timed-addresses.js';
-import { type LivePolicy, PolicyCache } from '../rules/policy.js';
+import { type LiveSnapshots, PolicyCache } from '../rules/policy.js';
 import {
   defaultSiteSettings,
-  type SettingsInForce,
+  type EffectiveSettings,
+  getEffectiveSettings,
   type SiteSettings,
-  settingsInForce,
 } from '../settings/site-settings.js';
 import { defaultSitePaths, type SiteFacts, type SiteId } from '../site.js';
 
 /** The data that a site's snapshot is compiled from. */
-export interface LiveSite {
+export interface SiteState {
   readonly settings: SiteSettings;
   readonly facts: SiteFacts | null;
   /** Addresses that are blocked for good. */
@@ -27,7 +27,7 @@ export interface LiveSite {
 /** Node fires longer timers at once; a timer that fires too early is set again. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-const initialSite: LiveSite = {
+const initialSite: SiteState = {
   settings: defaultSiteSettings,
   facts: null,
   blocked: AddressSet.empty,
@@ -36,12 +36,12 @@ const initialSite: LiveSite = {
 };
 
 /** Holds the data of each site's snapshot, and swaps in a new snapshot when the data changes. */
-export class LiveSites {
-  readonly #live: LivePolicy;
+export class SiteRegistry {
+  readonly #live: LiveSnapshots;
   readonly #homeOf: (site: SiteId) => string;
   readonly #clock: Clock;
   readonly #languageFor: (locale: string) => Language;
-  readonly #sites = new Map<SiteId, LiveSite>();
+  readonly #sites = new Map<SiteId, SiteState>();
   readonly #policies = new PolicyCache();
   /** Timers of current pauses, by site. */
   readonly #pauses = new Map<SiteId, NodeJS.Timeout>();
@@ -53,7 +53,7 @@ export class LiveSites {
    * @param languageFor finds the language of a WordPress locale
    */
   constructor(
-    live: LivePolicy,
+    live: LiveSnapshots,
     homeOf: (site: SiteId) => string,
     clock: Clock,
     languageFor: (locale: string) => Language = () => english,
@@ -64,13 +64,13 @@ export class LiveSites {
     this.#languageFor = languageFor;
   }
 
-  get(site: SiteId): LiveSite {
+  get(site: SiteId): SiteState {
     return this.#sites.get(site) ?? initialSite;
   }
 
   /** Returns the settings that are enforced at a site now. */
-  inForce(site: SiteId): SettingsInForce {
-    return settingsInForce(this.get(site).settings, this.#clock());
+  inForce(site: SiteId): EffectiveSettings {
+    return getEffectiveSettings(this.get(site).settings, this.#clock());
   }
 
   /** Whether the owner has blocked an address, by itself or in a range, and the block has not ended. */
@@ -102,7 +102,7 @@ export class LiveSites {
     return this.#languageFor(this.get(site).facts?.locale ?? 'en_US');
   }
 
-  set(site: SiteId, change: Partial<LiveSite>): void {
+  set(site: SiteId, change: Partial<SiteState>): void {
     this.#sites.set(site, { ...this.get(site), ...change });
     this.#swap(site);
     this.#waitForResume(site);

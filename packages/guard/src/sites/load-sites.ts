@@ -1,24 +1,24 @@
 import type { Logger } from '../lib/logger.js';
 import type { SettingsStore } from '../settings/settings-store.js';
-import { defaultSiteSettings, fetchAllSettings } from '../settings/site-settings.js';
+import { defaultSiteSettings, readAllSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
-import type { LiveSites } from './live-sites.js';
+import type { SiteRegistry } from './live-sites.js';
 import type { SiteFactsStore } from './site-facts-store.js';
 
 /** Puts the stored settings and facts of all sites in force. Throws StorageError. */
 export async function loadSites(
   ids: readonly SiteId[],
-  sites: LiveSites,
+  sites: SiteRegistry,
   settings: Pick<SettingsStore, 'readAll'>,
   factsStore: Pick<SiteFactsStore, 'readAll'>,
 ): Promise<void> {
-  const [stored, facts] = await Promise.all([fetchAllSettings(settings, ids), factsStore.readAll()]);
+  const [stored, facts] = await Promise.all([readAllSettings(settings, ids), factsStore.readAll()]);
   for (const id of ids)
     sites.set(id, { settings: stored.get(id) ?? defaultSiteSettings, facts: facts.get(id) ?? null });
 }
 
 /** Logs that a site is paused, if it is: a forgotten pause is dangerous. */
-export function logPause(logger: Logger, sites: LiveSites, site: SiteId, now: number): void {
+export function logPause(logger: Logger, sites: SiteRegistry, site: SiteId, now: number): void {
   const { pausedUntil } = sites.get(site).settings;
   if (pausedUntil <= now) return;
   const until = new Date(pausedUntil).toISOString();

@@ -2,7 +2,7 @@ import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';
 import type { SiteSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
-import type { LiveSites } from './live-sites.js';
+import type { SiteRegistry } from './live-sites.js';
 
 /** Wait before a failed reload is retried, milliseconds. */
 const RETRY_MS = 1000;
@@ -15,7 +15,7 @@ const RETRY_MS = 1000;
  */
 export function createSettingsReload(deps: {
   read: (site: SiteId) => Promise<SiteSettings>;
-  sites: LiveSites;
+  sites: SiteRegistry;
   mutex: KeyedMutex;
   logger: Logger;
   onChanged: (site: SiteId) => void;

@@ -56,7 +56,7 @@ const factsSchema = z.object({
   signedXmlRpc: z.array(signedXmlRpcSchema).default([]),
 });
 
-export function sqlSiteFactsStore(database: Database): SiteFactsStore {
+export function createSiteFactsStore(database: Database): SiteFactsStore {
   const db = withTables<SiteFactsTables>(database);
   return {
     async read(site) {

@@ -2,13 +2,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { silentLogger } from '../lib/logger.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
-import { latestVersion, pollingChangeFeed } from './change-feed.js';
+import { createSettingsStore } from '../settings/settings-store.js';
+import { createChangeFeed, getLatestVersion } from './change-feed.js';
 
 async function node(dataDir: string) {
   const logger = silentLogger();
   const db = await openTestDatabase(dataDir, { logger });
-  const feed = pollingChangeFeed({ db, logger, from: await latestVersion(db), pollMs: 20 });
+  const feed = createChangeFeed({ db, logger, from: await getLatestVersion(db), pollMs: 20 });
   const told: string[] = [];
   feed.subscribe((site) => told.push(site));
   onTestFinished(async () => {
@@ -16,7 +16,7 @@ async function node(dataDir: string) {
     await db.destroy();
   });
   const write = (site: string) =>
-    sqlSettingsStore(db).write({
+    createSettingsStore(db).write({
       site,
       changes: [{ name: 'x', before: 1, after: 0, expectedVersion: 0 }],
       actor: { id: null, login: 'command line', address: null },

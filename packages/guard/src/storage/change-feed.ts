@@ -28,12 +28,7 @@ const POLL_MS = 1000;
  *
  * @param from highest version in the table when the settings were loaded; see `latestVersion`
  */
-export function pollingChangeFeed(options: {
-  db: Database;
-  logger: Logger;
-  from: number;
-  pollMs?: number;
-}): ChangeFeed {
+export function createChangeFeed(options: { db: Database; logger: Logger; from: number; pollMs?: number }): ChangeFeed {
   const { logger } = options;
   const db = withTables<SiteVersionTables>(options.db);
   const listeners = new Set<(site: SiteId) => void>();
@@ -89,7 +84,7 @@ export function pollingChangeFeed(options: {
 }
 
 /** Reads the highest version of all sites. Call it before reading the settings, so that no change is missed. */
-export async function latestVersion(db: Database): Promise<number> {
+export async function getLatestVersion(db: Database): Promise<number> {
   const row = await withTables<SiteVersionTables>(db)
     .selectFrom('site_versions')
     .select((expression) => expression.fn.max('version').as('highest'))

@@ -32,7 +32,7 @@ export interface LockWait {
 }
 
 /** Another process runs on the data folder. */
-export class DataDirInUse extends Error {
+export class DataDirInUseError extends Error {
   /** @param pid its process id, if it has written it */
   constructor(readonly pid: number | null) {
     super(`Another guard runs on this data folder${pid === null ? '' : ` (process ${pid})`}.`);
@@ -68,7 +68,7 @@ export interface AppliedConfiguration {
  */
 export async function lockDataDir(dataDir: string, sites: SitesInUse, wait?: LockWait): Promise<DataDirLock> {
   const lock = tryLock(lockFile(dataDir), LOCK_WAIT_MS) ?? (wait ? await waitForLock(dataDir, wait) : null);
-  if (lock === null) throw new DataDirInUse(await runningGuard(dataDir));
+  if (lock === null) throw new DataDirInUseError(await readGuardPid(dataDir));
   const pidFile = join(dataDir, 'guard.pid');
   const sitesFile = join(dataDir, 'guard.sites');
   const writeSites = (inUse: SitesInUse) =>
@@ -88,7 +88,7 @@ export async function lockDataDir(dataDir: string, sites: SitesInUse, wait?: Loc
 /** SQLite's own wait would hold up the thread, so that no signal to stop would be heard. */
 async function waitForLock(dataDir: string, { ms, signal, onWaiting }: LockWait): Promise<{ close(): void } | null> {
   if (ms === 0) return null;
-  onWaiting(await runningGuard(dataDir));
+  onWaiting(await readGuardPid(dataDir));
   for (let left = ms; left > 0; left -= POLL_MS) {
     await pause(Math.min(POLL_MS, left), undefined, { signal });
     const lock = tryLock(lockFile(dataDir), 0);
@@ -114,7 +114,7 @@ export function isDataDirInUse(dataDir: string): boolean {
 }
 
 /** Reads the process id that the running guard has written, if any. */
-export async function runningGuard(dataDir: string): Promise<number | null> {
+export async function readGuardPid(dataDir: string): Promise<number | null> {
   const text = await readFile(join(dataDir, 'guard.pid'), 'utf8').catch(() => '');
   return /^\d+\n$/.test(text) ? Number(text) : null;
 }

@@ -3,7 +3,7 @@ import { Kysely, type UpdateResult } from 'kysely';
 import type { SiteId } from '../site.js';
 import { hasPresentTables, type Migrations, migrate } from './migrations.js';
 import { type DatabaseOptions, databaseFile, databaseThread } from './open-storage.js';
-import { sqliteWorkerDialect } from './sqlite-dialect.js';
+import { createSqliteDialect } from './sqlite-dialect.js';
 import { StorageError } from './storage-error.js';
 import { SqliteThread } from './storage-thread.js';
 
@@ -31,7 +31,7 @@ const threads = new WeakMap<Database, SqliteThread>();
  */
 export async function openDatabase(options: OpenOptions): Promise<Database> {
   const thread = options.thread ?? (await databaseThread(options));
-  const db = new Kysely<unknown>({ dialect: sqliteWorkerDialect(thread) });
+  const db = new Kysely<unknown>({ dialect: createSqliteDialect(thread) });
   threads.set(db, thread);
   try {
     await migrate(db, options.migrations);
@@ -63,7 +63,7 @@ export async function openDatabaseReadOnly({
     { file, busyTimeoutMs: READ_TIMEOUT_MS, readOnly: true, immutableAtRest: true },
     logger,
   );
-  const db = new Kysely<unknown>({ dialect: sqliteWorkerDialect(thread) });
+  const db = new Kysely<unknown>({ dialect: createSqliteDialect(thread) });
   try {
     await thread.open();
     if (await hasPresentTables(db, migrations)) return db;

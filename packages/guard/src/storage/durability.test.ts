@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
+import { createSettingsStore } from '../settings/settings-store.js';
 
 /** A process that stores one setting after another and prints each number once it is acknowledged. */
 const writer = `
@@ -39,7 +39,7 @@ it('keeps every acknowledged setting, with its audit row, when the process is ki
     expect(last).toBeGreaterThanOrEqual(acknowledged);
     const db = await openTestDatabase(dataDir);
     onTestFinished(() => db.destroy());
-    const stored = await sqlSettingsStore(db).read('a');
+    const stored = await createSettingsStore(db).read('a');
     for (let n = 1; n <= last; n++) expect(stored.get(`setting-${n}`)?.value).toBe(n);
     const audited = await db.selectFrom('audit').select('name').execute();
     expect(audited).toHaveLength(stored.size);

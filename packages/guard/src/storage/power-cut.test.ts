@@ -9,7 +9,7 @@ import { fakeConnector } from '../../test/support/fake-connector.js';
 import { callApi, dataFolderFor } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
 import type { JsonValue } from '../settings/audit-store.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
+import { createSettingsStore } from '../settings/settings-store.js';
 
 /** What `PRAGMA synchronous` answers. With OFF a power cut may take back, or tear, what was acknowledged. */
 const NORMAL = 1;
@@ -26,7 +26,7 @@ interface Commit {
 async function store(dataDir: string, values: Readonly<Record<string, JsonValue>>): Promise<void> {
   const db = await openTestDatabase(dataDir);
   const changes = Object.entries(values).map(([name, after]) => ({ name, before: null, after, expectedVersion: 0 }));
-  await sqlSettingsStore(db).write({
+  await createSettingsStore(db).write({
     site: 'site',
     changes,
     actor: { id: 1, login: 'owner', address: null },
@@ -46,7 +46,7 @@ it('waits for the disk at every commit of every connection; only visits in the l
   const records = join(dataDir, 'commits');
   await mkdir(records);
   const env = { RECORD_COMMITS: records, NODE_OPTIONS: `--import=${recorder}` };
-  const commitsOf = async (pid: number): Promise<Commit[]> => {
+  const readCommits = async (pid: number): Promise<Commit[]> => {
     const text = await readFile(join(records, String(pid)), 'utf8').catch(() => '');
     return text
       .split('\n')
@@ -56,7 +56,7 @@ it('waits for the disk at every commit of every connection; only visits in the l
 
   const guard = await serve(dataDir, env);
   const pid = guard.child.pid as number;
-  const written = async (table: string) => (await commitsOf(pid)).some(({ tables }) => tables.includes(table));
+  const written = async (table: string) => (await readCommits(pid)).some(({ tables }) => tables.includes(table));
   // Before any event: writing one leaves its connection as it is meant to be.
   await fetch(`${guard.url}/`);
   await eventually(() => written('visits'));
@@ -82,7 +82,7 @@ it('waits for the disk at every commit of every connection; only visits in the l
 
   const pids = (await readdir(records)).map(Number);
   expect(pids).toHaveLength(1 + others.length);
-  const commits = (await Promise.all(pids.map(commitsOf))).flat();
+  const commits = (await Promise.all(pids.map(readCommits))).flat();
   expect([...new Set(commits.map(({ file }) => file))].sort()).toEqual(['activity.sqlite', 'guard.sqlite']);
   for (const table of ['settings', 'audit', 'blocked_visitors']) expect(await written(table)).toBe(true);
   const early = commits.filter(({ synchronous }) => synchronous !== FULL);

@@ -11,7 +11,7 @@ import {
 import type { SqliteThread } from './storage-thread.js';
 
 /** A Kysely dialect for SQLite in a worker thread. It has one connection: transactions run one after another. */
-export function sqliteWorkerDialect(thread: SqliteThread): Dialect {
+export function createSqliteDialect(thread: SqliteThread): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new SqliteWorkerDriver(thread),

@@ -6,9 +6,9 @@ import { openTestDatabase } from '../../test/support/database.js';
 import { recordedLog } from '../../test/support/log-lines.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { silentLogger } from '../lib/logger.js';
-import { sqlSettingsStore } from '../settings/settings-store.js';
+import { createSettingsStore } from '../settings/settings-store.js';
 import { openSqlite } from './sqlite.js';
-import { sqliteWorkerDialect } from './sqlite-dialect.js';
+import { createSqliteDialect } from './sqlite-dialect.js';
 import { SqliteThread } from './storage-thread.js';
 
 const change = {
@@ -21,7 +21,7 @@ const change = {
 async function open(dataDir: string, busyTimeoutMs = 100) {
   const db = await openTestDatabase(dataDir, { busyTimeoutMs });
   onTestFinished(() => db.destroy());
-  return { db, settings: sqlSettingsStore(db) };
+  return { db, settings: createSettingsStore(db) };
 }
 
 describe('a database in trouble', () => {
@@ -109,7 +109,7 @@ describe('a storage worker that dies', () => {
     const log = recordedLog();
     const file = join(await scratchFolder(), 'guard.sqlite');
     const thread = new SqliteThread({ file, busyTimeoutMs: 100 }, log.logger);
-    const db = new Kysely<unknown>({ dialect: sqliteWorkerDialect(thread) });
+    const db = new Kysely<unknown>({ dialect: createSqliteDialect(thread) });
     onTestFinished(() => db.destroy());
     await sql`CREATE TABLE t (n INTEGER)`.execute(db);
     const rows = async () => (await sql<{ n: number }>`SELECT n FROM t`.execute(db)).rows.map(({ n }) => n);

@@ -7,11 +7,11 @@ import { makePrivate } from '../lib/files.js';
 import { lowerPriority } from '../lib/process-tuning.js';
 import {
   cachePrepared,
-  describeFault,
   openSqlite,
   type Prepare,
   type SqliteDatabase,
   type SqliteStatement,
+  toSqliteFault,
 } from './sqlite.js';
 import type {
   AddressListCall,
@@ -63,13 +63,13 @@ function checkNotReplaced(file: string, opened: Stats): void {
 /** Runs the thread that owns the SQLite connection, so that the thread that proxies requests never accesses the disk. */
 function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
   const reply = (message: WorkerReply<StatementResult>) => port.postMessage(message);
-  const fail = (id: number, error: unknown) => reply({ kind: 'failed', id, ...describeFault(error) });
+  const fail = (id: number, error: unknown) => reply({ kind: 'failed', id, ...toSqliteFault(error) });
   if (settings.readOnly === true) lowerPriority(READ_NICE);
   let database: SqliteDatabase;
   try {
     database = open(settings);
   } catch (error) {
-    reply({ kind: 'not_opened', ...describeFault(error) });
+    reply({ kind: 'not_opened', ...toSqliteFault(error) });
     port.close();
     return;
   }

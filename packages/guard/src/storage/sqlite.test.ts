@@ -5,10 +5,10 @@ import { scratchFolder } from '../../test/support/scratch.js';
 import {
   cachePrepared,
   chooseLibrary,
-  describeFault,
   openSqlite,
   type SqliteOptions,
   sqliteLibraries,
+  toSqliteFault,
 } from './sqlite.js';
 
 const libraries = Object.entries(sqliteLibraries).flatMap(([name, load]) => {
@@ -30,7 +30,7 @@ it('Node’s own library goes first, and without any the error says what to inst
   try {
     expect(chooseLibrary({ node: () => null, addOn: () => null })).toBe('an error');
   } catch (error) {
-    expect(describeFault(error)).toMatchObject({
+    expect(toSqliteFault(error)).toMatchObject({
       fault: 'cannot_open',
       message: expect.stringMatching(/Node 22\.16 or newer, or install/),
     });
@@ -88,21 +88,21 @@ describe.each(libraries)('the library $name', ({ library }) => {
     const { path, open } = await file();
     const database = open();
     database.exec('create table t (n integer unique); insert into t values (1)');
-    const faultOf = (work: () => unknown) => {
+    const catchFault = (work: () => unknown) => {
       try {
         work();
       } catch (error) {
-        return describeFault(error).fault;
+        return toSqliteFault(error).fault;
       }
       return null;
     };
     const reader = open({ readOnly: true });
-    expect(faultOf(() => reader.exec('insert into t values (2)'))).toBe('read_only');
+    expect(catchFault(() => reader.exec('insert into t values (2)'))).toBe('read_only');
     database.exec('begin exclusive');
-    expect(faultOf(() => open().exec('insert into t values (3)'))).toBe('locked');
+    expect(catchFault(() => open().exec('insert into t values (3)'))).toBe('locked');
     database.exec('rollback');
-    expect(faultOf(() => database.exec('insert into t values (1)'))).toBe('other');
-    expect(faultOf(() => openSqlite(join(path, 'x'), { busyTimeoutMs: 0 }, library))).toBe('cannot_open');
+    expect(catchFault(() => database.exec('insert into t values (1)'))).toBe('other');
+    expect(catchFault(() => openSqlite(join(path, 'x'), { busyTimeoutMs: 0 }, library))).toBe('cannot_open');
   });
 
   it('waits for a lock as long as it is told', async () => {

@@ -124,7 +124,7 @@ const faultByText: readonly (readonly [string, StorageFault])[] = [
 ];
 
 /** Maps an error of an SQLite library to a fault. */
-export function describeFault(error: unknown): { fault: StorageFault; message: string } {
+export function toSqliteFault(error: unknown): { fault: StorageFault; message: string } {
   if (error instanceof StorageError) return { fault: error.fault, message: error.detail };
   const { message, errcode } = error as { message?: string; errcode?: number };
   const text = message ?? String(error);

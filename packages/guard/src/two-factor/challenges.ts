@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { SiteId } from '../site.js';
 import { affectsOneRow, type Database, withTables } from '../storage/database.js';
-import type { SecondFactorTables } from './tables.js';
+import type { TwoFactorTables } from './tables.js';
 
 /** Name of the cookie that binds a challenge to a browser. */
 export const CHALLENGE_COOKIE = 'sf_challenge';
@@ -94,8 +94,8 @@ export interface ChallengeStore {
 
 const DAY_MS = 24 * 3600 * 1000;
 
-export function sqlChallengeStore(database: Database): ChallengeStore {
-  const db = withTables<SecondFactorTables>(database);
+export function createChallengeStore(database: Database): ChallengeStore {
+  const db = withTables<TwoFactorTables>(database);
   return {
     async create(challenge, keep) {
       const { site, userId, createdAt } = challenge;
@@ -199,7 +199,7 @@ export function sqlChallengeStore(database: Database): ChallengeStore {
 
 /** An update of a challenge that has not ended; the caller adds the change and further conditions. */
 export function updateOpenChallenge(
-  db: Kysely<SecondFactorTables>,
+  db: Kysely<TwoFactorTables>,
   { site, idHash }: { readonly site: SiteId; readonly idHash: string },
   now: number,
 ) {

@@ -2,8 +2,8 @@ import { type Database, withTables } from '../storage/database.js';
 import type { ChallengeStore, StoredChallenge } from './challenges.js';
 import { hashBackupCode, parseBackupCode } from './enrolment.js';
 import { decryptSecret, FactorKeyError, getKeyForCheck, type SecretOwner } from './factor-key.js';
-import type { FactorOwner, SecondFactorStore } from './factor-store.js';
-import type { SecondFactorTables } from './tables.js';
+import type { FactorOwner, FactorStore } from './factor-store.js';
+import type { TwoFactorTables } from './tables.js';
 import { findMatchingStep } from './totp.js';
 
 export type CodeOutcome =
@@ -59,7 +59,7 @@ async function countForUser(store: FactorTriesStore, owner: StoredChallenge, now
 }
 
 interface CodeSources {
-  readonly factors: Pick<SecondFactorStore, 'read' | 'consumeStep' | 'consumeBackupCode'>;
+  readonly factors: Pick<FactorStore, 'read' | 'consumeStep' | 'consumeBackupCode'>;
   /** Path of the key file. */
   readonly keyFile: string;
 }
@@ -135,8 +135,8 @@ export interface FactorTriesStore {
   clear(owner: FactorOwner): Promise<void>;
 }
 
-export function sqlFactorTriesStore(database: Database): FactorTriesStore {
-  const db = withTables<SecondFactorTables>(database);
+export function createFactorTriesStore(database: Database): FactorTriesStore {
+  const db = withTables<TwoFactorTables>(database);
   return {
     async read({ site, userId }) {
       const row = await db

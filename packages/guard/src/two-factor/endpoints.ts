@@ -9,17 +9,17 @@ import type { CallHandlers, OptionPages } from '../feature.js';
 import { createMailer } from '../mail/create-mailer.js';
 import type { Services } from '../services.js';
 import type { Actor } from '../settings/audit-store.js';
-import { fetchSiteSettings } from '../settings/site-settings.js';
+import { readSiteSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { TeamMember } from '../wordpress/connector-responses.js';
-import type { SecondFactorStore } from './factor-store.js';
-import { fetchLoginOptions } from './login-options.js';
+import type { FactorStore } from './factor-store.js';
+import { getLoginOptions } from './login-options.js';
 import { loginUrlNotice, mailTeam, twoFactorNotice } from './team-mails.js';
 import {
   listEnrolled,
-  resetSecondFactor,
-  resetUserSecondFactor,
-  setSecondFactor,
+  resetTwoFactor,
+  resetTwoFactorForUser,
+  setTwoFactor,
   setTwoFactorRoles,
   toLoginUrl,
   toTwoFactorSetupUrl,
@@ -35,11 +35,11 @@ export type TwoFactorCalls =
 /** The endpoints of the second factor, and the options of the page Login Security, which lists enrolled users. */
 export function twoFactorEndpoints(
   { config, change, wordpress, sites, feed, clock, logger }: Services,
-  factors: SecondFactorStore,
+  factors: FactorStore,
   countLocked: (site: SiteId) => number,
   forgetDevices: (site: SiteId, user: number) => void,
 ): { readonly handlers: CallHandlers<TwoFactorCalls>; readonly pages: Pick<OptionPages, 'login'> } {
-  const readSettings = (site: SiteId) => fetchSiteSettings(change.settings, site);
+  const readSettings = (site: SiteId) => readSiteSettings(change.settings, site);
   const timeZone = (site: SiteId) => sites.timeZone(site);
   const homeUrl = (site: SiteId) => sites.get(site).facts?.homeUrl ?? null;
   const enrolled = (site: SiteId) => listEnrolled(factors, site);
@@ -61,12 +61,12 @@ export function twoFactorEndpoints(
   }
 
   return {
-    pages: { login: ({ site, actor }) => fetchLoginOptions(options, { site, actor }) },
+    pages: { login: ({ site, actor }) => getLoginOptions(options, { site, actor }) },
     handlers: {
       async 'update:sg2fa'({ sg2fa: value }, { site, actor, visitor }) {
         const endOtherSessions = () => wordpress.endSessions(site, 'needs_factor', visitor);
         const loginData = await wordpress.loginData(site);
-        const message = await setSecondFactor({ ...change, endOtherSessions }, { site, actor, value });
+        const message = await setTwoFactor({ ...change, endOtherSessions }, { site, actor, value });
         const { login } = await readSettings(site.id);
         const two_factor_setup_url = toTwoFactorSetupUrl(login.login_url, homeUrl(site.id), loginData);
         return { data: { sg2fa: value, two_factor_setup_url }, message };
@@ -91,11 +91,11 @@ export function twoFactorEndpoints(
         return mail({ site, actor }, await wordpress.team(site, 'team'), loginUrlNotice);
       },
       async resetUserTwoFactor({ id: user }, { site, actor, visitor }) {
-        const { enrolled: left, message } = await resetUserSecondFactor(
+        const { enrolled: left, message } = await resetTwoFactorForUser(
           {
             listEnrolled: enrolled,
             reset: (reset) =>
-              resetSecondFactor(
+              resetTwoFactor(
                 {
                   store: factors,
                   // The caller's session is kept: WordPress recognises its cookie.

@@ -2,12 +2,12 @@ import { createHmac, hkdfSync, randomBytes, randomInt } from 'node:crypto';
 import { encode } from 'uqr';
 import type { StoredChallenge } from './challenges.js';
 import { decryptSecret, encryptSecret, type FactorKey, getKeyForSetup, type SecretOwner } from './factor-key.js';
-import type { SecondFactorStore } from './factor-store.js';
+import type { FactorStore } from './factor-store.js';
 import { findMatchingStep, SECRET_BYTES } from './totp.js';
 import { readCode } from './typed-code.js';
 
 export interface EnrolmentServices {
-  readonly factors: SecondFactorStore;
+  readonly factors: FactorStore;
   /** Path of the key file. */
   readonly keyFile: string;
   readonly onKeyCreated: () => void;

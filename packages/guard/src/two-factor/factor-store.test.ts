@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
-import { sqlChallengeStore } from './challenges.js';
-import { sqlFactorTriesStore } from './check-code.js';
-import { sqlSecondFactorStore } from './factor-store.js';
+import { createChallengeStore } from './challenges.js';
+import { createFactorTriesStore } from './check-code.js';
+import { createFactorStore } from './factor-store.js';
 
 /** Every store must behave the same on each of these. A new dialect is one more line. */
 const dialects: readonly { name: string; open: () => Promise<TestDatabase> }[] = [
@@ -22,9 +22,9 @@ describe.each(dialects)('second factors on $name', ({ open }) => {
     onTestFinished(() => db.destroy());
     return {
       db,
-      factors: sqlSecondFactorStore(db),
-      challenges: sqlChallengeStore(db),
-      tries: sqlFactorTriesStore(db),
+      factors: createFactorStore(db),
+      challenges: createChallengeStore(db),
+      tries: createFactorTriesStore(db),
     };
   }
   type Stores = Awaited<ReturnType<typeof stores>>;

@@ -4,7 +4,7 @@ import type { SiteId } from '../site.js';
 import { nextSiteVersion } from '../storage/change-feed.js';
 import { affectsOneRow, type Database, withTables } from '../storage/database.js';
 import { updateOpenChallenge } from './challenges.js';
-import type { SecondFactorTables } from './tables.js';
+import type { TwoFactorTables } from './tables.js';
 
 /** A user of a site. */
 export interface FactorOwner {
@@ -26,7 +26,7 @@ export interface StoredFactor {
 /**
  * Factors and their back-up codes. Every method may throw StorageError; methods marked as atomic run one statement.
  */
-export interface SecondFactorStore {
+export interface FactorStore {
   read(owner: FactorOwner): Promise<StoredFactor | null>;
   /** Whether any factor of any site is enabled, and whether any enabled one was encrypted with another key. */
   findKeysInUse(keyId: string | null): Promise<{ readonly any: boolean; readonly other: boolean }>;
@@ -74,9 +74,9 @@ export interface SecondFactorStore {
 /** Thrown in a transaction whose precondition failed, to roll it back. */
 class Undo extends Error {}
 
-export function sqlSecondFactorStore(database: Database): SecondFactorStore {
-  const db = withTables<SecondFactorTables>(database);
-  const allOrNothing = async (task: (transaction: Kysely<SecondFactorTables>) => Promise<void>): Promise<boolean> => {
+export function createFactorStore(database: Database): FactorStore {
+  const db = withTables<TwoFactorTables>(database);
+  const allOrNothing = async (task: (transaction: Kysely<TwoFactorTables>) => Promise<void>): Promise<boolean> => {
     try {
       await db.transaction().execute(task);
       return true;
@@ -216,29 +216,20 @@ export function sqlSecondFactorStore(database: Database): SecondFactorStore {
   };
 }
 
-function updateFactor(db: Kysely<SecondFactorTables>, { site, userId }: FactorOwner) {
+function updateFactor(db: Kysely<TwoFactorTables>, { site, userId }: FactorOwner) {
   return db.updateTable('second_factors').where('site', '=', site).where('user_id', '=', userId);
 }
 
 /** An update of a factor while this challenge is setting it up. */
-function updateSetup(db: Kysely<SecondFactorTables>, owner: FactorOwner, challenge: string) {
+function updateSetup(db: Kysely<TwoFactorTables>, owner: FactorOwner, challenge: string) {
   return updateFactor(db, owner).where('setup_challenge', '=', challenge).where('enabled_at', 'is', null);
 }
 
-function updateOwnChallenge(
-  db: Kysely<SecondFactorTables>,
-  { site, userId }: FactorOwner,
-  idHash: string,
-  now: number,
-) {
+function updateOwnChallenge(db: Kysely<TwoFactorTables>, { site, userId }: FactorOwner, idHash: string, now: number) {
   return updateOpenChallenge(db, { site, idHash }, now).where('user_id', '=', userId);
 }
 
-async function writeCodes(
-  db: Kysely<SecondFactorTables>,
-  owner: FactorOwner,
-  hashes: readonly string[],
-): Promise<void> {
+async function writeCodes(db: Kysely<TwoFactorTables>, owner: FactorOwner, hashes: readonly string[]): Promise<void> {
   await deleteCodes(db, owner);
   await db
     .insertInto('second_factor_codes')
@@ -246,11 +237,11 @@ async function writeCodes(
     .execute();
 }
 
-async function deleteCodes(db: Kysely<SecondFactorTables>, { site, userId }: FactorOwner): Promise<void> {
+async function deleteCodes(db: Kysely<TwoFactorTables>, { site, userId }: FactorOwner): Promise<void> {
   await db.deleteFrom('second_factor_codes').where('site', '=', site).where('user_id', '=', userId).execute();
 }
 
-async function removeFactor(db: Kysely<SecondFactorTables>, { site, userId }: FactorOwner, actor: Actor, at: number) {
+async function removeFactor(db: Kysely<TwoFactorTables>, { site, userId }: FactorOwner, actor: Actor, at: number) {
   const row = await db
     .deleteFrom('second_factors')
     .where('site', '=', site)
@@ -276,7 +267,7 @@ async function removeFactor(db: Kysely<SecondFactorTables>, { site, userId }: Fa
  * @returns the site's new version for the change feed
  */
 export function deleteBrowsers(db: Database, site: SiteId): Promise<number> {
-  return withTables<SecondFactorTables>(db)
+  return withTables<TwoFactorTables>(db)
     .transaction()
     .execute(async (transaction) => {
       await transaction.deleteFrom('second_factor_devices').where('site', '=', site).execute();

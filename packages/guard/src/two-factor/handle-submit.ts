@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { writeCookie } from '../http/headers.js';
+import { createCookie } from '../http/headers.js';
 import { createKnownBrowserCookie, readKnownBrowser } from '../http/login-cookies.js';
 import { toReference } from '../http/request-id.js';
 import { formatWait } from '../i18n/time-labels.js';
-import { addressKey } from '../lib/address.js';
+import { toClientKey } from '../lib/address.js';
 import { parseVisitor, toVisitorText } from '../lib/carried-address.js';
 import type { LoginAttempts } from '../login/index.js';
 import { recordSuccess } from '../login/index.js';
@@ -187,7 +187,7 @@ async function recordAudit(
 export async function finishChallenge(deps: TwoFactorServices, step: TwoFactorStep, trust: boolean): Promise<Reply> {
   const { request, challenge } = step;
   const { site, scheme, host, address, requestId } = request;
-  const forget = writeCookie({
+  const forget = createCookie({
     name: CHALLENGE_COOKIE,
     value: '',
     path: request.loginPath,
@@ -248,7 +248,7 @@ async function trustBrowser(deps: TwoFactorServices, step: TwoFactorStep): Promi
     { event: 'second-factor-device-trusted', site: request.site.id, user: challenge.userId, address },
     'A browser is trusted for 30 days.',
   );
-  return writeCookie({
+  return createCookie({
     name: toDeviceCookieName(request.site.id),
     value,
     path: '/',
@@ -273,7 +273,7 @@ export function recordLogin(
   const { user, cookieHeader, now } = login;
   const device = readKnownBrowser(site.secret, cookieHeader, now);
   const from = parseVisitor(address);
-  if (from !== null) recordSuccess(attempts, { site: site.id, key: addressKey(from), device, user }, now);
+  if (from !== null) recordSuccess(attempts, { site: site.id, key: toClientKey(from), device, user }, now);
   return createKnownBrowserCookie(site.secret, {
     home,
     scheme,

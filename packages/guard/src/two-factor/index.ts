@@ -3,18 +3,18 @@ import type { CallHandlers, Feature, OptionPages, RunningFeature } from '../feat
 import type { LoginSecurity } from '../login/index.js';
 import { defaultSitePaths, type SiteConfig, type SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
-import { sqlChallengeStore } from './challenges.js';
-import { sqlFactorTriesStore } from './check-code.js';
+import { createChallengeStore } from './challenges.js';
+import { createFactorTriesStore } from './check-code.js';
 import type { TwoFactorCalls } from './endpoints.js';
-import { deleteBrowsers, sqlSecondFactorStore } from './factor-store.js';
+import { createFactorStore, deleteBrowsers } from './factor-store.js';
 import { recordLogin } from './handle-submit.js';
 import { createTwoFactorHooks } from './request-hooks.js';
-import { sqlTrustedDeviceStore, TrustedDevices } from './trusted-devices.js';
+import { createTrustedDeviceStore, TrustedDevices } from './trusted-devices.js';
 import { createTwoFactorFlow } from './two-factor-flow.js';
 
-export { sqlSecondFactorStore } from './factor-store.js';
-export { type SecondFactorTables, secondFactorMigrations } from './tables.js';
-export { listEnrolled, resetSecondFactor } from './two-factor-settings.js';
+export { createFactorStore } from './factor-store.js';
+export { secondFactorMigrations, type TwoFactorTables } from './tables.js';
+export { listEnrolled, resetTwoFactor } from './two-factor-settings.js';
 
 /** The running second factor. */
 export interface TwoFactor extends RunningFeature {
@@ -33,14 +33,14 @@ export const twoFactorAuthentication: Feature<TwoFactor, { readonly login: Login
   name: 'two-factor',
   async start(services, { login }) {
     const { config, siteList, db, wordpress, sites, feed, clock, logger } = services;
-    const factors = sqlSecondFactorStore(db);
+    const factors = createFactorStore(db);
     const toPaths = ({ id }: SiteConfig) => sites.get(id).facts?.paths ?? defaultSitePaths;
     const flow = createTwoFactorFlow({
       factors,
-      challenges: sqlChallengeStore(db),
-      tries: sqlFactorTriesStore(db),
+      challenges: createChallengeStore(db),
+      tries: createFactorTriesStore(db),
       audit: services.audit,
-      devices: new TrustedDevices(sqlTrustedDeviceStore(db)),
+      devices: new TrustedDevices(createTrustedDeviceStore(db)),
       issuer: wordpress,
       users: wordpress,
       keyFile: join(config.dataDir, 'two-factor.key'),

@@ -27,7 +27,7 @@ export interface LoginOptionsSources {
  * @param actor the caller; the address is canonical
  * @throws StorageError, ConnectorError
  */
-export async function fetchLoginOptions(
+export async function getLoginOptions(
   deps: LoginOptionsSources,
   { site, actor }: { readonly site: SiteConfig; readonly actor: Pick<Actor, 'id' | 'address'> },
 ): Promise<LoginOptions> {

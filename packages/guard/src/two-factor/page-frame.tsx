@@ -31,7 +31,7 @@ export function renderFrame(
   },
 ): string {
   const { host, language, nonce } = facts;
-  const styles = secondFactorStyles + (language.direction === 'rtl' ? secondFactorRightToLeftStyles : '');
+  const styles = twoFactorStyles + (language.direction === 'rtl' ? twoFactorRightToLeftStyles : '');
   return `<!DOCTYPE html>${renderToStaticMarkup(
     <html {...rootAttributes(language)}>
       <head>
@@ -53,7 +53,7 @@ export function renderFrame(
           <p className="so-vh" role="status" id="said" data-copied={language.translate('Copied')} />
         </div>
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own constant; React would escape its quotes */}
-        <script nonce={nonce} dangerouslySetInnerHTML={{ __html: secondFactorScript }} />
+        <script nonce={nonce} dangerouslySetInnerHTML={{ __html: twoFactorScript }} />
       </body>
     </html>,
   )}`;
@@ -122,7 +122,7 @@ export function WhoFoot(props: {
  * it tells the Customizer that its login is done (`wp.customize.Messenger`); the dialog of other screens looks at the page.
  * Written for the oldest browsers that WordPress's own login supports.
  */
-export const secondFactorScript = `
+export const twoFactorScript = `
 (function () {
   var doc = document;
   function each(selector, task) { Array.prototype.forEach.call(doc.querySelectorAll(selector), task); }
@@ -179,7 +179,7 @@ const TICK = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' 
 const MONO = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace';
 
 /** Styles of the second factor's pages, in addition to those of every visitor page. */
-export const secondFactorStyles = `${visitorStyles}${contentStyles}
+export const twoFactorStyles = `${visitorStyles}${contentStyles}
 .so-front [hidden]{display:none}
 .so-front ul,.so-front ol{margin:0;padding:0;list-style:none}
 .so-tile--on{color:#0a6a56;background:#e6f3ee}
@@ -239,7 +239,7 @@ export const secondFactorStyles = `${visitorStyles}${contentStyles}
 `.replaceAll('\n', '');
 
 /** Additional styles for right-to-left languages. Codes and keys stay left to right. */
-export const secondFactorRightToLeftStyles = `${rightToLeftStyles}
+export const twoFactorRightToLeftStyles = `${rightToLeftStyles}
 .so-error svg{margin-right:0;margin-left:6px}
 .so-check input{margin:0 0 0 12px}
 .so-btn svg{margin:0 -3px 0 6px}

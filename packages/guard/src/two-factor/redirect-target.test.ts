@@ -7,7 +7,7 @@ const at = { scheme: 'https', host: 'example.com' } as const;
 const FALLBACK = '/wp-admin/';
 const led = (target: string) => toRedirectTarget(target, at, FALLBACK);
 /** The host of which a browser on the site opens a page. */
-const hostOf = (location: string) => new URL(location, 'https://example.com/').host;
+const toHost = (location: string) => new URL(location, 'https://example.com/').host;
 
 describe('where a visitor is led after the second factor', () => {
   it.each([
@@ -57,7 +57,7 @@ describe('where a visitor is led after the second factor', () => {
     '//',
     'https://',
   ])('%j, which a browser may read as another host, is the usual page or one of the site', (target) => {
-    expect(hostOf(led(target))).toBe('example.com');
+    expect(toHost(led(target))).toBe('example.com');
   });
 
   it.each([

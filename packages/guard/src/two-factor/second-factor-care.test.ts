@@ -9,14 +9,14 @@ import {
   shownSecret,
   wrongCode,
 } from '../../test/support/second-factor-site.js';
-import { resetSecondFactor } from './two-factor-settings.js';
+import { resetTwoFactor } from './two-factor-settings.js';
 
 const actor = { id: 1, login: 'owner', address: '192.0.2.7' };
 
 function reset(site: SecondFactorSite, user: number, endSessions = async () => {}) {
   const { factors, twoFactor, log } = site;
   const deps = { store: factors, endSessions, forgetDevices: twoFactor.forgetDevices, publish: () => {} };
-  return resetSecondFactor({ ...deps, clock: () => site.now, logger: log.logger }, { site: 'site', user, actor });
+  return resetTwoFactor({ ...deps, clock: () => site.now, logger: log.logger }, { site: 'site', user, actor });
 }
 
 async function trustedUsers(browser: PlainBrowser): Promise<number[]> {

@@ -1,5 +1,5 @@
 import type { Language } from '../i18n/language.js';
-import { withoutPort } from '../lib/address.js';
+import { stripPort } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { AuditStore } from '../settings/audit-store.js';
@@ -9,7 +9,7 @@ import { type ChallengeStore, type StoredChallenge, toFormToken } from './challe
 import type { FactorTriesStore } from './check-code.js';
 import { createQrCode, type EnrolmentServices, getSetupSecret } from './enrolment.js';
 import { getKeyForCheck } from './factor-key.js';
-import type { SecondFactorStore } from './factor-store.js';
+import type { FactorStore } from './factor-store.js';
 import { noticePage, notices } from './notices.js';
 import type { FormFacts, FrameFacts, SignedInAccount } from './page-frame.js';
 import { challengePage, codesAgainPage, enrolPage } from './pages.js';
@@ -52,7 +52,7 @@ export interface TwoFactorRequirement {
 
 /** The services that the steps of the second factor use. */
 export interface TwoFactorServices extends EnrolmentServices {
-  readonly factors: SecondFactorStore;
+  readonly factors: FactorStore;
   readonly challenges: ChallengeStore;
   readonly tries: FactorTriesStore;
   readonly devices: TrustedDevices;
@@ -107,12 +107,12 @@ export function toForm({ request, challenge, cookie }: TwoFactorStep): FormFacts
 
 /** The host as people know it, and the language of the pages. */
 export function toPageFacts({ host, language }: TwoFactorRequest): Omit<FrameFacts, 'nonce'> {
-  return { host: withoutPort(host), language };
+  return { host: stripPort(host), language };
 }
 
 /** The visitor's next task, according to the store. Throws StorageError. */
 export async function getNextTask(
-  factors: Pick<SecondFactorStore, 'read'>,
+  factors: Pick<FactorStore, 'read'>,
   challenge: StoredChallenge,
 ): Promise<'code' | 'enrol' | 'save-codes' | 'nothing'> {
   const factor = await factors.read(challenge);

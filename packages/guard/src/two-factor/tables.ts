@@ -4,7 +4,7 @@ import type { Migrations } from '../storage/migrations.js';
 /**
  * Tables of the second factor. Codes, cookies and keys are stored only hashed or encrypted; times are milliseconds.
  */
-export interface SecondFactorTables {
+export interface TwoFactorTables {
   second_factors: SecondFactorsTable;
   second_factor_codes: SecondFactorCodesTable;
   second_factor_challenges: SecondFactorChallengesTable;
@@ -82,7 +82,7 @@ interface SecondFactorTriesTable {
   paused_until: number;
 }
 
-const secondFactorMigration: Migration = {
+const twoFactorMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
       .createTable('second_factors')
@@ -180,7 +180,7 @@ const challengeBrowserMigration: Migration = {
 };
 
 export const secondFactorMigrations: Migrations = {
-  '003_second_factor': secondFactorMigration,
+  '003_second_factor': twoFactorMigration,
   '024_challenge_stamps': challengeStampMigration,
   '042_challenges_without_user_agent': challengeBrowserMigration,
   '043_challenge_targets': challengeTargetMigration,

@@ -57,7 +57,7 @@ function pagesIn(language: Language): Record<string, string> {
 }
 
 /** What people read or hear, also the file that they download. */
-function wordsOf(html: string): string {
+function toWords(html: string): string {
   const visible = html.replace(/<(style|script)[^>]*>.*?<\/\1>/gs, '');
   const named = [...visible.matchAll(/(?:aria-label|data-copied|data-copy|download)="([^"]*)"/g)].map(
     ([, text]) => text,
@@ -81,7 +81,7 @@ describe('every page, in a language that nobody speaks', () => {
   });
 
   it('takes each of its words from the catalogue', () => {
-    const left = Object.entries(pages).map(([name, html]) => [name, notSaid(wordsOf(html)).replace(VALUES, '')]);
+    const left = Object.entries(pages).map(([name, html]) => [name, notSaid(toWords(html)).replace(VALUES, '')]);
     expect(left.filter(([, words]) => /[a-z]{2}/i.test(words as string))).toEqual([]);
     expect(Object.keys(pages).length).toBeGreaterThan(30);
   });
@@ -101,7 +101,7 @@ describe.each(['de_DE', 'es_ES', 'it_IT'])('every page in %s', (locale) => {
   it('says its language and leaves nothing unfilled', () => {
     for (const [name, html] of Object.entries(pages)) {
       expect(html, name).toContain(` lang="${locale.replace('_', '-')}">`);
-      expect(wordsOf(html), name).not.toMatch(/[{}]|%%|undefined/);
+      expect(toWords(html), name).not.toMatch(/[{}]|%%|undefined/);
     }
   });
 
@@ -118,7 +118,7 @@ describe('the words of a time', () => {
   const said = (locale: string) => {
     const language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })(locale);
     const closed = { host: 'h.example', home: '/', now: NOW, timeZone: 'Europe/Berlin' };
-    const page = (until: number) => wordsOf(lockedPage(language, { ...closed, until }, 1)).replace(/\s+/g, ' ');
+    const page = (until: number) => toWords(lockedPage(language, { ...closed, until }, 1)).replace(/\s+/g, ' ');
     return [page(NOW + HOUR - 120_000), page(NOW + 33.5 * HOUR)];
   };
 

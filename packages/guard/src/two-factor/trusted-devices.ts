@@ -4,7 +4,7 @@ import { KeyedMutex } from '../lib/mutex.js';
 import type { SiteId } from '../site.js';
 import { type Database, withTables } from '../storage/database.js';
 import { hashToken } from './challenges.js';
-import type { SecondFactorTables } from './tables.js';
+import type { TwoFactorTables } from './tables.js';
 
 export const TRUSTED_SECONDS = 30 * 24 * 3600;
 /** Trusted devices per user; the oldest is dropped first. */
@@ -114,8 +114,8 @@ export interface TrustedDeviceStore {
   add(site: SiteId, device: StoredDevice, at: { now: number; keep: number }): Promise<void>;
 }
 
-export function sqlTrustedDeviceStore(database: Database): TrustedDeviceStore {
-  const db = withTables<SecondFactorTables>(database);
+export function createTrustedDeviceStore(database: Database): TrustedDeviceStore {
+  const db = withTables<TwoFactorTables>(database);
   return {
     async read(site, now) {
       const rows = await db

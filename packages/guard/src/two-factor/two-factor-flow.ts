@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isSameSite, readCookie, writeCookie } from '../http/headers.js';
+import { createCookie, isSameSite, readCookie } from '../http/headers.js';
 import { toReference } from '../http/request-id.js';
 import { ApiError } from '../lib/api-error.js';
 import { toVisitorText } from '../lib/carried-address.js';
@@ -157,7 +157,7 @@ async function beginChallenge(
   await deps.factors.rename(owner, needed.login);
   const secure = facts.scheme === 'https';
   return redirectReply(toLinks(facts.loginPath, needed.interim).self, [
-    writeCookie({ name: CHALLENGE_COOKIE, value: cookie, path: facts.loginPath, maxAge: COOKIE_SECONDS, secure }),
+    createCookie({ name: CHALLENGE_COOKIE, value: cookie, path: facts.loginPath, maxAge: COOKIE_SECONDS, secure }),
   ]);
 }
 

@@ -15,7 +15,7 @@ import type { Actor } from '../settings/audit-store.js';
 import { changeSettings, rollBackSettings, type SettingChangeContext } from '../settings/change-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { LoginData } from '../wordpress/connector-responses.js';
-import type { SecondFactorStore } from './factor-store.js';
+import type { FactorStore } from './factor-store.js';
 
 /**
  * Switches the second factor of administrators and editors on or off. Switching it on ends their sessions, so that no
@@ -26,7 +26,7 @@ import type { SecondFactorStore } from './factor-store.js';
  * @throws ApiError when WordPress or the store can't take the change, or the sessions can't be ended; then the setting
  *   is unchanged
  */
-export async function setSecondFactor(
+export async function setTwoFactor(
   change: SettingChangeContext & { readonly endOtherSessions: (site: SiteConfig) => Promise<void> },
   { site, actor, value }: { readonly site: SiteConfig; readonly actor: Actor; readonly value: 0 | 1 },
 ): Promise<string> {
@@ -128,7 +128,7 @@ export interface EnrolledUsers {
  * @returns the users who still have a factor, and the text for the owner
  * @throws ApiError not_found for a user without a factor; ConnectorError, StorageError
  */
-export async function resetUserSecondFactor(
+export async function resetTwoFactorForUser(
   deps: EnrolledUsers,
   reset: { readonly site: SiteId; readonly user: number; readonly actor: Actor },
 ): Promise<{ readonly enrolled: LoginOptions['reset_2fa']; readonly message: ServerText }> {
@@ -143,7 +143,7 @@ export async function resetUserSecondFactor(
 }
 
 export interface ResetServices {
-  readonly store: Pick<SecondFactorStore, 'read' | 'remove'>;
+  readonly store: Pick<FactorStore, 'read' | 'remove'>;
   /** Ends the user's sessions in WordPress; a failure stops the reset before anything is deleted. */
   readonly endSessions: (site: SiteId, user: number) => Promise<void>;
   /** Drops the user’s trusted devices in this process at once; absent in processes that serve no requests. */
@@ -161,7 +161,7 @@ export interface ResetServices {
  * @returns the user's login, or null when the user had no factor
  * @throws what `endSessions` throws, then nothing was reset; StorageError
  */
-export async function resetSecondFactor(
+export async function resetTwoFactor(
   deps: ResetServices,
   reset: { readonly site: SiteId; readonly user: number; readonly actor: Actor },
 ): Promise<{ readonly login: string } | null> {
@@ -182,7 +182,7 @@ export async function resetSecondFactor(
 
 /** Users whose second factor is set up, as `reset_2fa` of the API lists them, sorted by login. Throws StorageError. */
 export async function listEnrolled(
-  store: Pick<SecondFactorStore, 'listEnabled'>,
+  store: Pick<FactorStore, 'listEnabled'>,
   site: SiteId,
 ): Promise<{ ID: number; user_login: string }[]> {
   return (await store.listEnabled(site)).map(({ userId, login }) => ({ ID: userId, user_login: login }));

@@ -12,7 +12,7 @@ const SCRIPTS = Intl.supportedValuesOf('numberingSystem')
   .filter((digits) => digits.every((digit) => /^\p{Nd}$/u.test(digit)));
 
 const inScript = (code: string, digits: readonly string[]) => [...code].map((digit) => digits[Number(digit)]).join('');
-const codeOf = (length: number) =>
+const createCode = (length: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length }).map((all) => all.join(''));
 /** What keyboards and programs put between the digits of a number. */
 const GAPS = [' ', '\u00a0', '\u2009', '\u3000', '\t', '\n', '-', '\u2010', '\u2011', '\u2013', '\u2212', '\u30fc', '_']
@@ -39,10 +39,14 @@ describe('a code', () => {
       expect(parseBackupCode(inScript('98765432', digits))).toBe('98765432');
     }
     fc.assert(
-      fc.property(codeOf(6), fc.array(fc.constantFrom(...SCRIPTS), { minLength: 6, maxLength: 6 }), (code, scripts) => {
-        const typed = [...code].map((digit, at) => inScript(digit, scripts[at] as string[])).join('');
-        expect(parseCode(typed)).toBe(code);
-      }),
+      fc.property(
+        createCode(6),
+        fc.array(fc.constantFrom(...SCRIPTS), { minLength: 6, maxLength: 6 }),
+        (code, scripts) => {
+          const typed = [...code].map((digit, at) => inScript(digit, scripts[at] as string[])).join('');
+          expect(parseCode(typed)).toBe(code);
+        },
+      ),
     );
   });
 
@@ -129,9 +133,14 @@ describe('a code', () => {
 
   it('is never one of two', () => {
     fc.assert(
-      fc.property(codeOf(6), codeOf(6), fc.constantFrom(' or ', ' / ', '; ', '. ', ' x '), (one, other, between) => {
-        expect(readCode(`${one}${between}${other}`, 6)).toBeNull();
-      }),
+      fc.property(
+        createCode(6),
+        createCode(6),
+        fc.constantFrom(' or ', ' / ', '; ', '. ', ' x '),
+        (one, other, between) => {
+          expect(readCode(`${one}${between}${other}`, 6)).toBeNull();
+        },
+      ),
     );
   });
 });

@@ -70,7 +70,7 @@ async function received(answer: (response: ServerResponse) => void): Promise<str
 const begin = (response: ServerResponse, body: Buffer): void => {
   response.writeHead(403, ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(body.length)]);
 };
-const textOf = (pieces: readonly string[]): string => pieces.join('').split('\r\n\r\n').slice(1).join('\r\n\r\n');
+const toText = (pieces: readonly string[]): string => pieces.join('').split('\r\n\r\n').slice(1).join('\r\n\r\n');
 
 describe('an answer that guard ends', () => {
   it('goes out as one piece, head and body, letters of all languages whole', async () => {
@@ -80,7 +80,7 @@ describe('an answer that guard ends', () => {
       endResponse(response, body, true);
     });
     expect(pieces).toHaveLength(1);
-    expect(textOf(pieces)).toBe(body.toString());
+    expect(toText(pieces)).toBe(body.toString());
   });
 
   it('is whole when it is long, and when a part has gone out before', async () => {
@@ -89,13 +89,13 @@ describe('an answer that guard ends', () => {
       begin(response, long);
       endResponse(response, long, true);
     });
-    expect(textOf(pieces)).toBe(long.toString());
+    expect(toText(pieces)).toBe(long.toString());
     const parts = await received((response) => {
       begin(response, Buffer.from('one two'));
       response.write('one ');
       endResponse(response, Buffer.from('two'), false);
     });
-    expect(textOf(parts)).toBe('one two');
+    expect(toText(parts)).toBe('one two');
   });
 
   it('may have no body', async () => {

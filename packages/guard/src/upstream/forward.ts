@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isEventStream, type RawHeaders } from '../http/headers.js';
-import { type Address, addressKey } from '../lib/address.js';
+import { type Address, toClientKey } from '../lib/address.js';
 import { endResponse, type PendingWrite, scheduleWrite } from './batched-writes.js';
 import {
   type BodyFraming,
@@ -85,7 +85,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
   constructor(private readonly f: ForwardOptions) {
     this.#framing = f.withoutBody === true ? 'none' : readBodyFraming(f.request);
     this.#waiting = {
-      from: addressKey(f.address),
+      from: toClientKey(f.address),
       reuse: this.#mayRepeat() ? 'any' : 'young',
       use: (connection) => this.#send(connection),
       fail: (kind, cause) => this.onFailure(kind, cause),

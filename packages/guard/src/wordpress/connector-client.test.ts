@@ -7,7 +7,7 @@ import { adminUrl, type SiteConfig, type SiteFacts } from '../site.js';
 import { createConnectorClient } from './connector-client.js';
 import type { ConnectorError } from './connector-error.js';
 import { toSiteFacts } from './connector-responses.js';
-import { policyHash } from './signature.js';
+import { hashPolicy } from './signature.js';
 
 async function setUp(
   options: {
@@ -140,7 +140,7 @@ describe('a command', () => {
   it('that hands over a policy has failed when the connector stored another one', async () => {
     const { connector, client, site } = await setUp();
     const policy = { disable_feed: 1 };
-    const push = { hash: policyHash(policy), policy };
+    const push = { hash: hashPolicy(policy), policy };
     connector.toldPolicy = '0123456789abcdef';
     await expect(client.policy(site, push)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
     connector.toldPolicy = null;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { USUAL_SESSION_COOKIES } from '../http/session-cookies.js';
-import { addressKey } from '../lib/address.js';
+import { toClientKey } from '../lib/address.js';
 import { parseVisitor } from '../lib/carried-address.js';
 import type { Clock } from '../lib/clock.js';
 import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
@@ -72,7 +72,7 @@ const MORE_ORIGINS = 2;
 export interface ConnectorClient extends SessionIssuer, UserLookup {
   hello(site: SiteConfig): Promise<HelloResponse>;
   /** The user to whom this cookie and nonce belong. */
-  session(site: SiteConfig, query: Visitor & { readonly nonce: string | null }): Promise<SessionResponse>;
+  session(site: SiteConfig, query: BrowserIdentity & { readonly nonce: string | null }): Promise<SessionResponse>;
   /** Sends a policy; resolves once it is stored. @param push `reconcile`: WordPress runs a policy that guard did not send last */
   policy(
     site: SiteConfig,
@@ -91,7 +91,7 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
   renameUsers(
     site: SiteConfig,
     users: readonly { readonly ID: number; readonly user_login: string }[],
-    caller: Visitor,
+    caller: BrowserIdentity,
   ): Promise<{
     readonly faults: Readonly<Record<string, RenameFault>> | null;
     readonly setCookies: readonly string[];
@@ -104,7 +104,7 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
   endSessions(
     site: SiteConfig,
     users: readonly number[] | 'needs_factor' | 'without_factor' | { readonly rolesWithoutFactor: readonly string[] },
-    keep?: Visitor,
+    keep?: BrowserIdentity,
   ): Promise<void>;
   /** The results of the password checks in these requests. Requests without a check are omitted. */
   loginReports(site: SiteConfig, requests: readonly string[]): Promise<ReadonlyMap<string, LoginReport | 'unfinished'>>;
@@ -118,7 +118,7 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
     site: SiteConfig,
     name: string,
     content: object,
-    options?: { readonly visitor?: Visitor; readonly timeoutMs?: number },
+    options?: { readonly visitor?: BrowserIdentity; readonly timeoutMs?: number },
   ): Promise<CommandResponse>;
   /**
    * The oldest events of the outbox, and in how many seconds there are more that it still holds back (0: none). The
@@ -242,7 +242,7 @@ export function createConnectorClient(options: {
   }
 
   /** Finds the user of a browser. Any client can cause this request, so it has a separate queue. */
-  async function fetchSession(site: SiteConfig, content: object, visitor: Visitor): Promise<SessionResponse> {
+  async function fetchSession(site: SiteConfig, content: object, visitor: BrowserIdentity): Promise<SessionResponse> {
     const { cookie, sender, isMember, isWanted = () => true } = visitor;
     const address = parseVisitor(sender.address);
     const names = facts(site)?.sessionCookies ?? USUAL_SESSION_COOKIES;
@@ -250,7 +250,7 @@ export function createConnectorClient(options: {
     const queued: SessionRequest = {
       kind: 'session',
       priority: proven ? 'administrator' : isMember === true ? 'member' : 'anonymous',
-      client: address === null ? sender.address : addressKey(address),
+      client: address === null ? sender.address : toClientKey(address),
       isWanted,
     };
     const session = send(site, 'session', content, { cookie, sender }, usualMs, queued);
@@ -436,14 +436,14 @@ export interface UserLookup {
   /** The signed-in user, by the cookies alone. Only for requests that change nothing but the visitor's own data. */
   whoIs(
     site: SiteConfig,
-    visitor: Visitor,
+    visitor: BrowserIdentity,
   ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;
   /** A user by ID, or null; the stamp is empty when WordPress does not report it. */
   user(site: SiteConfig, id: number): Promise<{ readonly stamp: string } | null>;
 }
 
 /** A visitor's browser: its cookies and its sender. */
-export interface Visitor {
+export interface BrowserIdentity {
   readonly cookie: string;
   readonly sender: Sender;
   /** Whether WordPress has recently confirmed that a user is signed in with this browser. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { plainText } from '../lib/plain-text.js';
 import type { SiteConfig } from '../site.js';
 import { type CommandResponse, parseResponse } from './command-queue.js';
-import type { ConnectorClient, Visitor } from './connector-client.js';
+import type { BrowserIdentity, ConnectorClient } from './connector-client.js';
 
 /** The plugin directory; URLs without a trailing slash. */
 export interface PluginDirectory {
@@ -161,7 +161,10 @@ export interface PostHackCommands {
     },
   ): Promise<MailedLinks>;
   /** @param keep the browser whose session is kept */
-  logOutUsers(site: SiteConfig, keep: Visitor | null): Promise<{ readonly users: number; readonly salts: NewSalts }>;
+  logOutUsers(
+    site: SiteConfig,
+    keep: BrowserIdentity | null,
+  ): Promise<{ readonly users: number; readonly salts: NewSalts }>;
   core(site: SiteConfig, checksums: string): Promise<CoreFiles | 'no_checksums' | 'checksums_unreachable'>;
   administrators(site: SiteConfig): Promise<Administrators>;
   options(site: SiteConfig): Promise<SiteOptions>;

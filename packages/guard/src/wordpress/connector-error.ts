@@ -52,7 +52,7 @@ export class ConnectorError extends ApiError {
   readonly mayBeDone: boolean;
 
   constructor(fault: ConnectorFault, options: { cause?: unknown; mayBeDone?: boolean } = {}) {
-    const explanation = describeFault(fault);
+    const explanation = describeConnectorFault(fault);
     const detail = toEnglish(explanation);
     super(toCode(fault), { cause: new Error(detail, { cause: options.cause }) });
     this.name = 'ConnectorError';
@@ -69,7 +69,7 @@ export function isConnectorGone(error: unknown): boolean {
 }
 
 /** One sentence about a fault, for log and status. */
-export function describeFault(fault: ConnectorFault): ServerText {
+export function describeConnectorFault(fault: ConnectorFault): ServerText {
   switch (fault.kind) {
     case 'missing':
       return fault.host === undefined

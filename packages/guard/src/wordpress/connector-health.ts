@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { ConnectorState, SiteConfig, SiteId } from '../site.js';
 import type { ConnectorClient } from './connector-client.js';
-import { ConnectorError, describeFault } from './connector-error.js';
+import { ConnectorError, describeConnectorFault } from './connector-error.js';
 import type { HelloResponse } from './connector-responses.js';
 import type { Signal } from './signature.js';
 
@@ -113,13 +113,13 @@ export function createConnectorHealth(deps: {
       case 'missing':
         logger.error(
           { event: 'connector-missing', site: site.id, ...(state.host !== undefined && { host: state.host }) },
-          `${toEnglish(describeFault(state))} ${STILL_SERVED}`,
+          `${toEnglish(describeConnectorFault(state))} ${STILL_SERVED}`,
         );
         return;
       case 'other_secret':
         logger.error(
           { event: 'connector-other-secret', site: site.id, key: state.keyId },
-          `${toEnglish(describeFault(state))} ${STILL_SERVED}`,
+          `${toEnglish(describeConnectorFault(state))} ${STILL_SERVED}`,
         );
         return;
       case 'unreachable':
@@ -130,7 +130,7 @@ export function createConnectorHealth(deps: {
             cause: state.cause,
             ...(state.redirect !== undefined && { redirect: state.redirect.target }),
           },
-          toEnglish(describeFault(state)),
+          toEnglish(describeConnectorFault(state)),
         );
     }
   }

@@ -11,13 +11,13 @@ const cookieName = z.string().max(200);
 const NAMES_MAX = 200;
 
 /** A list of what has this form. What has another is left out, so that a plugin's odd name does not invalidate the rest. */
-const listOf = (form: z.ZodType<string>) =>
+const arrayOrObject = (form: z.ZodType<string>) =>
   z
     .array(z.unknown())
     .catch([])
     .transform((list) => list.filter((entry): entry is string => form.safeParse(entry).success).slice(0, NAMES_MAX));
-const names = listOf(z.string().min(1).max(200));
-const folders = listOf(urlPath.min(1));
+const names = arrayOrObject(z.string().min(1).max(200));
+const folders = arrayOrObject(urlPath.min(1));
 
 /** Response to `hello`. */
 export const helloResponse = z.object({

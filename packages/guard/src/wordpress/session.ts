@@ -11,7 +11,7 @@ const CACHE_MS = 5000;
 const CACHE_ENTRIES = 1000;
 
 /** The credentials that a browser sent. */
-export interface Credentials {
+export interface SessionCredentials {
   readonly cookie: string;
   readonly nonce: string;
   readonly sender: Sender;
@@ -27,14 +27,14 @@ export interface Sessions {
    * too_many_calls or wordpress_busy when the queue is full.
    * @param fresh bypasses the cache, so that a logout or a lost role takes effect at once
    */
-  getUser(site: SiteConfig, credentials: Credentials, fresh: boolean): Promise<WordPressUser | null>;
+  getUser(site: SiteConfig, credentials: SessionCredentials, fresh: boolean): Promise<WordPressUser | null>;
   /** Clears the cache of a site. */
   clear(site: SiteId): void;
 }
 
 interface SessionQuery {
   readonly answer: Promise<SessionResponse>;
-  readonly callers: Credentials[];
+  readonly callers: SessionCredentials[];
 }
 
 interface Entry {

@@ -6,9 +6,9 @@ import {
   createMac,
   type GuardNote,
   guardHeader,
+  hashPolicy,
   isSignedCronRequest,
   keyId,
-  policyHash,
   readCallHeader,
   readSignal,
 } from './signature.js';
@@ -95,7 +95,7 @@ describe('the headers between guard and the connector', () => {
   });
 
   it.each(vectors.policies)('hashes a policy to $hash', (vector) => {
-    expect(policyHash(vector.policy)).toBe(vector.hash);
+    expect(hashPolicy(vector.policy)).toBe(vector.hash);
   });
 
   it.each(vectors.signals)('reads a signal: $name', ({ header, requestId, ...said }) => {

@@ -160,7 +160,7 @@ export type Signal =
   | { readonly kind: 'invalid' };
 
 /** Whether the connector confirms that a user is signed in for this request. */
-export function isMember(signal: Signal): boolean {
+export function isSignedIn(signal: Signal): boolean {
   return signal.kind === 'ok' && signal.flags.includes('m');
 }
 
@@ -216,7 +216,7 @@ export function readSignal(secret: string, value: string | undefined, requestId:
 }
 
 /** Hash of a policy document as both sides compute it: 16 hexadecimal digits. */
-export function policyHash(policy: Readonly<Record<string, string | number | boolean | null>>): string {
+export function hashPolicy(policy: Readonly<Record<string, string | number | boolean | null>>): string {
   const sorted = Object.fromEntries(Object.entries(policy).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16);
 }

@@ -5,7 +5,7 @@ import { byHttpsAlone, forHost, webServer } from '../../test/support/web-server-
 import { forwardedHeaders } from '../http/headers.js';
 import { defaultSitePaths, type SiteFacts } from '../site.js';
 import { createConnectorClient } from './connector-client.js';
-import { policyHash } from './signature.js';
+import { hashPolicy } from './signature.js';
 import { describeRedirect, getRedirectOrigin, type SiteOrigin, toNamedHost, toSiteOrigin } from './site-origin.js';
 
 const upstream = 'http://127.0.0.1:8081';
@@ -162,7 +162,7 @@ describe('a command', () => {
       return true;
     });
     const policy = { disable_feed: 1 };
-    const push = { hash: policyHash(policy), policy };
+    const push = { hash: hashPolicy(policy), policy };
     await clientFor().policy(siteConfig({ upstream, hosts: ['a.example'] }), push);
     expect(connector.policy).toEqual(push);
     expect(connector.commands).toEqual(['policy']);

@@ -5,7 +5,7 @@ import { toAddress } from '../../src/lib/address.js';
 import { AddressSet } from '../../src/lib/address-set.js';
 import { decideOnReadings } from '../../src/rules/doubtful-paths.js';
 import { defaultLoginSettings } from '../../src/rules/login-policy.js';
-import { compilePolicy, isFinal, type Policy } from '../../src/rules/policy.js';
+import { compileSnapshot, isFinal, type Snapshot } from '../../src/rules/policy.js';
 import { defaultSitePaths, type SitePaths } from '../../src/site.js';
 
 const all = (value: 0 | 1): SecurityOptions =>
@@ -15,8 +15,8 @@ export const allOff = all(0);
 export const allOn = all(1);
 
 /** The policy of a site with these options on and every other one off. For tests. */
-export function policyWith(options: Partial<SecurityOptions>, paths: Partial<SitePaths> = {}): Policy {
-  return compilePolicy({
+export function policyWith(options: Partial<SecurityOptions>, paths: Partial<SitePaths> = {}): Snapshot {
+  return compileSnapshot({
     options: { ...allOff, ...options },
     paths: { ...defaultSitePaths, ...paths },
     blocked: AddressSet.empty,
@@ -30,7 +30,7 @@ export const noFault = (rule: string, cause: unknown): void => {
 };
 
 /** The facts of a GET of that target. */
-export function factsOf(target: string, paths: Partial<SitePaths> = {}): RequestFacts {
+export function parseFacts(target: string, paths: Partial<SitePaths> = {}): RequestFacts {
   const canonical = toCanonicalPath(target);
   if (!canonical.ok) throw new Error(`${target}: ${canonical.reason}`);
   return toFacts(canonical.path, canonical.query, paths);
@@ -50,7 +50,7 @@ function toFacts(path: CanonicalPath, query: string, paths: Partial<SitePaths>):
  * Name of the rule that refuses a target, with a question mark when the response decides; `ambiguous` when another
  * program would read something that must not be served, or `passes`.
  */
-export function ask(policy: Policy, target: string, paths: Partial<SitePaths> = {}): string {
+export function ask(policy: Snapshot, target: string, paths: Partial<SitePaths> = {}): string {
   const canonical = toCanonicalPath(target);
   if (!canonical.ok) return 'ambiguous';
   const { query, doubt } = canonical;

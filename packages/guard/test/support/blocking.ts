@@ -8,7 +8,7 @@ import { eventually } from './scratch.js';
 type Site = Awaited<ReturnType<typeof activitySite>>;
 
 /** The visitor id of an address, after a visit of it. */
-export async function idOf(site: Site, address: string): Promise<number> {
+export async function findVisitorId(site: Site, address: string): Promise<number> {
   await site.visit('/seen', { address });
   let id: number | undefined;
   await eventually(async () => {

@@ -27,11 +27,11 @@ export interface Outcome {
 
 /** The same without holding up this process, which may be the WordPress that the command asks. */
 export function runBeside(...args: string[]): Promise<Outcome> {
-  return outcomeOf(spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  return waitForOutcome(spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
 /** What a process prints until its end, and its exit code. It ends with the test at the latest. */
-export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+export async function waitForOutcome(child: ChildProcess): Promise<Outcome> {
   endWithTest(child);
   let [stdout, stderr] = ['', ''];
   child.stdout?.on('data', (chunk) => {

@@ -25,7 +25,7 @@ export async function dnsServer(): Promise<DnsServer> {
     silent: false,
   };
   socket.on('message', (query, peer) => {
-    const { name, type, end } = questionOf(query);
+    const { name, type, end } = readQuestion(query);
     server.asked.push(`${type} ${name}`);
     if (server.silent) return;
     const answers = (server.records.get(`${type} ${name}`) ?? []).map((value) => record(type, value));
@@ -43,7 +43,7 @@ export async function dnsServer(): Promise<DnsServer> {
   return server;
 }
 
-function questionOf(query: Buffer): { name: string; type: string; end: number } {
+function readQuestion(query: Buffer): { name: string; type: string; end: number } {
   const labels: string[] = [];
   let at = 12;
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {

@@ -215,7 +215,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     if (header === undefined && !fake.requireGuard) {
       return finish(response, request.url?.includes('rest_route') ? 404 : 200, { code: 'rest_no_route' });
     }
-    response.setHeader('X-Security-Optimizer-Signal', `1 ${keyOf(fake.secret)}`);
+    response.setHeader('X-Security-Optimizer-Signal', `1 ${toKey(fake.secret)}`);
     return finish(response, 403, { message: 'This address is not available here.' });
   }
   const known =
@@ -224,7 +224,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     checkCommand(fake, command, request.headers['x-security-optimizer-command'], body);
   if (known) await fake.hold(command, request.headers.cookie);
   const done = known ? await run(fake, command, JSON.parse(body), request) : null;
-  const fields = `1 ${keyOf(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
+  const fields = `1 ${toKey(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);
   if (request.method === 'POST' && request.url === '/wp-login.php') {
     // Nobody knows the owner's password.
@@ -288,7 +288,7 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
   if (command === 'policy') {
     await fake.beforePolicy();
     const { hash, policy } = body as { hash: string; policy: Record<string, number | string> };
-    if (hash !== hashOf(policy)) return null;
+    if (hash !== hashPolicy(policy)) return null;
     fake.policy = { hash, policy };
     return { policy: fake.toldPolicy ?? hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
   }
@@ -303,11 +303,11 @@ function mac(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }
 
-function keyOf(secret: string): string {
+function toKey(secret: string): string {
   return createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
 }
 
-function hashOf(policy: Record<string, number | string>): string {
+function hashPolicy(policy: Record<string, number | string>): string {
   const pairs = Object.keys(policy)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${JSON.stringify(policy[name])}`);
@@ -327,7 +327,7 @@ function checkGuardHeader(
   const [version, key, time, requestId] = parts;
   const signed = mac(secret, `guard-request${note}\n${parts.slice(0, 6).join(' ')}`);
   const fresh = isNow(time, clockAhead);
-  const fits = parts.length === 7 && version === '1' && key === keyOf(secret) && parts[6] === signed && fresh;
+  const fits = parts.length === 7 && version === '1' && key === toKey(secret) && parts[6] === signed && fresh;
   return fits ? (requestId ?? null) : null;
 }
 

@@ -174,10 +174,10 @@ async function answer(
   const body = Buffer.concat(chunks).toString();
   const requestId = String(request.headers['x-security-optimizer-guard']).split(' ')[3] ?? '';
   const context = readContext(secret, requestId, request.headers['x-security-optimizer-context']);
-  const note = noteOf(secret, String(request.headers['x-security-optimizer-guard']));
+  const note = readLoginNote(secret, String(request.headers['x-security-optimizer-guard']));
   const shown = shownTo(secret, request.url ?? '/', requestId, context, note);
   const bytes = headBytes(request);
-  const credentials = basicOf(request);
+  const credentials = readBasicCredentials(request);
   if (fake.webServer !== null && asksFirst(fake.webServer, request, credentials)) {
     response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="staging"', 'Content-Length': 0 }).end();
     return;
@@ -345,7 +345,7 @@ function readContext(secret: string, requestId: string, value: string | string[]
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
 }
 
-function basicOf(request: IncomingMessage): string | null {
+function readBasicCredentials(request: IncomingMessage): string | null {
   const value = /^basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
   return value === undefined ? null : Buffer.from(value, 'base64').toString();
 }
@@ -358,7 +358,7 @@ function asksFirst(server: WebServerBasic, request: IncomingMessage, sent: strin
 }
 
 /** Which purpose the guard header was signed for, beyond the plain one. */
-function noteOf(secret: string, header: string): string {
+function readLoginNote(secret: string, header: string): string {
   const cut = header.lastIndexOf(' ');
   const notes = ['', 'context', 'decoy', 'decoy context', 'repeated', 'repeated decoy', 'probe'];
   const note = notes.find((each) => {

@@ -4,7 +4,7 @@ import { defaultSecurityOptions } from '@security-optimizer/contract/protections
 import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.js';
 import { configFile } from '../../src/config/config-file.js';
-import { createGuardServer } from '../../src/gateway/server.js';
+import { createGateway } from '../../src/gateway/server.js';
 import { english } from '../../src/i18n/language.js';
 import { AddressSet } from '../../src/lib/address-set.js';
 import { silentLogger } from '../../src/lib/logger.js';
@@ -15,7 +15,7 @@ import { createMissingReports } from '../../src/login/missing-reports.js';
 import { type PasswordCheckLimits, PasswordCheckQueue } from '../../src/login/password-check-queue.js';
 import { ThrottledAccounts } from '../../src/login/throttled-accounts.js';
 import { defaultLoginSettings, type LoginSettings } from '../../src/rules/login-policy.js';
-import { compilePolicy, LivePolicy } from '../../src/rules/policy.js';
+import { compileSnapshot, LiveSnapshots } from '../../src/rules/policy.js';
 import { defaultSitePaths } from '../../src/site.js';
 import { createTwoFactorHooks } from '../../src/two-factor/request-hooks.js';
 import type { TwoFactorRequirement } from '../../src/two-factor/steps.js';
@@ -112,14 +112,14 @@ export async function loginGateUnderTest(
     mail: { smtp: null },
     logLevel: 'silent',
   };
-  const live = new LivePolicy();
+  const live = new LiveSnapshots();
   let login: LoginSettings = defaultLoginSettings;
   const set = (change: Partial<LoginSettings>): void => {
     login = { ...login, ...change };
     const options = { ...defaultSecurityOptions, disable_xml_rpc: 0 } as const;
     live.swap(
       'site',
-      compilePolicy({
+      compileSnapshot({
         ...{ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC', multisite },
         language,
       }),
@@ -169,11 +169,11 @@ export async function loginGateUnderTest(
     clock,
     async ask({ id }) {
       staffQuestions.push(id);
-      if (!wordpress.bare && !wordpress.down) staffChecks.recordSignal(id, signalOf(wordpress.old ? '-' : 'S'));
+      if (!wordpress.bare && !wordpress.down) staffChecks.recordSignal(id, toSignal(wordpress.old ? '-' : 'S'));
     },
   });
   const secondFactor = createTwoFactorHooks(twoFactor);
-  const guard = createGuardServer({
+  const guard = createGateway({
     config,
     live,
     logger,
@@ -221,7 +221,7 @@ export async function loginGateUnderTest(
   return gate;
 }
 
-function signalOf(flags: string): Signal {
+function toSignal(flags: string): Signal {
   return { kind: 'ok', policyHash: null, connectorVersion: '0.1.0', flags };
 }
 

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { english, type Language } from '../../src/i18n/language.js';
 import { LoginAttempts } from '../../src/login/attempts.js';
-import { sqlAuditStore } from '../../src/settings/audit-store.js';
+import { createAuditStore } from '../../src/settings/audit-store.js';
 import type { SiteConfig } from '../../src/site.js';
-import { sqlChallengeStore } from '../../src/two-factor/challenges.js';
-import { sqlFactorTriesStore } from '../../src/two-factor/check-code.js';
-import { sqlSecondFactorStore } from '../../src/two-factor/factor-store.js';
+import { createChallengeStore } from '../../src/two-factor/challenges.js';
+import { createFactorTriesStore } from '../../src/two-factor/check-code.js';
+import { createFactorStore } from '../../src/two-factor/factor-store.js';
 import { recordLogin } from '../../src/two-factor/handle-submit.js';
 import type { TwoFactorRequirement } from '../../src/two-factor/steps.js';
 import { hotp, toStep } from '../../src/two-factor/totp.js';
-import { sqlTrustedDeviceStore, TrustedDevices } from '../../src/two-factor/trusted-devices.js';
+import { createTrustedDeviceStore, TrustedDevices } from '../../src/two-factor/trusted-devices.js';
 import { createTwoFactorFlow } from '../../src/two-factor/two-factor-flow.js';
 import type { SessionIssuer } from '../../src/wordpress/connector-client.js';
 import { openTestDatabase, type TestDatabase } from './database.js';
@@ -31,7 +31,7 @@ export interface SecondFactorSite {
   readonly keyFile: string;
   readonly db: TestDatabase;
   readonly twoFactor: ReturnType<typeof createTwoFactorFlow>;
-  readonly factors: ReturnType<typeof sqlSecondFactorStore>;
+  readonly factors: ReturnType<typeof createFactorStore>;
   /** Failures of addresses; the visitor's is 192.0.2.7. */
   readonly attempts: LoginAttempts;
   readonly log: ReturnType<typeof recordedLog>;
@@ -64,14 +64,14 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
   const db = await openTestDatabase(folder, { logger: log.logger });
   onTestFinished(() => db.destroy());
   const keyFile = join(folder, 'two-factor.key');
-  const factors = sqlSecondFactorStore(db);
+  const factors = createFactorStore(db);
   const attempts = new LoginAttempts();
   const twoFactor = createTwoFactorFlow({
     factors,
-    challenges: sqlChallengeStore(db),
-    tries: sqlFactorTriesStore(db),
-    audit: sqlAuditStore(db),
-    devices: new TrustedDevices(sqlTrustedDeviceStore(db)),
+    challenges: createChallengeStore(db),
+    tries: createFactorTriesStore(db),
+    audit: createAuditStore(db),
+    devices: new TrustedDevices(createTrustedDeviceStore(db)),
     issuer: {
       async issueSession(_site, { sender: _, ...asked }) {
         if (!site.wordpressAnswers) throw new Error('connection refused');

@@ -1,7 +1,7 @@
 import { english } from '../../src/i18n/language.js';
 import { localDaysFrom } from '../../src/lib/time-zone.js';
 import type { ReportSite } from '../../src/reports/build-report.js';
-import { type ReportFacts, weekBefore } from '../../src/reports/report-facts.js';
+import { getLastWeek, type ReportFacts } from '../../src/reports/report-facts.js';
 
 /** A week of a site in Berlin, and what its report is made of. */
 
@@ -22,7 +22,7 @@ export const reportSite: ReportSite = {
 };
 
 export const reportFacts: ReportFacts = {
-  period: weekBefore(REPORT_ZONE, REPORT_AT),
+  period: getLastWeek(REPORT_ZONE, REPORT_AT),
   now: {
     humans: 4292,
     bots: 2067,

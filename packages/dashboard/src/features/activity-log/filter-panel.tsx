@@ -226,11 +226,11 @@ export function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
   const texts = useDateTexts();
   const zone = useSiteZone();
   const [today] = useState(() => siteNow(zone, Date.now()).day);
-  const dayOf = (child: 'from' | 'to'): string => {
+  const toDay = (child: 'from' | 'to'): string => {
     const value = findChoice(choices, 'date', child)?.value;
     return typeof value === 'number' ? siteDay(zone, value) : '';
   };
-  const [from, to] = [dayOf('from'), dayOf('to')];
+  const [from, to] = [toDay('from'), toDay('to')];
   const first = addDays(today, -Math.max(...LOG_LIFETIMES));
   const calendar = {
     max: today,

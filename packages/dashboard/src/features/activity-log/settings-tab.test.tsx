@@ -2,10 +2,10 @@ import { act, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { refused } from '../../../test/api-server.js';
-import { choose, optionsOf } from '../../../test/choose.js';
+import { choose, listOptions } from '../../../test/choose.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
 import { openLog } from '../../../test/log-page.js';
-import { findSwitch, rowOf } from '../../../test/open-page.js';
+import { findSwitch, withinRow } from '../../../test/open-page.js';
 import { UndoLine } from './settings-tab.js';
 
 let site: FakeSite;
@@ -36,10 +36,10 @@ describe('the log settings', () => {
     await open();
     const log = await findSwitch('Activity log');
     await userEvent.click(log);
-    expect((await rowOf(log).findByRole('alert')).textContent).toContain('The option is still on.');
+    expect((await withinRow(log).findByRole('alert')).textContent).toContain('The option is still on.');
     expect(log.getAttribute('aria-checked')).toBe('true');
     site.replies.clear();
-    await userEvent.click(rowOf(log).getByRole('button', { name: 'Try again' }));
+    await userEvent.click(withinRow(log).getByRole('button', { name: 'Try again' }));
     await waitFor(() => expect(log.getAttribute('aria-checked')).toBe('false'));
   });
 
@@ -47,7 +47,7 @@ describe('the log settings', () => {
     await open();
     const field = await days();
     expect(field.textContent).toBe('12 days');
-    expect(await optionsOf(field)).toHaveLength(12);
+    expect(await listOptions(field)).toHaveLength(12);
     await userEvent.keyboard('{Escape}');
     await choose(field, '5 days');
     const question = await screen.findByRole('alertdialog', { name: 'Keep only 5 days?' });

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
 import { freshLog, visit } from '../../../test/fake-log.js';
-import { type FakeSite, gate, optionsOf, pageOf, startFakeSite } from '../../../test/fake-site.js';
+import { type FakeSite, gate, startFakeSite, toOptions, toPage } from '../../../test/fake-site.js';
 import { choose, openLog, tableTexts } from '../../../test/log-page.js';
 import { toastTexts } from '../../../test/open-page.js';
 
@@ -39,8 +39,8 @@ describe('the list of unknown visitors', () => {
     const held = gate();
     Object.assign(site.login.away_mode, { timezone: 'Pacific/Auckland' });
     site.replies.set('/fetch-options', async (call) => {
-      if (pageOf(call) === 'login') await held.opened;
-      return ok(optionsOf(site, pageOf(call)));
+      if (toPage(call) === 'login') await held.opened;
+      return ok(toOptions(site, toPage(call)));
     });
     await openLog(site);
     await tableTexts(TABLE);

@@ -64,7 +64,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
 
   /** Notes what holds after a call, for all of its visitors. @returns end of the block of the first one */
   function note(target: BlockTarget, answer: BlockAnswer, assumed: CurrentBlock | null): CurrentBlock | null {
-    const done = answer.done?.map((item) => ({ ...item, name: nameOf(target, item.visitor_id) }));
+    const done = answer.done?.map((item) => ({ ...item, name: toName(target, item.visitor_id) }));
     const all = done ?? [{ name: target.name, current: answer.current }];
     for (const { name, current } of all) {
       const block = current === undefined ? assumed && { ...assumed, range: name } : current;
@@ -210,7 +210,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
   };
 }
 
-function nameOf({ several, name }: BlockTarget, visitorId: number): string {
+function toName({ several, name }: BlockTarget, visitorId: number): string {
   return several?.find((item) => item.visitorId === visitorId)?.name ?? name;
 }
 

@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
-import { choose, optionsOf } from '../../../test/choose.js';
+import { choose, listOptions } from '../../../test/choose.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
 import { errorsIn, openDialog } from '../../../test/login-page.js';
 
@@ -84,7 +84,7 @@ describe('Configure Away Mode for a period', () => {
     await choose(screen.getByLabelText('Year'), '2027');
     await choose(screen.getByLabelText('Month'), 'May');
     expect([isOff(/21 May/), isOff(/22 May/)]).toEqual([false, true]);
-    expect(await optionsOf(screen.getByLabelText('Year'))).toHaveLength(101);
+    expect(await listOptions(screen.getByLabelText('Year'))).toHaveLength(101);
   });
 
   it('is chosen with the keyboard alone; Escape closes the calendar and not the dialog', async () => {

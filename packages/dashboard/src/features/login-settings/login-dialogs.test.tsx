@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { refused } from '../../../test/api-server.js';
 import { choose } from '../../../test/choose.js';
-import { type FakeSite, gate, pageOf, startFakeSite } from '../../../test/fake-site.js';
+import { type FakeSite, gate, startFakeSite, toPage } from '../../../test/fake-site.js';
 import { errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
 import { findSwitch, openPage, toastTexts } from '../../../test/open-page.js';
 
@@ -253,7 +253,7 @@ describe('Change Common Usernames', () => {
       expect(
         site
           .calls('/fetch-options')
-          .map(pageOf)
+          .map(toPage)
           .filter((page) => page === 'login'),
       ).toHaveLength(2),
     );

@@ -2,9 +2,9 @@ import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
-import { choose, optionsOf } from '../../../test/choose.js';
-import { type FakeSite, gate, pageOf, startFakeSite } from '../../../test/fake-site.js';
-import { findSwitch, openPage, rowOf, toastTexts, visited } from '../../../test/open-page.js';
+import { choose, listOptions } from '../../../test/choose.js';
+import { type FakeSite, gate, startFakeSite, toPage } from '../../../test/fake-site.js';
+import { findSwitch, openPage, toastTexts, visited, withinRow } from '../../../test/open-page.js';
 
 const TWO_FACTOR = 'Two-factor Authentication for Admin & Editors Users';
 const NAMES = 'Disable Common Usernames';
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 const open = (config: Record<string, unknown> = {}) => openPage(site, config, 'LOGIN_SETTINGS');
-const rowNamed = (title: string) => rowOf(screen.getByRole('heading', { level: 3, name: new RegExp(`^${title}`) }));
+const rowNamed = (title: string) => withinRow(screen.getByRole('heading', { level: 3, name: new RegExp(`^${title}`) }));
 
 describe('the Login Security page', () => {
   it('shows skeleton rows without any state while the options load, and says so once', async () => {
@@ -93,11 +93,11 @@ describe('the protection status in the header', () => {
 
   it('asks for the other options only once the page has its own, and keeps quiet when that fails', async () => {
     site.replies.set('/fetch-options', (call) =>
-      pageOf(call) === 'login' ? ok(site.login) : refused(503, 'wordpress_unreachable', 'WordPress does not answer.'),
+      toPage(call) === 'login' ? ok(site.login) : refused(503, 'wordpress_unreachable', 'WordPress does not answer.'),
     );
     await open();
     await findSwitch(TWO_FACTOR);
-    await waitFor(() => expect(site.calls('/fetch-options').map(pageOf)).toEqual(['login', 'security']));
+    await waitFor(() => expect(site.calls('/fetch-options').map(toPage)).toEqual(['login', 'security']));
     expect(document.querySelector('.so-status')).toBeNull();
     // Nor is room kept for what will not come.
     await waitFor(() => expect(document.querySelector('.so-status-wait')).toBeNull());
@@ -136,7 +136,7 @@ describe('the rows that act at once', () => {
     site.login.login_attempts = [{ value: 5, label: 'Five tries', selected: 1 }];
     await open();
     const limit = await screen.findByRole('combobox', { name: 'Limit Login Attempts' });
-    expect((await optionsOf(limit)).map(({ textContent }) => textContent)).toEqual(['Five tries']);
+    expect((await listOptions(limit)).map(({ textContent }) => textContent)).toEqual(['Five tries']);
   });
 
   it('tell how many addresses are locked, and lead to them, while attempts are limited', async () => {
@@ -151,7 +151,7 @@ describe('the rows that act at once', () => {
   it('set the limit of login attempts, and go back to the true value when that fails', async () => {
     await open();
     const limit = await screen.findByRole('combobox', { name: 'Limit Login Attempts' });
-    const texts = (await optionsOf(limit)).map(({ textContent }) => textContent);
+    const texts = (await listOptions(limit)).map(({ textContent }) => textContent);
     expect(texts).toEqual(['OFF', '3 attempts', '5 attempts']);
     await userEvent.keyboard('{Escape}');
     site.replies.set('/limit-login-attempts', () => refused(500, 'internal', 'No.'));

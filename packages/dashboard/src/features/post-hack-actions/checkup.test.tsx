@@ -5,10 +5,10 @@ import { ok, refused } from '../../../test/api-server.js';
 import { findSwitch } from '../../../test/open-page.js';
 import {
   findButton,
+  getTexts,
   openPostHack,
   type PostHackSite,
   startPostHackSite,
-  textsOf,
 } from '../../../test/post-hack-page.js';
 import { changedPlugin, sampleCheckup, sampleFinding, sampleResult, suspicious } from '../../../test/sample-checkup.js';
 import { sampleItem, sampleJob } from '../../../test/sample-jobs.js';
@@ -44,7 +44,7 @@ describe('the verdict of the checkup', () => {
     expect(tile()).toContain('is-warn');
     expect(screen.getByText('Core files could not be compared')).toBeDefined();
     expect(document.querySelectorAll('.so-meter__bar .is-gap')).toHaveLength(1);
-    expect(textsOf('.so-checks li')).toContain('Core files: not checked');
+    expect(getTexts('.so-checks li')).toContain('Core files: not checked');
   });
 
   it('is amber when nothing could be checked at all', async () => {
@@ -73,7 +73,7 @@ describe('the verdict of the checkup', () => {
         .getByRole('link', { name: 'Open the user' })
         .getAttribute('href'),
     ).toBe('http://example.com/wp-admin/user-edit.php?user_id=7');
-    expect(textsOf('.so-checks li')).toEqual([
+    expect(getTexts('.so-checks li')).toEqual([
       'Core files: not checked',
       'Administrators: 1 finding',
       'Uploads: 1 finding',
@@ -173,7 +173,7 @@ describe('what an owner does with a finding', () => {
       return ok({ job: site.jobs[0] });
     });
     await open();
-    expect(textsOf('.so-finding details summary')).toEqual(['2 more']);
+    expect(getTexts('.so-finding details summary')).toEqual(['2 more']);
     await userEvent.click(await findButton(`Reinstall: ${changedPlugin.title}`));
     expect(await screen.findByText('0 of 1 plugin done')).toBeDefined();
     expect(site.sent('/reinstall-plugins')).toEqual([{ only: ['form/form.php'] }]);
@@ -206,7 +206,7 @@ describe('the weekly checkup', () => {
       earlier: [...sampleCheckup().earlier, { at: 1_790_000_000, findings: 2, missing: [] }],
     };
     await open();
-    expect(textsOf('.so-past b')).toEqual([
+    expect(getTexts('.so-past b')).toEqual([
       'Nothing found',
       'Nothing found',
       'Nothing found, Core files: not checked',
@@ -214,8 +214,8 @@ describe('the weekly checkup', () => {
     ]);
     site.replies.set('/checkup', () => ok(all));
     await userEvent.click(await findButton('Show all'));
-    await waitFor(() => expect(textsOf('.so-past b')).toHaveLength(5));
-    expect(textsOf('.so-past b')[4]).toBe('2 findings');
+    await waitFor(() => expect(getTexts('.so-past b')).toHaveLength(5));
+    expect(getTexts('.so-past b')[4]).toBe('2 findings');
     expect(site.sent('/checkup').at(-1)).toEqual({ all: 1 });
     expect(screen.queryByRole('button', { name: 'Show all' })).toBeNull();
   });

@@ -183,7 +183,7 @@ export function Verdict({ known: { running, latest }, disabled, starting, onLook
   const total = running?.total ?? latest?.checks.length ?? CHECKS.length;
   const ran = latest?.checks.filter((check) => check.ran === 1).length ?? 0;
   const done = isRunning ? (running?.done ?? 0) : ran;
-  const { icon, state, title } = verdictOf(latest, ran);
+  const { icon, state, title } = toVerdict(latest, ran);
   const checking = __('Checking…', 'security-optimizer');
   const label = isRunning
     ? /* translators: 1: checks that have ended, 2: all checks */
@@ -225,7 +225,7 @@ export function Verdict({ known: { running, latest }, disabled, starting, onLook
   );
 }
 
-function verdictOf(latest: CheckupResult | null, ran: number) {
+function toVerdict(latest: CheckupResult | null, ran: number) {
   if (latest === null) {
     return { icon: 'search', state: 'off', title: __('Not checked yet', 'security-optimizer') } as const;
   }

@@ -5,10 +5,10 @@ import { ok } from '../../../test/api-server.js';
 import { toastTexts } from '../../../test/open-page.js';
 import {
   findButton,
+  getTexts,
   openPostHack,
   type PostHackSite,
   startPostHackSite,
-  textsOf,
 } from '../../../test/post-hack-page.js';
 import { sampleItem, sampleJob } from '../../../test/sample-jobs.js';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
   site = await startPostHackSite();
 });
 
-const rowOf = async (name: string) => {
+const findRow = async (name: string) => {
   const row = (await screen.findByText(name)).closest('li');
   if (row === null) throw new Error(`${name} is not in a list.`);
   return row;
@@ -38,7 +38,7 @@ describe('an action under way', () => {
     expect(bar.getAttribute('aria-valuetext')).toBe('0 of 2 plugins done');
     expect(screen.getByText('You can leave this page. We’ll carry on.')).toBeDefined();
     expect((await findButton('Reinstalling…')).getAttribute('aria-disabled')).toBe('true');
-    expect((await rowOf('shop')).textContent).toContain('Waiting');
+    expect((await findRow('shop')).textContent).toContain('Waiting');
 
     site.jobs = [
       sampleJob({
@@ -54,9 +54,9 @@ describe('an action under way', () => {
       }),
     ];
     await waitFor(() => expect(screen.queryByRole('progressbar')).toBeNull());
-    expect((await rowOf('form')).textContent).toContain('Clean copy in place. 1 changed file was replaced.');
-    expect((await rowOf('form')).textContent).toContain('1 file that is not part of it was removed');
-    expect((await rowOf('shop')).textContent).toContain('Skipped. Not a free plugin.');
+    expect((await findRow('form')).textContent).toContain('Clean copy in place. 1 changed file was replaced.');
+    expect((await findRow('form')).textContent).toContain('1 file that is not part of it was removed');
+    expect((await findRow('shop')).textContent).toContain('Skipped. Not a free plugin.');
     expect(screen.getByText('1 plugin has a clean copy.')).toBeDefined();
     const looks = site.calls('/post-hack-jobs').length;
     await new Promise((resolve) => setTimeout(resolve, 1300));
@@ -84,7 +84,7 @@ describe('an action under way', () => {
     ];
     await openPostHack(site);
     await screen.findByText('10 of 400 users done');
-    const region = () => textsOf('.so-card > .so-vh[role="status"] p').join(' | ');
+    const region = () => getTexts('.so-card > .so-vh[role="status"] p').join(' | ');
     announced.push(region());
     for (const done of [60, 110, 390]) {
       site.jobs = [reset(done)];
@@ -137,7 +137,7 @@ describe('an action under way', () => {
     site.jobs = [sampleJob({ state: 'done', ended: 1_795_255_260, items, total: items.length, done: items.length })];
     await openPostHack(site);
     await findButton('Reinstall all');
-    expect(textsOf('.so-run__head b')).toEqual([title]);
+    expect(getTexts('.so-run__head b')).toEqual([title]);
   });
 
   it('says that the directory could not be asked, and offers to ask it again', async () => {
@@ -147,7 +147,7 @@ describe('an action under way', () => {
     ];
     site.replies.set('/reinstall-plugins', () => ok({ job: site.jobs[0] }));
     await openPostHack(site);
-    expect((await rowOf('form')).textContent).toContain(`Could not be checked. ${reason}`);
+    expect((await findRow('form')).textContent).toContain(`Could not be checked. ${reason}`);
     await userEvent.click(await findButton('Try again: form'));
     await waitFor(() => expect(site.sent('/reinstall-plugins')).toEqual([{ only: ['form/form.php'] }]));
   });
@@ -183,7 +183,7 @@ describe('an action under way', () => {
       }),
     ];
     await openPostHack(site);
-    const row = await rowOf(name);
+    const row = await findRow(name);
     expect(row.querySelector('img, script')).toBeNull();
     expect(row.textContent).toContain('<script>1</script>');
   });

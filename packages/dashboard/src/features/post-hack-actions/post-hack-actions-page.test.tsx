@@ -6,10 +6,10 @@ import { gate } from '../../../test/fake-site.js';
 import { closePage } from '../../../test/open-page.js';
 import {
   findButton,
+  getTexts,
   openPostHack,
   type PostHackSite,
   startPostHackSite,
-  textsOf,
 } from '../../../test/post-hack-page.js';
 import { sampleJob } from '../../../test/sample-jobs.js';
 
@@ -30,7 +30,7 @@ describe('Post-hack Actions', () => {
       'Force password reset',
       'Log out all users',
     ]);
-    expect(textsOf('.so-facts li')).toEqual([
+    expect(getTexts('.so-facts li')).toEqual([
       'Settings and content stay',
       '12 plugins',
       'You are logged out too',
@@ -44,7 +44,7 @@ describe('Post-hack Actions', () => {
     site.facts = { plugins: null, users: null, sessions: null };
     await openPostHack(site);
     await findButton('Reinstall all');
-    expect(textsOf('.so-facts li')).toHaveLength(3);
+    expect(getTexts('.so-facts li')).toHaveLength(3);
     await userEvent.click(await findButton('Force password reset'));
     expect(await screen.findByText(/^All users are logged out at once, you included\./)).toBeDefined();
   });

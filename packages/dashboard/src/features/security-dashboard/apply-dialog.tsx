@@ -76,7 +76,7 @@ export default function ApplyDialog({ security, login, onClosed }: ApplyDialogPr
     setTicked(ticked.includes(id) ? ticked.filter((item) => item !== id) : [...ticked, id]);
   }
 
-  const fieldsOf = (id: StepId) => {
+  const renderFields = (id: StepId) => {
     if (id === 'login_url') {
       return (
         <UrlFields
@@ -146,7 +146,7 @@ export default function ApplyDialog({ security, login, onClosed }: ApplyDialogPr
             locked={apply.running}
             onTick={() => tick(step.id)}
           >
-            {fieldsOf(step.id)}
+            {renderFields(step.id)}
           </ApplyItem>
         ))}
       </ul>

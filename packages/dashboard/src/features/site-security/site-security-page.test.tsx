@@ -2,8 +2,8 @@ import { fireEvent, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../../../test/api-server.js';
-import { type FakeSite, gate, pageOf, startFakeSite, store } from '../../../test/fake-site.js';
-import { findSwitch, openPage, rowOf, toastTexts } from '../../../test/open-page.js';
+import { type FakeSite, gate, startFakeSite, store, toPage } from '../../../test/fake-site.js';
+import { findSwitch, openPage, toastTexts, withinRow } from '../../../test/open-page.js';
 
 const XSS = 'Advanced XSS Protection';
 const RPC = 'Disable XML-RPC';
@@ -67,11 +67,11 @@ describe('the Site Security page', () => {
 
   it('marks an essential that is off as recommended, and never the readme', async () => {
     await openPage(site);
-    expect(rowOf(await findSwitch(FEEDS)).queryByText('recommended')).not.toBeNull();
-    expect(rowOf(await findSwitch(XSS)).queryByText('recommended')).toBeNull();
+    expect(withinRow(await findSwitch(FEEDS)).queryByText('recommended')).not.toBeNull();
+    expect(withinRow(await findSwitch(XSS)).queryByText('recommended')).toBeNull();
     const readme = await findSwitch(README);
     expect(readme.getAttribute('aria-checked')).toBe('false');
-    expect(rowOf(readme).queryByText('recommended')).toBeNull();
+    expect(withinRow(readme).queryByText('recommended')).toBeNull();
   });
 
   it('counts the essentials, to which the readme does not belong', async () => {
@@ -143,7 +143,7 @@ describe('a switch', () => {
     expect(feeds.getAttribute('aria-checked')).toBe('true');
     expect(feeds.getAttribute('aria-busy')).toBe('true');
     expect(feeds.textContent).toContain('Saving…');
-    expect(rowOf(feeds).queryByText('recommended')).toBeNull();
+    expect(withinRow(feeds).queryByText('recommended')).toBeNull();
     expect(screen.getByText('6 of 6 essentials on')).toBeDefined();
     held.open();
     await waitFor(() => expect(feeds.getAttribute('aria-busy')).toBeNull());
@@ -174,10 +174,10 @@ describe('a switch', () => {
     await openPage(site);
     const feeds = await findSwitch(FEEDS);
     await userEvent.click(feeds);
-    const message = await rowOf(feeds).findByRole('alert');
+    const message = await withinRow(feeds).findByRole('alert');
     expect(message.textContent).toBe('We couldn’t save this. The option is still off. Try again');
     expect(feeds.getAttribute('aria-checked')).toBe('false');
-    expect(rowOf(feeds).queryByText('recommended')).not.toBeNull();
+    expect(withinRow(feeds).queryByText('recommended')).not.toBeNull();
     await waitFor(() => expect(toastTexts()).toEqual(['Something went wrong on our side.']));
   });
 
@@ -186,7 +186,7 @@ describe('a switch', () => {
     await openPage(site);
     const xss = await findSwitch(XSS);
     await userEvent.click(xss);
-    expect((await rowOf(xss).findByRole('alert')).textContent).toContain('The option is still on.');
+    expect((await withinRow(xss).findByRole('alert')).textContent).toContain('The option is still on.');
     expect(xss.getAttribute('aria-checked')).toBe('true');
   });
 
@@ -195,13 +195,13 @@ describe('a switch', () => {
     await openPage(site);
     const feeds = await findSwitch(FEEDS);
     await userEvent.click(feeds);
-    const again = await rowOf(feeds).findByRole('button', { name: 'Try again' });
+    const again = await withinRow(feeds).findByRole('button', { name: 'Try again' });
     site.replies.clear();
     await userEvent.click(again);
     await waitFor(() => expect(document.activeElement).toBe(feeds));
     await waitFor(() => expect(toastTexts()).toEqual(['Feeds are turned off.']));
     expect(feeds.getAttribute('aria-checked')).toBe('true');
-    expect(rowOf(feeds).queryByRole('alert')).toBeNull();
+    expect(withinRow(feeds).queryByRole('alert')).toBeNull();
   });
 
   it('does not wait for another one; each row ends in its own answer', async () => {
@@ -217,7 +217,7 @@ describe('a switch', () => {
     await userEvent.click(rpc);
     await userEvent.click(xss);
     await waitFor(() => expect(rpc.getAttribute('aria-busy')).toBeNull());
-    await rowOf(xss).findByRole('alert');
+    await withinRow(xss).findByRole('alert');
     expect(feeds.getAttribute('aria-busy')).toBe('true');
     slow.open();
     await waitFor(() => expect(feeds.getAttribute('aria-busy')).toBeNull());
@@ -279,12 +279,12 @@ describe('a switch', () => {
       expect(
         site
           .calls('/fetch-options')
-          .map(pageOf)
+          .map(toPage)
           .filter((page) => page === 'security'),
       ).toHaveLength(2),
     );
     await waitFor(() => expect(feeds.getAttribute('aria-checked')).toBe('true'));
-    expect(rowOf(feeds).queryByRole('alert')).toBeNull();
+    expect(withinRow(feeds).queryByRole('alert')).toBeNull();
     await waitFor(() => expect(toastTexts()).toEqual([]));
   });
 
@@ -321,17 +321,17 @@ describe('the session', () => {
     expect(link.getAttribute('href')).toBe(
       `http://example.com/wp-login.php?redirect_to=${encodeURIComponent(window.location.href)}`,
     );
-    await rowOf(rpc).findByRole('alert');
+    await withinRow(rpc).findByRole('alert');
     expect(document.querySelectorAll('.so-toast')).toHaveLength(1);
     expect(feeds.getAttribute('aria-checked')).toBe('false');
     site.nonce = 'cccccccccc';
-    await userEvent.click(rowOf(feeds).getByRole('button', { name: 'Try again' }));
+    await userEvent.click(withinRow(feeds).getByRole('button', { name: 'Try again' }));
     await waitFor(() => expect(toastTexts()).toEqual(['Feeds are turned off.']));
   });
 });
 
 describe('the row of XML-RPC', () => {
-  const help = async () => rowOf(await findSwitch(RPC));
+  const help = async () => withinRow(await findSwitch(RPC));
 
   it('says nothing of signed requests while no plugin needs them', async () => {
     await openPage(site);

@@ -1,11 +1,11 @@
-import { addressKey, parseAddress } from '../../lib/address.js';
+import { parseAddress, toClientKey } from '../../lib/address.js';
 import { parseRange, type Range, rangeText } from '../../lib/address-set.js';
 
 /** The network that is blocked with an address by its owner's choice: /24 of IPv4, /64 of IPv6; null for a range. */
 export function toAddressNetwork(text: string): string | null {
   const address = parseAddress(text);
   if (address === null) return null;
-  if (address.family === 6) return addressKey(address);
+  if (address.family === 6) return toClientKey(address);
   const range = parseRange(`${address.text}/24`);
   return range === null ? null : rangeText(range);
 }

@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { activitySite } from '../../../test/support/activity-site.js';
-import { blocked, idOf, idOfUser, names, status } from '../../../test/support/blocking.js';
+import { blocked, findVisitorId, idOfUser, names, status } from '../../../test/support/blocking.js';
 import { runBeside } from '../../../test/support/command-line.js';
 import { openTestDatabase } from '../../../test/support/database.js';
 import { passingTime } from '../../../test/support/passing-time.js';
@@ -11,7 +11,7 @@ import { sqlBlocklistStore } from './blocklist-store.js';
 describe('a blocked address', () => {
   it('is refused from its next request on, also on an open connection, and let in again', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '192.0.2.7');
+    const id = await findVisitorId(site, '192.0.2.7');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
     const ask = () =>
@@ -46,7 +46,7 @@ describe('a blocked address', () => {
 
   it('stays blocked over a restart', async () => {
     const site = await activitySite();
-    await site.call(`/block-ip/${await idOf(site, '192.0.2.7')}`, { block: 1 });
+    await site.call(`/block-ip/${await findVisitorId(site, '192.0.2.7')}`, { block: 1 });
     await site.restart();
     expect(await site.visit('/', { address: '192.0.2.7' })).toBe(403);
   });
@@ -68,7 +68,7 @@ describe('a blocked address', () => {
 
   it('is written down, with who did it', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '192.0.2.7');
+    const id = await findVisitorId(site, '192.0.2.7');
     await site.call(`/block-ip/${id}`, { block: 1 });
     await site.call(`/block-ip/${id}`, { block: 0 });
     await eventually(async () => (await site.registered()).entries.length === 2);
@@ -99,7 +99,7 @@ describe('a range', () => {
 
   it('keeps an address in it blocked, and says so', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '198.51.100.7');
+    const id = await findVisitorId(site, '198.51.100.7');
     await site.call('/block-addresses', { address: '198.51.100.0/24' });
     expect((await status(site, id)).block).toBe(1);
     const { http, body } = await site.send(`/block-ip/${id}`, { block: 0 });
@@ -167,8 +167,8 @@ describe('an IPv6 address', () => {
 
   it('is blocked with its /64, as failures are counted, and let in again with it', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '2001:db8:5:6::7');
-    const other = await idOf(site, '2001:db8:5:6:ffff::8');
+    const id = await findVisitorId(site, '2001:db8:5:6::7');
+    const other = await findVisitorId(site, '2001:db8:5:6:ffff::8');
     expect(await status(site, id)).toMatchObject({ block: 0, name: '2001:db8:5:6::7', network: NET, do_not_block: 0 });
     const { body } = await site.send(`/block-ip/${id}`, { block: 1 });
     expect(body).toMatchObject({
@@ -190,7 +190,7 @@ describe('an IPv6 address', () => {
 
   it('is unblocked by the id of the network as the list of the blocked has it, over a restart too', async () => {
     const site = await activitySite();
-    await site.call(`/block-ip/${await idOf(site, '2001:db8:5:6::7')}`, { block: 1 });
+    await site.call(`/block-ip/${await findVisitorId(site, '2001:db8:5:6::7')}`, { block: 1 });
     await site.restart();
     expect(await site.visit('/', { address: '2001:db8:5:6::9' })).toBe(403);
     const [row] = (await blocked(site)).entries;
@@ -201,7 +201,7 @@ describe('an IPv6 address', () => {
 
   it('is blocked alone on request', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '2001:db8:5:6::7');
+    const id = await findVisitorId(site, '2001:db8:5:6::7');
     const { body } = await site.send(`/block-ip/${id}`, { block: 1, single: 1 });
     expect(body.message).toBe('2001:db8:5:6::7 is blocked.');
     expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(403);
@@ -218,7 +218,7 @@ describe('an IPv6 address', () => {
 
   it('that was blocked alone by an earlier version stays so and is unblocked as before', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '2001:db8:5:6::7');
+    const id = await findVisitorId(site, '2001:db8:5:6::7');
     const db = await openTestDatabase(site.dataDir);
     onTestFinished(() => db.destroy());
     const actor = { id: null, login: 'owner', address: null };
@@ -234,7 +234,7 @@ describe('an IPv6 address', () => {
 
   it('in a wider range that is blocked can’t be unblocked alone', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '2001:db8:5:6::7');
+    const id = await findVisitorId(site, '2001:db8:5:6::7');
     await site.call('/block-addresses', { address: '2001:db8:5::/48' });
     const { http, body } = await site.send(`/block-ip/${id}`, { block: 0 });
     expect([http, body.message]).toEqual([
@@ -245,7 +245,7 @@ describe('an IPv6 address', () => {
 
   it('of the owner’s own network is not blocked with it, and the lists say so', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '2001:db8:5:6::7');
+    const id = await findVisitorId(site, '2001:db8:5:6::7');
     const headers = { 'x-forwarded-for': '2001:db8:5:6::99' };
     const { http, body } = await site.send(`/block-ip/${id}`, { block: 1 }, { headers });
     expect([http, body.code, body.message]).toEqual([
@@ -265,7 +265,7 @@ describe('an IPv6 address', () => {
 
   it('of a network with a monitor of the provider in it is kept', async () => {
     const site = await activitySite({ activity: { monitors: ['2001:db8:5:6::50'] } });
-    const id = await idOf(site, '2001:db8:5:6::7');
+    const id = await findVisitorId(site, '2001:db8:5:6::7');
     expect(await status(site, id)).toMatchObject({ do_not_block: 1 });
     expect((await site.send(`/block-ip/${id}`, { block: 1 })).http).toBe(400);
     expect(names(await blocked(site))).toEqual([]);
@@ -284,7 +284,7 @@ describe('an IPv6 address', () => {
 
   it('is let in again by the command line with its /64 and alone', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '2001:db8:5:6::7');
+    const id = await findVisitorId(site, '2001:db8:5:6::7');
     await site.call(`/block-ip/${id}`, { block: 1, single: 1 });
     await site.call(`/block-ip/${id}`, { block: 1 });
     const { stdout } = await runBeside('unblock', '2001:db8:5:6::7', '--data-dir', site.dataDir);
@@ -298,7 +298,7 @@ describe('an address that carries an IPv4 address', () => {
 
   it('is the visitor of that address in the lists, and is blocked and let in as it', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '192.0.2.7');
+    const id = await findVisitorId(site, '192.0.2.7');
     for (const address of FORMS) expect(await site.visit('/seen', { address })).toBe(200);
     await eventually(async () => (await site.unknown()).total === 1);
     await site.call(`/block-ip/${id}`, { block: 1 });
@@ -438,7 +438,7 @@ describe('a blocked user', () => {
     const me = await idOfUser(site, { id: 1, login: 'owner' });
     const own = await site.send(`/block-user/${me}`, { block: 1 });
     expect([own.http, own.body.message]).toEqual([400, 'This is you. Blocking yourself would shut you out.']);
-    const address = await idOf(site, '192.0.2.7');
+    const address = await findVisitorId(site, '192.0.2.7');
     expect((await site.send(`/block-user/${address}`, { block: 1 })).http).toBe(404);
     expect((await site.send(`/block-ip/${me}`, { block: 1 })).http).toBe(404);
     const gone = await idOfUser(site, { id: 77, login: 'gone' });

@@ -3,7 +3,7 @@ import { blockDurations } from '@security-optimizer/contract/blocks';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';
-import { addressKey, parseAddress } from '../../lib/address.js';
+import { parseAddress, toClientKey } from '../../lib/address.js';
 import { parseRange, type Range, rangeText } from '../../lib/address-set.js';
 import { ApiError } from '../../lib/api-error.js';
 import { parseVisitor, parseVisitorRange } from '../../lib/carried-address.js';
@@ -80,7 +80,7 @@ export async function findVisitor(blocking: Blocking, site: SiteId, visitorId: n
  */
 export function toNetwork({ kind, value }: Pick<FoundVisitor, 'kind' | 'value'>): string | null {
   const address = kind === 'ip' ? parseAddress(value) : null;
-  return address?.family === 6 ? addressKey(address) : null;
+  return address?.family === 6 ? toClientKey(address) : null;
 }
 
 /** Whether addresses of the site are stored without their last part. */
@@ -403,7 +403,7 @@ export async function unblockLogin(
 ): Promise<ServerText> {
   const address = parseVisitor(toPlainAddress(ip).replace(/\/64$/, ''));
   if (address === null) throw new ApiError('invalid_input', { fields: { ip: 'Use an IP address.' } });
-  const key = addressKey(address);
+  const key = toClientKey(address);
   await deps.removeLocks({ site: site.id, keys: [key], actor, at: deps.clock() });
   return serverMessage('address_unlocked', { address: key });
 }

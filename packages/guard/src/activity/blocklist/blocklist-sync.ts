@@ -95,7 +95,7 @@ export function createBlocklistSync(deps: {
       blocked:
         address?.family === 4
           ? now.blocked.withSingle(address, blocked && until === null)
-          : now.blocked.withRangesOf(await store.ranges(site)),
+          : now.blocked.withRangesFrom(await store.ranges(site)),
     });
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { activitySite } from '../../../test/support/activity-site.js';
-import { blocked, idOf, status } from '../../../test/support/blocking.js';
+import { blocked, findVisitorId, status } from '../../../test/support/blocking.js';
 import { openTestDatabase } from '../../../test/support/database.js';
 import { eventually, scratchFolder } from '../../../test/support/scratch.js';
 import { parseAddress } from '../../lib/address.js';
@@ -34,7 +34,7 @@ describe('a block with an end', () => {
 
   it('is told with its end, author and note, survives a restart, and is taken back by Unblock', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '192.0.2.7');
+    const id = await findVisitorId(site, '192.0.2.7');
     const before = Math.floor(Date.now() / 1000);
     const answer = await site.call<{ current: { until: number } }>(`/block-ip/${id}`, {
       block: 1,
@@ -127,13 +127,13 @@ describe('a block with an end', () => {
 
   it('of a network blocks all of it, and not the one with the own address', async () => {
     const site = await activitySite();
-    const id = await idOf(site, '198.51.100.7');
+    const id = await findVisitorId(site, '198.51.100.7');
     expect(await status(site, id)).toMatchObject({ network_cost: { range: '198.51.100.0/24', visitors: 0, own: 0 } });
     await site.call(`/block-ip/${id}`, { block: 1, network: 1, duration: 86_400 });
     expect(await site.visit('/', { address: '198.51.100.200' })).toBe(403);
     await site.call(`/block-ip/${id}`, { block: 0, network: 1 });
     expect(await site.visit('/', { address: '198.51.100.200' })).toBe(200);
-    const local = await idOf(site, '127.0.0.9');
+    const local = await findVisitorId(site, '127.0.0.9');
     expect((await site.send(`/block-ip/${local}`, { block: 1, network: 1 })).http).toBe(400);
     expect((await site.send(`/block-ip/${id}`, { block: 1, duration: 60 })).http).toBe(400);
   });
@@ -141,9 +141,9 @@ describe('a block with an end', () => {
   it('is made for several visitors at once, and names those that must not be blocked', async () => {
     const site = await activitySite();
     const ids = [
-      await idOf(site, '198.51.100.7'),
-      await idOf(site, '203.0.113.9'),
-      await idOf(site, '127.0.0.9'),
+      await findVisitorId(site, '198.51.100.7'),
+      await findVisitorId(site, '203.0.113.9'),
+      await findVisitorId(site, '127.0.0.9'),
       9999,
     ];
     const answer = await site.call<{

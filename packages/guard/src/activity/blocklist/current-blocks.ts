@@ -1,5 +1,5 @@
 import type { CurrentBlock } from '@security-optimizer/contract/blocks';
-import { addressKey, toAddress } from '../../lib/address.js';
+import { toAddress, toClientKey } from '../../lib/address.js';
 import { parseRange } from '../../lib/address-set.js';
 import { parseVisitor, parseVisitorRange, toVisitorText } from '../../lib/carried-address.js';
 import type { Clock } from '../../lib/clock.js';
@@ -34,7 +34,7 @@ export function createCurrentBlocks(deps: {
   function findLock(site: SiteId, text: string): CurrentBlock | null {
     const address = parseVisitor(text.replace(/\/64$/, ''));
     if (address === null || (address.family === 4 && text.includes('/'))) return null;
-    const key = addressKey(address);
+    const key = toClientKey(address);
     const until = lockedUntil(site, key);
     return until === null ? null : { by: 'lock', by_login: '', until: toSeconds(until), note: '', range: key };
   }

@@ -1,7 +1,7 @@
 import type { BlockedRow } from '@security-optimizer/contract/activity';
 import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity-limits';
 import type { Clock } from '../../lib/clock.js';
-import { localTimestamp } from '../../lib/time-zone.js';
+import { toLocalTimestamp } from '../../lib/time-zone.js';
 import type { StoredAttempt } from '../../login/index.js';
 import type { SiteId } from '../../site.js';
 import type { ActivityStore, Visitor } from '../activity-store.js';
@@ -84,7 +84,7 @@ function findPosition(
 
 async function toRow(deps: BlockedListContext, site: SiteId, timeZone: string, entry: Entry): Promise<BlockedRow> {
   const ts_unix = Math.floor(entry.at / 1000);
-  const times = { ts: localTimestamp(timeZone, ts_unix), ts_unix };
+  const times = { ts: toLocalTimestamp(timeZone, ts_unix), ts_unix };
   if ('lock' in entry) {
     const { key, lockedUntil } = entry.lock;
     return {
@@ -114,7 +114,7 @@ async function toRow(deps: BlockedListContext, site: SiteId, timeZone: string, e
 function toEnd(timeZone: string, until: number | null): Pick<BlockedRow, 'until' | 'until_unix'> {
   if (until === null) return { until: null, until_unix: null };
   const until_unix = Math.floor(until / 1000);
-  return { until: localTimestamp(timeZone, until_unix), until_unix };
+  return { until: toLocalTimestamp(timeZone, until_unix), until_unix };
 }
 
 /** An address that was blocked before the log knew it gets its visitor when it is first shown. */

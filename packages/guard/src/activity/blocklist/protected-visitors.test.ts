@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { activitySite } from '../../../test/support/activity-site.js';
-import { blocked, idOf, names } from '../../../test/support/blocking.js';
+import { blocked, findVisitorId, names } from '../../../test/support/blocking.js';
 
 const OWNER = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
 
@@ -27,7 +27,7 @@ describe('what must not be blocked', () => {
       expect([address, http, body.code, body.message]).toEqual([address, 400, 'must_not_be_blocked', reason]);
     }
     expect(names(await blocked(site))).toEqual([]);
-    const own = await idOf(site, '203.0.113.5');
+    const own = await findVisitorId(site, '203.0.113.5');
     const { http } = await site.send(`/block-ip/${own}`, { block: 1 }, { headers });
     expect(http).toBe(400);
     const { body } = await site.send(`/get-visitor-status/${own}`, {}, { headers });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import { silentLogger } from '../../lib/logger.js';
 import type { SiteId } from '../../site.js';
-import { sqliteWorkerDialect } from '../../storage/sqlite-dialect.js';
+import { createSqliteDialect } from '../../storage/sqlite-dialect.js';
 import { StorageError } from '../../storage/storage-error.js';
 import { SqliteThread } from '../../storage/storage-thread.js';
 import { droppedVisits } from './read-aggregates.js';
@@ -33,12 +33,15 @@ export async function readActivityStatus(
   from: number,
 ): Promise<ActivityStatus> {
   const file = join(dataDir, 'activity.sqlite');
-  const bytes = (await Promise.all([sizeOf(file), sizeOf(`${file}-wal`)])).reduce((sum, size) => sum + size, 0);
+  const bytes = (await Promise.all([getFileSize(file), getFileSize(`${file}-wal`)])).reduce(
+    (sum, size) => sum + size,
+    0,
+  );
   const dropped = new Map<SiteId, number>();
   if (bytes === 0) return { ok: true, detail: null, bytes, dropped };
   const settings = { file, busyTimeoutMs: BUSY_TIMEOUT_MS, readOnly: true, immutableAtRest: true };
   const thread = new SqliteThread(settings, silentLogger());
-  const db = new Kysely<ActivitySchema>({ dialect: sqliteWorkerDialect(thread) });
+  const db = new Kysely<ActivitySchema>({ dialect: createSqliteDialect(thread) });
   try {
     await thread.open();
     const reader = createReader(db, readLimits);
@@ -53,7 +56,7 @@ export async function readActivityStatus(
   }
 }
 
-async function sizeOf(file: string): Promise<number> {
+async function getFileSize(file: string): Promise<number> {
   return stat(file).then(
     ({ size }) => size,
     () => 0,

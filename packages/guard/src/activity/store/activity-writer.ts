@@ -1,15 +1,15 @@
 import type { AttackGoal } from '@security-optimizer/contract/attackers';
 import { setBounded } from '../../lib/set-bounded.js';
 import type { SiteId } from '../../site.js';
-import { cachePrepared, describeFault, type Prepare, type SqliteDatabase } from '../../storage/sqlite.js';
+import { cachePrepared, type Prepare, type SqliteDatabase, toSqliteFault } from '../../storage/sqlite.js';
 import type { StorageFault } from '../../storage/storage-error.js';
 import type { WorkerReply } from '../../storage/storage-thread.js';
 import type { NewEvent, RetainedActivity } from '../activity-store.js';
 import { attackGoal, toPath } from '../attack-goal.js';
-import { countHits, type PackedVisits, packVisits, readTally, unpackVisits } from '../packed-visits.js';
+import { countHits, type PackedVisits, packVisits, readAddressCounts, unpackVisits } from '../packed-visits.js';
 import type { NumberedVisit } from '../visit.js';
 import { retain } from './retain.js';
-import { type KnownRow, RowBuffer, VisitKinds, VisitTexts } from './row-caches.js';
+import { type BufferedRow, RowBuffer, VisitKinds, VisitTexts } from './row-caches.js';
 import { toFirstId, toHour, toLastId } from './row-keys.js';
 import { DROPPED, FAILED_LOGINS, SiteCounters } from './site-counters.js';
 import { VisitorCache } from './visitor-cache.js';
@@ -205,14 +205,14 @@ function writeVisits(
   );
 
   /** Null when there is none, or not any more. */
-  function addToRow(visit: NumberedVisit, second: number): KnownRow | null {
+  function addToRow(visit: NumberedVisit, second: number): BufferedRow | null {
     const row = rows.find(visit.repeats, site.number, second);
     if (row === null) return null;
     const { count, lastReference = 0 } = visit;
     return add.run(count, lastReference, site.number, row.id).changes === 1 ? row : null;
   }
 
-  function writeRow(visit: NumberedVisit, second: number): KnownRow {
+  function writeRow(visit: NumberedVisit, second: number): BufferedRow {
     const visitor = visitors.count(site.number, visit.address, second, ONE_VISIT);
     const { agent, status, rule, target, count, more, moreBits, method = '', failedLogins = 0, tried = '' } = visit;
     const type = kinds.toType(agent, visitor.verifiedBot);
@@ -252,7 +252,7 @@ function writeVisits(
     if (folded > 0) site.countAttack({ ...attack, refused: folded });
     if (refused + passwords > 0) site.countTop(second, 'attacked-page', path, refused + passwords);
     if (!isRefused) return;
-    for (const other of readTally(visit.others)) {
+    for (const other of readAddressCounts(visit.others)) {
       site.countAttack({ ...attack, address: other.address, refused: other.hits });
     }
   }
@@ -268,7 +268,7 @@ function writeVisits(
     rows.put(visit.number, site.number, row);
     site.countHits(second, row.kind, countHits(visit));
     site.countTop(second, 'address', address, count);
-    for (const other of readTally(visit.others)) site.countTop(second, 'address', other.address, other.hits);
+    for (const other of readAddressCounts(visit.others)) site.countTop(second, 'address', other.address, other.hits);
     if (rule !== null || (visit.failedLogins ?? 0) > 0) {
       countAttacks(visit, second, kinds.goalOf(row.kind) ?? 'overload');
     }
@@ -433,7 +433,7 @@ export class VisitQueue {
   }
 
   #failed(error: unknown): void {
-    const { fault, message } = describeFault(error);
+    const { fault, message } = toSqliteFault(error);
     if (isTransient(fault)) {
       if (!this.#failing) this.#note('activity-log-not-written', `Visits can’t be written: ${message}`);
       this.#failing = true;

@@ -1,5 +1,5 @@
 import { type AttackGoal, attackGoals } from '@security-optimizer/contract/attackers';
-import { addressKey, parseAddress } from '../../lib/address.js';
+import { parseAddress, toClientKey } from '../../lib/address.js';
 import type { Prepare } from '../../storage/sqlite.js';
 import { AddressSketch } from './address-sketch.js';
 import { TopCounters } from './top-counters.js';
@@ -193,5 +193,5 @@ function addTo(counters: TopCounters<AttackerFacts>, value: string, attack: Atta
 export function toAttackNetwork(text: string): string {
   const address = parseAddress(text);
   if (address === null) return text;
-  return address.family === 6 ? addressKey(address) : `${text.slice(0, text.lastIndexOf('.'))}.0/24`;
+  return address.family === 6 ? toClientKey(address) : `${text.slice(0, text.lastIndexOf('.'))}.0/24`;
 }

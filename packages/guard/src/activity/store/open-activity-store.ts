@@ -5,7 +5,7 @@ import { Kysely } from 'kysely';
 import type { Clock } from '../../lib/clock.js';
 import type { Logger } from '../../lib/logger.js';
 import type { SiteId } from '../../site.js';
-import { sqliteWorkerDialect } from '../../storage/sqlite-dialect.js';
+import { createSqliteDialect } from '../../storage/sqlite-dialect.js';
 import { StorageError } from '../../storage/storage-error.js';
 import { SqliteThread, StorageThread } from '../../storage/storage-thread.js';
 import type { ActivityStore, VisitBatch, Visitor } from '../activity-store.js';
@@ -15,9 +15,9 @@ import {
   attacks,
   failedLoginAddresses,
   failedLogins,
-  loginsOf,
+  readAttackedLogins,
   readVisit,
-  visitorsOf,
+  readVisitors,
   visitsAround,
 } from './read-attacks.js';
 import { countEvents, countNewEvents, listEvents, searchEvents } from './read-events.js';
@@ -71,13 +71,13 @@ export interface OpenActivityStore extends ActivityStore {
  * begun: a log is not worth a site that stands still.
  */
 export async function openActivityStore(options: ActivityStoreOptions): Promise<OpenActivityStore> {
-  const store = activityStore(options);
+  const store = createActivityStore(options);
   await store.open();
   return store;
 }
 
 /** The same without opening the file: `open` does, and so does the first call. */
-export function activityStore(options: ActivityStoreOptions): OpenActivityStore {
+export function createActivityStore(options: ActivityStoreOptions): OpenActivityStore {
   return new SqliteActivityStore(options);
 }
 
@@ -181,9 +181,10 @@ class SqliteActivityStore implements OpenActivityStore {
     this.#read((reader) => failedLoginAddresses(reader, site, fromDay, toDay));
   attacks: ActivityStore['attacks'] = (site, fromDay, toDay) =>
     this.#read((reader) => attacks(reader, site, fromDay, toDay));
-  loginsOf: ActivityStore['loginsOf'] = (site, attackers) => this.#read((reader) => loginsOf(reader, site, attackers));
-  visitorsOf: ActivityStore['visitorsOf'] = (site, addresses) =>
-    this.#read((reader) => visitorsOf(reader, site, addresses));
+  readAttackedLogins: ActivityStore['readAttackedLogins'] = (site, attackers) =>
+    this.#read((reader) => readAttackedLogins(reader, site, attackers));
+  readVisitors: ActivityStore['readVisitors'] = (site, addresses) =>
+    this.#read((reader) => readVisitors(reader, site, addresses));
   visitorHours: ActivityStore['visitorHours'] = (site, visitor, from, to) =>
     this.#read((reader) => visitorHours(reader, site, visitor, from, to));
   top: ActivityStore['top'] = (site, what, fromDay, toDay, most) =>
@@ -324,7 +325,7 @@ export async function openActivityDatabase(
   await migrateFile(file, busyTimeoutMs, logger);
   const writer = new StorageThread<WriterCall, unknown>({ file: writerFile, settings }, logger);
   const thread = new SqliteThread({ file, busyTimeoutMs, readOnly: true }, logger, READER_IDLE_MS);
-  const db = new Kysely<ActivitySchema>({ dialect: sqliteWorkerDialect(thread) });
+  const db = new Kysely<ActivitySchema>({ dialect: createSqliteDialect(thread) });
   const close = async () => {
     // The reader first: the last connection to close copies the write-ahead log into the file, and must be able to.
     await db.destroy();
@@ -344,7 +345,7 @@ export async function openActivityDatabase(
 
 async function migrateFile(file: string, busyTimeoutMs: number, logger: Logger): Promise<void> {
   const db = new Kysely<ActivitySchema>({
-    dialect: sqliteWorkerDialect(new SqliteThread({ file, busyTimeoutMs }, logger)),
+    dialect: createSqliteDialect(new SqliteThread({ file, busyTimeoutMs }, logger)),
   });
   try {
     await migrateActivity(db);

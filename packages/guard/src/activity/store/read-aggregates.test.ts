@@ -12,7 +12,7 @@ import {
   visitsUntilNow,
 } from '../../../test/support/activity-store.js';
 import { scratchFolder } from '../../../test/support/scratch.js';
-import { AddressTally, packVisits } from '../packed-visits.js';
+import { AddressCounter, packVisits } from '../packed-visits.js';
 import type { NumberedVisit, Visit } from '../visit.js';
 import type { OpenActivityStore } from './open-activity-store.js';
 
@@ -178,7 +178,7 @@ describe('choices of a filter', () => {
 
   it('name no address that only shares the row of another: the list would be empty', async () => {
     const store = await testStore();
-    const tally = new AddressTally();
+    const tally = new AddressCounter();
     for (let i = 0; i < 9; i++) tally.add('203.0.113.9');
     const folded = { address: '203.0.113.24', rule: 'xml-rpc', status: 403, more: 9, moreBits: 24 };
     const row = { ...aVisit(), ...folded, others: tally.bytes() };

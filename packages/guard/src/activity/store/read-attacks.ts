@@ -108,13 +108,13 @@ export async function attacks(reader: Reader, site: SiteId, fromDay: string, toD
 }
 
 /** How often addresses have logged in, each from a time on, by address; those that have not are missing. */
-export async function loginsOf(
+export async function readAttackedLogins(
   reader: Reader,
   site: SiteId,
-  attackers: Parameters<ActivityStore['loginsOf']>[1],
+  attackers: Parameters<ActivityStore['readAttackedLogins']>[1],
 ): Promise<ReadonlyMap<string, number>> {
   const number = await reader.siteNumber(site);
-  const visitors = await visitorsOf(
+  const visitors = await readVisitors(
     reader,
     site,
     attackers.map(({ address }) => address),
@@ -135,7 +135,7 @@ export async function loginsOf(
 }
 
 /** Visitors of addresses, by address. A cross join, since SQLite may go through all visitors for each address else. */
-export async function visitorsOf(
+export async function readVisitors(
   reader: Reader,
   site: SiteId,
   addresses: readonly string[],

@@ -139,7 +139,7 @@ async function inRange(
   range: IdRange,
   limit: number,
 ): Promise<readonly number[]> {
-  const found = await sql<{ id: number }>`select v.id from visits v where ${allOf([
+  const found = await sql<{ id: number }>`select v.id from visits v where ${joinConditions([
     sql`v.site = ${selection.site}`,
     sql`v.id between ${range.low} and ${range.high}`,
     ...conditions(selection),
@@ -206,7 +206,7 @@ function newestOfValue(
   most: number,
 ): RawBuilder<unknown> {
   const { site, range } = selection;
-  return sql`select v.id from visits v ${indexedBy(column)} where ${allOf([
+  return sql`select v.id from visits v ${indexedBy(column)} where ${joinConditions([
     sql`v.site = ${site}`,
     sql`v.${sql.raw(column)} = ${value}`,
     sql`v.id between ${range.low} and ${range.high}`,
@@ -241,7 +241,7 @@ export function conditions(selection: Selection, but?: Column): RawBuilder<unkno
   return found;
 }
 
-export function allOf(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+export function joinConditions(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   return sql.join([sql`true`, ...parts], sql` and `);
 }
 
@@ -265,7 +265,9 @@ async function firstAfter(reader: Reader, selection: Selection, skip: number): P
   if (visitors === null) return skipRows(reader, { site, kinds }, range, skip);
   const column = await chooseDriver(reader, selection);
   const wide = column === 'visitor' && visitors.rows === null;
-  const found = await sql<{ id: number }>`select v.id from visits v ${wide ? sql`` : indexedBy(column)} where ${allOf([
+  const found = await sql<{
+    id: number;
+  }>`select v.id from visits v ${wide ? sql`` : indexedBy(column)} where ${joinConditions([
     sql`v.site = ${site}`,
     ...(wide ? [] : [sql`v.${sql.raw(column)} in (${wantedValues(selection, column)})`]),
     sql`v.id between ${range.low} and ${range.high}`,
@@ -350,13 +352,13 @@ async function countAlong({ db, limits }: Reader, selection: Selection, column: 
   const along: RawBuilder<unknown>[] =
     column === null ? [] : [sql`v.${sql.raw(column)} in (${wantedValues(selection, column)})`];
   const most = selection.visitors?.rows === null ? limits.countedOneByOne : limits.countedRows;
-  const rows = sql`select v.kind, v.visitor from visits v ${column === null ? sql`` : indexedBy(column)} where ${allOf([
-    sql`v.site = ${site}`,
-    ...along,
-    sql`v.id between ${range.low} and ${range.high}`,
-  ])} limit ${most}`;
+  const rows = sql`select v.kind, v.visitor from visits v ${column === null ? sql`` : indexedBy(column)} where ${joinConditions(
+    [sql`v.site = ${site}`, ...along, sql`v.id between ${range.low} and ${range.high}`],
+  )} limit ${most}`;
   const result = await sql<{ looked: number; rows: number }>`select count(*) as looked,
-    coalesce(sum(${allOf(conditions(selection, column ?? undefined))}), 0) as rows from (${rows}) v`.execute(db);
+    coalesce(sum(${joinConditions(conditions(selection, column ?? undefined))}), 0) as rows from (${rows}) v`.execute(
+    db,
+  );
   const { looked = 0, rows: matching = 0 } = result.rows[0] ?? {};
   return { rows: matching, exact: looked < most };
 }

@@ -8,7 +8,7 @@ import { toSecond } from './row-keys.js';
 const ROWS_REMEMBERED = 32_768;
 
 /** Where a visit was written. */
-export interface KnownRow {
+export interface BufferedRow {
   readonly id: number;
   readonly kind: number;
 }
@@ -30,7 +30,7 @@ export class RowBuffer {
   readonly #kinds = new Uint32Array(ROWS_REMEMBERED);
 
   /** @param number of the visit; 0 is not remembered */
-  put(number: number, site: number, { id, kind }: KnownRow): void {
+  put(number: number, site: number, { id, kind }: BufferedRow): void {
     const slot = number % ROWS_REMEMBERED;
     this.#numbers[slot] = number;
     this.#sites[slot] = site;
@@ -39,7 +39,7 @@ export class RowBuffer {
   }
 
   /** The row of a visit if it is one of this second; the same visit in another second is another row. */
-  find(number: number, site: number, second: number): KnownRow | null {
+  find(number: number, site: number, second: number): BufferedRow | null {
     const slot = number % ROWS_REMEMBERED;
     if (number === 0 || this.#numbers[slot] !== number || this.#sites[slot] !== site) return null;
     const id = this.#ids[slot] as number;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SiteId } from '../../site.js';
 import type { FoundRows, TextSearch, VisitFilter, VisitRow, Window } from '../activity-store.js';
 import { skipRows } from './read-buckets.js';
-import { allOf, conditions, newestIds, readRows, type Selection, selectVisits } from './read-visits.js';
+import { conditions, joinConditions, newestIds, readRows, type Selection, selectVisits } from './read-visits.js';
 import { type Reader, toIdRange } from './reader.js';
 import { toFirstId, toLastId, toSecond } from './row-keys.js';
 
@@ -115,7 +115,7 @@ async function lookThroughAll(
 ): Promise<Step> {
   const { site, range } = selection;
   const low = await skipRows(reader, { site, kinds: null }, range, STEP_ROWS - 1);
-  const found = await sql<{ id: number }>`select v.id from visits v where ${allOf([
+  const found = await sql<{ id: number }>`select v.id from visits v where ${joinConditions([
     sql`v.site = ${site}`,
     sql`v.id between ${low ?? range.low} and ${range.high}`,
     ...conditions(selection),

@@ -10,7 +10,7 @@ const VISITORS_KEPT = 20_000;
 const NO_ADDRESS = '::';
 
 /** A visitor as the writing thread works with it. */
-export interface KnownVisitor {
+export interface CachedVisitor {
   readonly id: number;
   readonly verifiedBot: string | null;
 }
@@ -39,7 +39,7 @@ export class VisitorCache {
   }
 
   /** Counts rows for an address. @param at Unix seconds */
-  count(site: number, address: string, at: number, rows: { visits: number; events: number }): KnownVisitor {
+  count(site: number, address: string, at: number, rows: { visits: number; events: number }): CachedVisitor {
     const key = `${site} ${address}`;
     const known = this.#entries.get(key);
     if (!known) {

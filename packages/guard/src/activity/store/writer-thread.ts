@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { makePrivate } from '../../lib/files.js';
 import { lowerPriority } from '../../lib/process-tuning.js';
-import { describeFault, openSqlite, type SqliteDatabase } from '../../storage/sqlite.js';
+import { openSqlite, type SqliteDatabase, toSqliteFault } from '../../storage/sqlite.js';
 import type { WorkerReply, WorkerRequest } from '../../storage/storage-thread.js';
 import { ActivityWriter, VisitQueue, type WriterCall, type WriterSettings } from './activity-writer.js';
 
@@ -38,7 +38,7 @@ function serve(port: MessagePort, settings: WriterSettings): void {
   try {
     database = open(settings);
   } catch (error) {
-    reply({ kind: 'not_opened', ...describeFault(error) });
+    reply({ kind: 'not_opened', ...toSqliteFault(error) });
     port.close();
     return;
   }
@@ -60,7 +60,7 @@ function serve(port: MessagePort, settings: WriterSettings): void {
     try {
       reply({ kind: 'done', id, result: writer.run(call) });
     } catch (error) {
-      reply({ kind: 'failed', id, ...describeFault(error) });
+      reply({ kind: 'failed', id, ...toSqliteFault(error) });
     }
   });
   reply({ kind: 'ready' });

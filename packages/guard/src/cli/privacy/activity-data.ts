@@ -57,8 +57,8 @@ export function readActivityData(scope: Scope): ActivityData {
       at: toTime(toSecond(row.id)),
       kind: row.kind,
       // Who else did it, and from where, is not the person's to know.
-      login: isEventOf(row, scope.person) ? row.login : '',
-      address: isEventOf(row, scope.person) || row.address === scope.person.address ? row.address : '',
+      login: concernsPerson(row, scope.person) ? row.login : '',
+      address: concernsPerson(row, scope.person) || row.address === scope.person.address ? row.address : '',
       object,
       before,
       after,
@@ -265,12 +265,12 @@ function listEvents({ database, site, person }: Scope): EventRow[] {
     .iterate(site) as IterableIterator<EventRow>;
   const found: EventRow[] = [];
   for (const row of rows) {
-    if (isEventOf(row, person) || anonymizeEvent(row, person) !== null) found.push(row);
+    if (concernsPerson(row, person) || anonymizeEvent(row, person) !== null) found.push(row);
   }
   return found;
 }
 
-function isEventOf({ user_id, login }: Pick<EventRow, 'user_id' | 'login'>, { user }: Person): boolean {
+function concernsPerson({ user_id, login }: Pick<EventRow, 'user_id' | 'login'>, { user }: Person): boolean {
   if (user === null) return false;
   return (user.id !== null && user_id === user.id) || (user_id !== 0 && user.logins.includes(login.toLowerCase()));
 }
@@ -306,7 +306,7 @@ function eraseEvents(scope: Scope): number {
   const gone = new Map<number, number>();
   const subtract = (visitor: number) => gone.set(visitor, (gone.get(visitor) ?? 0) + 1);
   for (const row of rows) {
-    if (isEventOf(row, person)) {
+    if (concernsPerson(row, person)) {
       run(database, 'delete from events where site = ? and id = ?', site, row.id);
       subtract(row.visitor);
       subtract(row.address_visitor);

@@ -3,7 +3,7 @@
  * stay, without the name.
  */
 import { randomUUID } from 'node:crypto';
-import { COMMAND_LINE } from '../../settings/audit-store.js';
+import { COMMAND_LINE_ACTOR } from '../../settings/audit-store.js';
 import { anonymizeJson, anonymizeJsonText, type Person, placeholders, selectNamed } from './person.js';
 import { all, parse, run, type Scope, toTime } from './rows.js';
 
@@ -19,7 +19,7 @@ interface AuditRow {
 }
 
 /** A change of a login has it as its whole value. */
-function memberOf(name: string): string {
+function toMember(name: string): string {
   return name.startsWith('username:') ? 'login' : '';
 }
 
@@ -40,8 +40,8 @@ export function listAudit({ database, site, person }: Scope): AuditRow[] {
     (row) =>
       isActor(row, person) ||
       (person.address !== null && row.address === person.address) ||
-      anonymizeJsonText(row.before, person, memberOf(row.name)) !== null ||
-      anonymizeJsonText(row.after, person, memberOf(row.name)) !== null,
+      anonymizeJsonText(row.before, person, toMember(row.name)) !== null ||
+      anonymizeJsonText(row.after, person, toMember(row.name)) !== null,
   );
 }
 
@@ -50,7 +50,7 @@ export function toExportedChange(row: AuditRow, person: Person): object {
   const { at, actor_login, address, name } = row;
   const [before, after] = [parse(row.before), parse(row.after)];
   if (isActor(row, person)) return { at: toTime(at), name, by: actor_login, address, before, after };
-  const member = memberOf(name);
+  const member = toMember(name);
   return {
     at: toTime(at),
     name,
@@ -73,8 +73,8 @@ export function anonymizeAudit(scope: Scope): number {
       // The address of a change is one of the person who made it.
       row.address === person.address || actor.login !== row.actor_login ? null : row.address,
       row.name === `username:${person.user?.id}` ? 'username:0' : row.name,
-      anonymizeJsonText(row.before, person, memberOf(row.name)) ?? row.before,
-      anonymizeJsonText(row.after, person, memberOf(row.name)) ?? row.after,
+      anonymizeJsonText(row.before, person, toMember(row.name)) ?? row.before,
+      anonymizeJsonText(row.after, person, toMember(row.name)) ?? row.after,
       row.id,
     );
   }
@@ -90,7 +90,7 @@ export function addAuditRow({ database, site, now }: Scope, rows: number): void 
     randomUUID(),
     site,
     now,
-    COMMAND_LINE.login,
+    COMMAND_LINE_ACTOR.login,
     JSON.stringify({ rows }),
   );
 }

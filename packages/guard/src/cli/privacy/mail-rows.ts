@@ -40,8 +40,8 @@ export function listAlerts({ database, site, person }: Scope) {
   );
   return rows.flatMap((row) => {
     const json = parse(row.text) as object;
-    const isRecipientOf = person.email !== null && row.channel.toLowerCase() === person.email;
-    return isRecipientOf || anonymizeJson(json, person) !== json ? [{ ...row, json }] : [];
+    const isRecipient = person.email !== null && row.channel.toLowerCase() === person.email;
+    return isRecipient || anonymizeJson(json, person) !== json ? [{ ...row, json }] : [];
   });
 }
 

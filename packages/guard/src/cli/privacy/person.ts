@@ -1,4 +1,4 @@
-import { addressKey, parseAddress } from '../../lib/address.js';
+import { parseAddress, toClientKey } from '../../lib/address.js';
 import { toCrossSiteKey } from '../../login/index.js';
 import type { SqliteDatabase } from '../../storage/sqlite.js';
 
@@ -36,7 +36,7 @@ export const ERASED = 'erased';
 export function toLoginKeys(address: string): readonly string[] {
   const parsed = parseAddress(address);
   if (parsed === null) return [];
-  const key = addressKey(parsed);
+  const key = toClientKey(parsed);
   return [key, toCrossSiteKey(key)];
 }
 
@@ -59,7 +59,7 @@ const USER_ID_MEMBERS: ReadonlySet<string> = new Set(['user', 'userId', 'user_id
  * @returns the same value when nothing in it names the person
  */
 export function anonymizeJson(value: unknown, person: Person, member = ''): unknown {
-  if (typeof value === 'string') return isNameOf(value, person, member) ? ERASED : value;
+  if (typeof value === 'string') return namesPerson(value, person, member) ? ERASED : value;
   if (typeof value === 'number') {
     return USER_ID_MEMBERS.has(member) && value === person.user?.id ? 0 : value;
   }
@@ -107,7 +107,7 @@ export function anonymizeJsonText(text: string, person: Person, member = ''): st
   }
 }
 
-function isNameOf(text: string, { address, user, email }: Person, member: string): boolean {
+function namesPerson(text: string, { address, user, email }: Person, member: string): boolean {
   const lower = text.toLowerCase();
   if (address !== null && (lower === address || toLoginKeys(address).includes(lower))) return true;
   if (email !== null && lower === email) return true;
