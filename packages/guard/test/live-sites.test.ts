@@ -107,7 +107,7 @@ describe('SIGHUP', () => {
       configuration: { mistakes: [expect.stringContaining('sites[0].upstream')] },
     });
     expect(await getStatus(guard.url, 'one.example')).toBe(200);
-    expect(guard.log()).toContain('configuration-not-reloaded');
+    expect(guard.log()).toContain('configuration-reload-failed');
   });
 
   it('has a missing connector checked at once each time, also where nothing has changed: it may be installed now', async () => {

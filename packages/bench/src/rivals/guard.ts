@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   CONFIG_FILE,
+  createSettingsStore,
   openGuardDatabase,
   secretFile,
   silentLogger,
-  sqlSettingsStore,
 } from '@security-optimizer/guard/testing';
 import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { startService } from '@security-optimizer/sandbox/process/service';
@@ -109,7 +109,7 @@ function switchLogOff(dataDir: string): Promise<void> {
   const change = { name: 'disable_activity_log', before: 0, after: 1, expectedVersion: 0 };
   const actor = { id: null, login: '', address: null };
   return withDatabase(dataDir, async (db) => {
-    await sqlSettingsStore(db).write({ site: SITE, changes: [change], actor, at: Date.now() });
+    await createSettingsStore(db).write({ site: SITE, changes: [change], actor, at: Date.now() });
   });
 }
 

@@ -129,7 +129,7 @@ describe('releases in folders of their own', () => {
     await startGuard();
     expect((await state()).answers).toEqual([200, 403]);
     await until('it is in the log', () =>
-      readFileSync(join(dir, 'guard.log'), 'utf8').includes('"activity-log-not-opened"'),
+      readFileSync(join(dir, 'guard.log'), 'utf8').includes('"activity-log-open-failed"'),
     );
   });
 

@@ -106,8 +106,8 @@ describe('what users did', () => {
     await eventually(() => connector.outbox.length === 0);
     expect(await memory.allEvents()).toHaveLength(1);
     expect(log.events().filter((event) => event.startsWith('events-'))).toEqual([
-      'events-not-drained',
-      'events-drained-again',
+      'events-drain-failed',
+      'events-drain-recovered',
     ]);
   });
 
@@ -137,7 +137,7 @@ describe('what users did', () => {
     connector.mode = 'ok';
     pass(LONGEST_PAUSE_MS);
     await eventually(async () => (await memory.allEvents()).length === 1);
-    expect(log.events().filter((event) => event === 'events-not-drained')).toHaveLength(1);
+    expect(log.events().filter((event) => event === 'events-drain-failed')).toHaveLength(1);
   });
 });
 
@@ -272,7 +272,7 @@ describe('rows that nobody can read', () => {
     connector.outbox = [{ ...row(), uid: 7 as never }];
     await drain.drain(site);
     expect(connector.drains).toHaveLength(1);
-    expect(log.events()).toContain('events-not-drained');
+    expect(log.events()).toContain('events-drain-failed');
   });
 
   it('are made harmless: controls are shown, long texts cut, times ahead are now', async () => {

@@ -123,14 +123,17 @@ export function createEventDrain(deps: {
       const heldMs = (await takeAll(site)) * 1000;
       if (heldMs > 0) returnForHeld(site, state, heldMs);
       if (state.failures > 0)
-        logger.info({ event: 'events-drained-again', site: site.id }, 'Events are fetched again.');
+        logger.info({ event: 'events-drain-recovered', site: site.id }, 'Events are fetched again.');
       state.failures = 0;
       state.notBefore = clock() + PAUSE_MS;
     } catch (error) {
       if (stopped) return;
       // Once per outage: another log line has the reason why WordPress does not respond.
       if (state.failures === 0) {
-        logger.warn({ event: 'events-not-drained', site: site.id, err: error }, 'What users did can’t be fetched yet.');
+        logger.warn(
+          { event: 'events-drain-failed', site: site.id, err: error },
+          'What users did can’t be fetched yet.',
+        );
       }
       state.notBefore = clock() + Math.min(BACKOFF_MS * 2 ** state.failures, BACKOFF_MAX_MS);
       state.failures++;

@@ -232,7 +232,7 @@ describe('what happens in guard', () => {
     const before = tries;
     events.handleAuditChange();
     await eventually(() => tries > before);
-    expect(log.events()).toEqual(['guard-events-not-stored']);
+    expect(log.events()).toEqual(['guard-events-store-failed']);
     memory.store.writeEvents = write;
     events.handleAuditChange();
     await eventually(async () => (await memory.allEvents()).length === 1);

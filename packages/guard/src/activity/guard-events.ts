@@ -81,7 +81,8 @@ export function createGuardEvents(deps: {
         },
         (error: unknown) => {
           // Once per outage.
-          if (!failing) logger.error({ event: 'guard-events-not-stored', err: error }, 'Changes can’t be logged yet.');
+          if (!failing)
+            logger.error({ event: 'guard-events-store-failed', err: error }, 'Changes can’t be logged yet.');
           failing = true;
         },
       )

@@ -107,7 +107,7 @@ export function createHostnames(deps: {
       const key = `${task.site} ${task.address.text}`;
       const done = look(task)
         .catch((error: unknown) => {
-          logger.warn({ event: 'hostname-not-stored', site: task.site, err: error }, 'A host name was not stored.');
+          logger.warn({ event: 'hostname-store-failed', site: task.site, err: error }, 'A host name was not stored.');
         })
         .finally(() => {
           running.delete(key);

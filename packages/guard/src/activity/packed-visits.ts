@@ -278,7 +278,7 @@ export class AddressCounter {
     this.#used = end;
   }
 
-  /** What was counted, for `readTally`. */
+  /** What was counted, for `readAddressCounts`. */
   bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#used);
   }

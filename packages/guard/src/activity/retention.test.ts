@@ -56,7 +56,7 @@ describe('clearing up', () => {
     let failing = true;
     const { calls, events } = underTest(1, () => failing);
     await eventually(() => calls.length >= 3);
-    expect(events().filter((event) => event === 'activity-not-cleared')).toHaveLength(1);
+    expect(events().filter((event) => event === 'activity-retention-failed')).toHaveLength(1);
     failing = false;
     const before = calls.length;
     await eventually(() => calls.slice(before).some(({ site }) => site === 'two'));

@@ -92,7 +92,7 @@ export function createRetention(deps: {
     } catch (error) {
       // Once per outage.
       if (!failing && !stopped) {
-        logger.error({ event: 'activity-not-cleared', err: error }, 'The Activity Log can’t be cleared up yet.');
+        logger.error({ event: 'activity-retention-failed', err: error }, 'The Activity Log can’t be cleared up yet.');
       }
       failing = true;
     }

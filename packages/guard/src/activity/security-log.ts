@@ -40,14 +40,14 @@ export function openSecurityLog(
   });
   destination.on('error', report);
   destination.on('drain', () => {
-    if (failing) logger.warn({ event: 'security-log-written-again', lost }, 'The security log can be written again.');
+    if (failing) logger.warn({ event: 'security-log-write-recovered', lost }, 'The security log can be written again.');
     failing = false;
     lost = 0;
   });
 
   function report(error: unknown): void {
     // Once per outage.
-    if (!failing) logger.error({ event: 'security-log-not-written', file, err: error }, 'Lines are missing in it.');
+    if (!failing) logger.error({ event: 'security-log-write-failed', file, err: error }, 'Lines are missing in it.');
     failing = true;
   }
 

@@ -256,7 +256,7 @@ describe('visits', () => {
     log.add('site', seen('/1'));
     await passes(300);
     expect(batches.length).toBeGreaterThanOrEqual(3);
-    expect(events().filter((event) => event === 'visits-not-stored')).toHaveLength(1);
+    expect(events().filter((event) => event === 'visits-store-failed')).toHaveLength(1);
     fails = false;
     const stored = batches.length;
     await passes(100);

@@ -303,7 +303,7 @@ export function createVisitLog(deps: {
         visits.dropped += dropped + hits;
         droppedInAll += hits;
         // Once per outage: ten lines a second would bury the log.
-        if (!failing) logger.error({ event: 'visits-not-stored', site, err: error }, 'Visits can’t be stored.');
+        if (!failing) logger.error({ event: 'visits-store-failed', site, err: error }, 'Visits can’t be stored.');
         failing = true;
       },
     );

@@ -41,7 +41,7 @@ export interface NumberedVisit extends Visit {
   readonly more: number;
   /** Bits of the network that they came from, 0 for anywhere; null when they are of its own address. */
   readonly moreBits: number | null;
-  /** Hits of other addresses among them, for `readTally`. */
+  /** Hits of other addresses among them, for `readAddressCounts`. */
   readonly others: Uint8Array;
 }
 

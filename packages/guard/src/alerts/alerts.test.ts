@@ -203,7 +203,7 @@ describe('alerts', () => {
     connector.mode = 'broken';
     await eventually(() => hook.bodies.length === 1);
     pass(SETTLE_MS);
-    await eventually(() => log.events().includes('alerts-not-sent'));
+    await eventually(() => log.events().includes('alerts-send-failed'));
     expect(connector.mails).toEqual([]);
     connector.mode = 'ok';
     const again = async () => {

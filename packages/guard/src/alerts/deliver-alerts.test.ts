@@ -143,7 +143,7 @@ describe('alerts by mail', () => {
     expect(rests.length).toBeLessThan(30);
     expect(alerts.now - NOON).toBeLessThanOrEqual(DAY + 2 * HOUR);
     const events = alerts.log.events();
-    expect(events.filter((event) => event === 'alerts-not-sent')).toHaveLength(1);
+    expect(events.filter((event) => event === 'alerts-send-failed')).toHaveLength(1);
     expect(events.filter((event) => event === 'alerts-given-up')).toHaveLength(1);
     const [channel] = await alerts.queue.listChannels(site.id);
     expect(channel).toMatchObject({ channel: ANNA, answer: 'WordPress could not send the mail.', waiting: 0 });

@@ -188,7 +188,7 @@ async function noteOutcome(
   // Once per outage: the page shows the later ones.
   if (failures === 0) {
     logger.warn(
-      { event: 'alerts-not-sent', site: site.id, channel: toChannelName(channel), reason: toEnglish(answer) },
+      { event: 'alerts-send-failed', site: site.id, channel: toChannelName(channel), reason: toEnglish(answer) },
       'Alerts could not be delivered; they are tried again.',
     );
   }

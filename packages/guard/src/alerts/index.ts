@@ -145,7 +145,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
         .catch((error: unknown) => {
           due.set(id, clock() + ROUND_MS);
           if (!failing.has(id) && !stopped) {
-            logger.error({ event: 'alerts-not-read', site: id, err: error }, 'Alerts can’t be read or stored yet.');
+            logger.error({ event: 'alerts-read-failed', site: id, err: error }, 'Alerts can’t be read or stored yet.');
           }
           failing.add(id);
         })
@@ -210,7 +210,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
         .digest('hex')
         .slice(0, 32);
       securityEvents.report(site, { kind: 'lockout', uid, at: clock(), address, failures }).catch((error: unknown) => {
-        logger.warn({ event: 'alerts-not-stored', site, err: error }, 'A lockout could not be stored for alerts.');
+        logger.warn({ event: 'alerts-store-failed', site, err: error }, 'A lockout could not be stored for alerts.');
       });
     });
     feed.subscribe((site) => {

@@ -35,7 +35,6 @@ export function createLazyApi(create: () => Promise<Api>, logger: Pick<Logger, '
       logger.error(
         {
           event: 'api-init-failed',
-          formerEvent: 'api-not-made',
           site: call.site.id,
           request: call.requestId,
           err: cause,

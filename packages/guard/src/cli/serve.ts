@@ -216,7 +216,7 @@ function createReload(parts: {
       return [];
     } catch (error) {
       const mistakes = error instanceof ConfigError ? error.mistakes : [String(error)];
-      logger.error({ event: 'configuration-not-reloaded', mistakes }, 'Guard goes on with the sites that it serves.');
+      logger.error({ event: 'configuration-reload-failed', mistakes }, 'Guard goes on with the sites that it serves.');
       return mistakes;
     }
   }
@@ -228,7 +228,10 @@ function createReload(parts: {
       const mistakes = await apply();
       await lock.writeSites(sitesInUse(served, { writtenAt, mistakes, restartKeys }));
     } catch (error) {
-      logger.error({ event: 'sites-not-noted', err: error }, 'Commands will not know which sites guard serves.');
+      logger.error(
+        { event: 'sites-file-write-failed', err: error },
+        'Commands will not know which sites guard serves.',
+      );
     }
   };
 }

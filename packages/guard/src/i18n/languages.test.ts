@@ -105,7 +105,7 @@ describe('the language of a site', () => {
   ])('is English when its catalogue is %s, which is logged once', (_, locale) => {
     const { of, logged } = setUp();
     expect([of(locale), of(locale)]).toEqual([english, english]);
-    expect(logged()).toEqual(['translation-not-read']);
+    expect(logged()).toEqual(['translation-read-failed']);
   });
 
   it('is English when no catalogue is there, which is logged once', () => {

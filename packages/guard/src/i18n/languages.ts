@@ -45,7 +45,7 @@ export function createLanguages(deps: { folder: () => string; logger: Logger }):
       return toLanguage(readCatalogue(locale, readFileSync(join(folder, `security-optimizer-${locale}.json`), 'utf8')));
     } catch (error) {
       logger.warn(
-        { event: 'translation-not-read', locale, err: error },
+        { event: 'translation-read-failed', locale, err: error },
         'A translation can’t be read; pages are in English.',
       );
       return english;

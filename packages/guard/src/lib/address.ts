@@ -178,7 +178,7 @@ export function toClientKey(address: Address): string {
  * The network that a key belongs to, as text: the /24 of an IPv4 address, the /48 of an IPv6 one. Who has a network can use
  * all addresses in it, so shares are counted for networks, too. Other text is a network of its own.
  *
- * @param key from `addressKey`
+ * @param key from `toClientKey`
  */
 export function networkKey(key: string): string {
   const address = parseAddress(key.replace(/\/\d+$/, ''));

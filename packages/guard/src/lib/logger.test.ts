@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { OutageLog } from './logger.js';
+import { createLogger, OutageLog } from './logger.js';
 
 it('an outage stands in the log once, until nothing has failed for a minute', () => {
   const log = new OutageLog();
@@ -14,4 +14,18 @@ it('a clock that jumps hides no outage for good', () => {
   const log = new OutageLog();
   expect(log.record('a', 1_000_000)).toBe(0);
   expect(log.record('a', 0)).toBe(0);
+});
+
+it('the line of a renamed event also holds its former name', () => {
+  const lines: unknown[] = [];
+  const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  log.error({ event: 'settings-rollback-failed', site: 'site' }, 'A change failed half way.');
+  log.child({ site: 'site' }).warn({ event: 'events-drain-failed' }, 'WordPress can’t be asked.');
+  log.info({ event: 'guard-started' }, 'Guard serves.');
+  expect(lines).toMatchObject([
+    { event: 'settings-rollback-failed', formerEvent: 'settings-not-put-back', site: 'site' },
+    { event: 'events-drain-failed', formerEvent: 'events-not-drained', site: 'site' },
+    { event: 'guard-started' },
+  ]);
+  expect(lines[2]).not.toHaveProperty('formerEvent');
 });

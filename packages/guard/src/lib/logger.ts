@@ -8,6 +8,55 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 const SECRET_NAMES = ['secret', 'cookie', 'nonce', 'password', 'authorization', 'body'];
 
 /**
+ * Events that had another name, with it. For one release their lines also hold the old name in `formerEvent`, so that
+ * whatever searches the log for it goes on. The list goes with the release after 0.1.
+ */
+const FORMER_EVENTS: ReadonlyMap<unknown, string> = new Map(
+  Object.entries({
+    'settings-rollback-failed': 'settings-not-put-back',
+    'api-init-failed': 'api-not-made',
+    'throttled-accounts-store-failed': 'slow-users-not-stored',
+    'login-attempts-store-failed': 'login-attempts-not-stored',
+    'login-unlocks-read-failed': 'login-attempts-not-read',
+    'login-attempts-store-slow': 'login-attempts-late',
+    'login-unlocks-applied': 'login-locks-lifted',
+    'blocklist-read-failed': 'blocked-not-read',
+    'visits-store-failed': 'visits-not-stored',
+    'hostname-store-failed': 'hostname-not-stored',
+    'activity-log-open-failed': 'activity-log-not-opened',
+    'activity-log-write-failed': 'activity-log-not-written',
+    'activity-log-write-recovered': 'activity-log-written-again',
+    'activity-retention-failed': 'activity-not-cleared',
+    'events-drain-failed': 'events-not-drained',
+    'events-drain-recovered': 'events-drained-again',
+    'guard-events-store-failed': 'guard-events-not-stored',
+    'report-send-failed': 'report-not-sent',
+    'report-build-failed': 'report-not-made',
+    'job-store-failed': 'job-not-stored',
+    'job-audit-failed': 'job-not-recorded',
+    'site-facts-store-failed': 'site-facts-not-stored',
+    'sessions-end-failed': 'sessions-not-ended',
+    'session-issue-failed': 'session-not-issued',
+    'trusted-devices-read-failed': 'trusted-devices-not-read',
+    'audit-store-failed': 'audit-not-stored',
+    'translation-read-failed': 'translation-not-read',
+    'connector-key-restore-failed': 'connector-key-not-restored',
+    'security-log-write-failed': 'security-log-not-written',
+    'security-log-write-recovered': 'security-log-written-again',
+    'blocks-end-failed': 'blocks-not-ended',
+    'login-addresses-read-failed': 'login-addresses-not-read',
+    'alerts-send-failed': 'alerts-not-sent',
+    'alerts-read-failed': 'alerts-not-read',
+    'alerts-store-failed': 'alerts-not-stored',
+    'technical-data-send-failed': 'technical-data-not-sent',
+    'service-state-send-failed': 'service-state-not-sent',
+    'guarded-traffic-store-failed': 'guarded-traffic-not-stored',
+    'configuration-reload-failed': 'configuration-not-reloaded',
+    'sites-file-write-failed': 'sites-not-noted',
+  }),
+);
+
+/**
  * The service's log: one JSON object per line on standard error. Every line carries `event`, a stable name in
  * kebab-case that docs/configuration.md lists. Written without blocking, so that a slow reader of the log never
  * holds up requests.
@@ -20,7 +69,13 @@ export function createLogger(level: LogLevel, destination?: pino.DestinationStre
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (line) => {
+          const formerEvent = FORMER_EVENTS.get(line.event);
+          return formerEvent === undefined ? line : { ...line, formerEvent };
+        },
+      },
       redact: { paths: SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[removed]' },
     },
     destination ?? pino.destination({ dest: 2, sync: false }),

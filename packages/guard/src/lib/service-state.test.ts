@@ -49,6 +49,6 @@ describe('the state of the service', () => {
   it('is a line in the log where it can’t be told', async () => {
     const { logger, events } = recordedLog();
     await createServiceState({ PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, logger)('READY=1');
-    expect(events()).toEqual(['service-state-not-sent']);
+    expect(events()).toEqual(['service-state-send-failed']);
   });
 });

@@ -17,7 +17,7 @@ export function createServiceState(env: NodeJS.ProcessEnv, logger: Logger): (sta
     try {
       await promisify(execFile)('systemd-notify', [state], { env: { ...env, NOTIFY_SOCKET: socket }, timeout: 10_000 });
     } catch (error) {
-      logger.warn({ event: 'service-state-not-sent', state, err: error }, 'systemd could not be told the state.');
+      logger.warn({ event: 'service-state-send-failed', state, err: error }, 'systemd could not be told the state.');
     }
   };
 }

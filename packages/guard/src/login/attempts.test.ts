@@ -264,7 +264,7 @@ describe('failures and locks in the database', () => {
     }
     expect(repository.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(true);
     // And none that says that an answer went out without waiting any longer.
-    expect(log.events()).toEqual(['login-attempts-not-stored']);
+    expect(log.events()).toEqual(['login-attempts-store-failed']);
   });
 
   it('hold an answer up for a second at most when the database hangs, and the log says so once', async () => {
@@ -281,7 +281,7 @@ describe('failures and locks in the database', () => {
     const began = performance.now();
     await Promise.all([repository.whenStored('site'), repository.whenStored('site')]);
     expect(performance.now() - began).toBeGreaterThan(STORE_WAIT_MS - 50);
-    expect(log.events()).toEqual(['login-attempts-late']);
+    expect(log.events()).toEqual(['login-attempts-store-slow']);
     go();
     await repository.drain();
     expect(await real.load('site')).toHaveLength(1);

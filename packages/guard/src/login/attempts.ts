@@ -19,7 +19,7 @@ import {
 } from './lockout-rule.js';
 import { type CheckOutcome, type CheckWaiter, PasswordCheckQueue } from './password-check-queue.js';
 
-/** An entry with its key, as made by `addressKey`, `toCrossSiteKey` or `toBrowserKey`. */
+/** An entry with its key, as made by `toClientKey`, `toCrossSiteKey` or `toBrowserKey`. */
 export interface StoredAttempt extends AttemptEntry {
   readonly key: string;
 }

@@ -185,7 +185,7 @@ async function noteRenaming(
   for (const outcome of noted) {
     if (outcome.status === 'fulfilled') continue;
     deps.logger.error(
-      { event: 'audit-not-stored', site: site.id, name: 'username', err: outcome.reason },
+      { event: 'audit-store-failed', site: site.id, name: 'username', err: outcome.reason },
       'Not written down.',
     );
   }

@@ -38,7 +38,7 @@ export interface LoginSecurity extends RunningFeature {
   setSecondFactor(secondFactor: SecondFactor): void;
   /** Locked addresses, newest first. */
   lockedAddresses(site: SiteId): readonly StoredAttempt[];
-  /** When the lock of an address ends (see `addressKey`), milliseconds since the Unix epoch; null when there is none. */
+  /** When the lock of an address ends (see `toClientKey`), milliseconds since the Unix epoch; null when there is none. */
   lockedUntil(site: SiteId, key: string): number | null;
   /** Ends locks and forgets their failures, with an audit row. Throws StorageError. */
   unlock(removal: Parameters<typeof deleteLoginLocks>[1]): Promise<void>;
@@ -65,7 +65,7 @@ export const loginSecurity: Feature<LoginSecurity> = {
           .write(site, users)
           .catch((error: unknown) => {
             logger.warn(
-              { event: 'slow-users-not-stored', site, err: error },
+              { event: 'throttled-accounts-store-failed', site, err: error },
               '`status` will not know the slow accounts.',
             );
           })
@@ -79,7 +79,7 @@ export const loginSecurity: Feature<LoginSecurity> = {
     });
     feed.subscribe((site) => {
       repository.loadUnlocks(site).catch((error: unknown) => {
-        logger.error({ event: 'login-attempts-not-read', site, err: error }, 'What was unblocked can’t be read.');
+        logger.error({ event: 'login-unlocks-read-failed', site, err: error }, 'What was unblocked can’t be read.');
       });
     });
     const missingReports = createMissingReports({

@@ -50,9 +50,9 @@ it('answers while the database is held, says so in the log, and locks all the sa
   const { guard, other, guess } = await processUnderTest();
   other.exec('BEGIN IMMEDIATE');
   expect((await guess()).status).toBe(200);
-  await eventually(() => guard.log().includes('"event":"login-attempts-late"'));
+  await eventually(() => guard.log().includes('"event":"login-attempts-store-slow"'));
   // Answered because it was late, not because the database had given up waiting.
-  expect(guard.log()).not.toMatch(/"login-attempts-not-stored"[\s\S]*"login-attempts-late"/);
+  expect(guard.log()).not.toMatch(/"login-attempts-store-failed"[\s\S]*"login-attempts-store-slow"/);
   for (let turn = 1; turn < 5; turn++) expect((await guess()).status).toBe(200);
   expect((await guess()).status).toBe(429);
   other.exec('ROLLBACK');

@@ -72,7 +72,7 @@ export function createKnownLoginAddresses(
         if (reading.get(site) === false) known.set(site, readLoginAddresses(values));
       })
       .catch((error: unknown) => {
-        logger.warn({ event: 'login-addresses-not-read', site, err: error }, 'Referers are logged without paths.');
+        logger.warn({ event: 'login-addresses-read-failed', site, err: error }, 'Referers are logged without paths.');
       })
       .finally(() => reading.delete(site));
   }

@@ -111,7 +111,7 @@ export function createLoginAttemptRepository(deps: {
         failing = true;
         batch.end();
         requeue(site, batch);
-        logger.error({ event: 'login-attempts-not-stored', site, err: error }, 'Failed logins can’t be stored yet.');
+        logger.error({ event: 'login-attempts-store-failed', site, err: error }, 'Failed logins can’t be stored yet.');
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
         if (stopped) return;
@@ -147,7 +147,7 @@ export function createLoginAttemptRepository(deps: {
           if (batch !== undefined && !batch.late) {
             batch.late = true;
             logger.warn(
-              { event: 'login-attempts-late', site, waitedMs: STORE_WAIT_MS },
+              { event: 'login-attempts-store-slow', site, waitedMs: STORE_WAIT_MS },
               'Failed logins are answered before they are stored: the database is too slow.',
             );
           }
@@ -190,7 +190,7 @@ export function createLoginAttemptRepository(deps: {
       if (keys === 'all') unlockAll(site);
       else for (const key of keys) attempts.forget(site, key);
       const locks = keys === 'all' ? keys : keys.length;
-      if (locks !== 0) logger.info({ event: 'login-locks-lifted', site, locks }, 'Locks were lifted elsewhere.');
+      if (locks !== 0) logger.info({ event: 'login-unlocks-applied', site, locks }, 'Locks were lifted elsewhere.');
     },
     async stop() {
       clearInterval(tick);

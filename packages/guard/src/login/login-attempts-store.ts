@@ -153,7 +153,7 @@ export const loginAttemptMigrations: Migrations = {
  * Deletes failed logins and locks, with an audit row and a row for running guards, and tells other processes by the
  * site's version; one transaction.
  *
- * @param keys the keys, as `addressKey` writes them; null for all of the site
+ * @param keys the keys, as `toClientKey` writes them; null for all of the site
  * @returns the number of deleted entries
  * @throws StorageError
  */

@@ -60,7 +60,10 @@ export function createTechnicalDataSender(options: TechnicalDataSenderOptions): 
       logger.info({ event: 'technical-data-sent', site: site.id }, 'Technical data were sent to the provider.');
     } catch (error) {
       if (!retries.has(site.id)) {
-        logger.warn({ event: 'technical-data-not-sent', site: site.id, err: error }, 'Technical data were not sent.');
+        logger.warn(
+          { event: 'technical-data-send-failed', site: site.id, err: error },
+          'Technical data were not sent.',
+        );
       }
       retries.set(site.id, clock() + RETRY_AFTER_MS);
     }
@@ -68,7 +71,7 @@ export function createTechnicalDataSender(options: TechnicalDataSenderOptions): 
 
   function round(): Promise<void> {
     running = running.then(sendDue).catch((error: unknown) => {
-      logger.warn({ event: 'technical-data-not-sent', err: error }, 'Technical data were not sent.');
+      logger.warn({ event: 'technical-data-send-failed', err: error }, 'Technical data were not sent.');
     });
     return running;
   }

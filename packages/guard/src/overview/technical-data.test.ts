@@ -98,6 +98,6 @@ it.each([500, 302])(
     state.now += RETRY_AFTER_MS;
     await sender.round();
     expect(provider.received).toHaveLength(3);
-    expect(events()).toEqual(['technical-data-not-sent', 'technical-data-sent']);
+    expect(events()).toEqual(['technical-data-send-failed', 'technical-data-sent']);
   },
 );

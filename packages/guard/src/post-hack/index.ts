@@ -66,7 +66,7 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
           .add(site, { actor: job.actor, at: clock() }, [toJobAudit(job)])
           .then(activity.handleAuditChange)
           .catch((cause: unknown) => {
-            logger.warn({ event: 'job-not-recorded', job: id, site, err: cause }, 'The record of changes lacks a job.');
+            logger.warn({ event: 'job-audit-failed', job: id, site, err: cause }, 'The record of changes lacks a job.');
           });
       },
       clock,

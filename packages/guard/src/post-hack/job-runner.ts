@@ -110,7 +110,7 @@ export function createJobRunner(deps: JobRunnerOptions): JobRunner {
     } catch (error) {
       // The state can't be stored. The next start of guard continues from the last stored state.
       running.delete(toKey(job));
-      logger.error({ event: 'job-not-stored', site: site.id, kind: job.kind, err: error }, 'A job can’t go on.');
+      logger.error({ event: 'job-store-failed', site: site.id, kind: job.kind, err: error }, 'A job can’t go on.');
     }
   };
 

@@ -145,7 +145,7 @@ describe('weekly reports', () => {
     await week.roundAt(at + 2 * DAY);
     expect(week.mails).toHaveLength(5);
     expect(await week.failure()).toBe('The report to anna@example.com failed. Mailbox full.');
-    expect(week.log.events().filter((event) => event === 'report-not-sent')).toHaveLength(5);
+    expect(week.log.events().filter((event) => event === 'report-send-failed')).toHaveLength(5);
   });
 
   it('that failed are told to the owner until one arrives', async () => {
@@ -177,7 +177,7 @@ describe('weekly reports', () => {
     week.faulty = false;
     await week.roundAt(DUE + 10 * MINUTE);
     expect(week.to()).toEqual(['anna@example.com']);
-    expect(week.log.events()).toContain('report-not-made');
+    expect(week.log.events()).toContain('report-build-failed');
   });
 
   it('stop for a recipient who was taken off the list', async () => {

@@ -58,7 +58,10 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
         failing.delete(site.id);
       } catch (error) {
         if (!failing.has(site.id) && !stopped) {
-          logger.error({ event: 'report-not-made', site: site.id, err: error }, 'A weekly report can’t be made yet.');
+          logger.error(
+            { event: 'report-build-failed', site: site.id, err: error },
+            'A weekly report can’t be made yet.',
+          );
         }
         failing.add(site.id);
       }
@@ -113,7 +116,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
     await sends.failed(site.id, report, { reason, nextAt });
     logger.warn(
       {
-        event: 'report-not-sent',
+        event: 'report-send-failed',
         site: site.id,
         tries,
         reason: toEnglish(reason),

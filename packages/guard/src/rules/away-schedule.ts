@@ -34,7 +34,7 @@ export function getAwayStatus(schedule: AwaySchedule, timeZone: string, nowMs: n
   return { away: present !== undefined, until: present?.to ?? null, nextFrom: next?.from ?? null };
 }
 
-/** `awayAt` for the path of every request: the answer is worked out again only when the next change has come. */
+/** `getAwayStatus` for the path of every request: the answer is worked out again only when the next change has come. */
 export function compileAwaySchedule(schedule: AwaySchedule, timeZone: string): (nowMs: number) => AwayStatus {
   const never: AwayStatus = Object.freeze({ away: false, until: null, nextFrom: null });
   if (schedule.type === 'off') return () => never;

@@ -174,7 +174,6 @@ export async function rollBackSettings(
     logger.error(
       {
         event: 'settings-rollback-failed',
-        formerEvent: 'settings-not-put-back',
         site: change.site.id,
         names: Object.keys(old),
         err: error,

@@ -105,7 +105,7 @@ export function createConnectors(services: {
           );
         }
         factsStore.writeFacts(site.id, facts).catch((error: unknown) => {
-          logger.warn({ event: 'site-facts-not-stored', site: site.id, err: error }, 'Site facts were not stored.');
+          logger.warn({ event: 'site-facts-store-failed', site: site.id, err: error }, 'Site facts were not stored.');
         });
       },
       onBack(site) {
@@ -117,7 +117,7 @@ export function createConnectors(services: {
           })
           .catch((error: unknown) => {
             logger.warn(
-              { event: 'sessions-not-ended', site: site.id, err: error },
+              { event: 'sessions-end-failed', site: site.id, err: error },
               'Sessions that were made without the second factor could not be ended.',
             );
           });

@@ -26,7 +26,7 @@ const POLL_MS = 1000;
  * Creates a change feed that polls the table of site versions: one indexed query that mostly finds nothing. For a
  * database with notifications (LISTEN/NOTIFY), each of them would call the same `poll`, with the timer as a fallback.
  *
- * @param from highest version in the table when the settings were loaded; see `latestVersion`
+ * @param from highest version in the table when the settings were loaded; see `getLatestVersion`
  */
 export function createChangeFeed(options: { db: Database; logger: Logger; from: number; pollMs?: number }): ChangeFeed {
   const { logger } = options;

@@ -10,11 +10,11 @@ import { createSettingsStore } from '../settings/settings-store.js';
 /** A process that stores one setting after another and prints each number once it is acknowledged. */
 const writer = `
   import { openGuardDatabase } from './dist/migrations.js';
-  import { sqlSettingsStore } from './dist/settings/settings-store.js';
+  import { createSettingsStore } from './dist/settings/settings-store.js';
   import { silentLogger } from './dist/lib/logger.js';
   const dataDir = process.env.DATA_DIR;
   const db = await openGuardDatabase({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
-  const settings = sqlSettingsStore(db);
+  const settings = createSettingsStore(db);
   for (let n = 1; ; n++) {
     const changes = [{ name: 'setting-' + n, before: 0, after: n, expectedVersion: 0 }];
     await settings.write({ site: 'a', changes, actor: { id: 1, login: 'owner', address: null }, at: n });

@@ -83,7 +83,7 @@ export interface SqliteOptions {
   readonly immutableAtRest?: boolean;
 }
 
-/** Opens a database file, with `node:sqlite` if Node has it. Throws the library's errors; see `describeFault`. */
+/** Opens a database file, with `node:sqlite` if Node has it. Throws the library's errors; see `toSqliteFault`. */
 export function openSqlite(
   file: string,
   { busyTimeoutMs, readOnly = false, immutableAtRest }: SqliteOptions,

@@ -174,7 +174,7 @@ async function recordAudit(
 ): Promise<void> {
   const actor = { id: challenge.userId, login: challenge.login, address: toVisitorText(request.address) };
   await deps.audit.add(challenge.site, { actor, at: now }, [{ name, before: null, after: null }]).catch((error) => {
-    deps.logger.error({ event: 'audit-not-stored', site: challenge.site, name, err: error }, 'Not written down.');
+    deps.logger.error({ event: 'audit-store-failed', site: challenge.site, name, err: error }, 'Not written down.');
   });
 }
 
@@ -212,7 +212,7 @@ export async function finishChallenge(deps: TwoFactorServices, step: TwoFactorSt
     });
   } catch (error) {
     deps.logger.error(
-      { event: 'session-not-issued', site: site.id, user: challenge.userId, requestId, err: error },
+      { event: 'session-issue-failed', site: site.id, user: challenge.userId, requestId, err: error },
       'A user passed the second factor, but WordPress made no session.',
     );
     const { again } = toLinks(request.loginPath, challenge.interim);

@@ -115,7 +115,7 @@ export function createTwoFactorFlow(options: Omit<TwoFactorServices, 'onKeyCreat
     async reload(site) {
       await deps.devices.load(site, clock()).catch((error: unknown) => {
         logger.error(
-          { event: 'trusted-devices-not-read', site, err: error },
+          { event: 'trusted-devices-read-failed', site, err: error },
           'Trusted devices can’t be read; every login asks for a code.',
         );
       });

@@ -48,7 +48,7 @@ export interface CommandRequest {
 export interface SessionRequest {
   readonly kind: 'session';
   readonly priority: SessionPriority;
-  /** The client that it counts for; see `addressKey`. */
+  /** The client that it counts for; see `toClientKey`. */
   readonly client: string;
   /** False once nobody waits for the result. */
   isWanted(): boolean;

@@ -187,7 +187,7 @@ export function createConnectorHealth(deps: {
     } catch (error) {
       lastRestore.set(site.id, clock());
       logger.error(
-        { event: 'connector-key-not-restored', site: site.id, err: error },
+        { event: 'connector-key-restore-failed', site: site.id, err: error },
         'Guard could not write its key into WordPress.',
       );
     }

@@ -79,6 +79,6 @@ it('a file that can’t be read counts as no traffic, one that can’t be writte
   lost.record('site');
   lost.record('site');
   await lost.stop();
-  expect(log.events()).toEqual(['guarded-traffic-not-stored']);
+  expect(log.events()).toEqual(['guarded-traffic-store-failed']);
   await visitors(0);
 });

@@ -77,7 +77,7 @@ export function createGuardedTraffic(deps: {
     } catch (error) {
       if (outages.record(site, clock()) === null) return;
       logger.warn(
-        { event: 'guarded-traffic-not-stored', site, err: error },
+        { event: 'guarded-traffic-store-failed', site, err: error },
         'That visitors come through guard can’t be written down; `attach --require-guard` will not know it.',
       );
     }

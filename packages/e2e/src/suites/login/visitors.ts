@@ -29,7 +29,7 @@ export function createsSession(answer: RawAnswer): boolean {
 
 /** Runs a recovery command of the product on the stack's site. Throws with its words when it fails. */
 export async function recover(stack: Stack, ...words: string[]): Promise<string> {
-  const lifted = (): number => guardLog(stack).filter(({ event }) => event === 'login-locks-lifted').length;
+  const lifted = (): number => guardLog(stack).filter(({ event }) => event === 'login-unlocks-applied').length;
   // Guard hears of it a moment later, and would then forget failures of the next test.
   const isHeard = words.join(' ') === 'unblock --all' && isGuardRunning(stack);
   const before = isHeard ? lifted() : 0;

@@ -64,7 +64,7 @@ export function createBlocklistSync(deps: {
 
   function again(site: SiteId, error: unknown): void {
     if (stopped) return;
-    logger.error({ event: 'blocked-not-read', site, err: error }, 'Blocked visitors can’t be read yet.');
+    logger.error({ event: 'blocklist-read-failed', site, err: error }, 'Blocked visitors can’t be read yet.');
     clearTimeout(retries.get(site));
     retries.set(
       site,

@@ -22,7 +22,7 @@ export interface CurrentBlocks {
   findUser(site: SiteId, user: number): Promise<CurrentBlock | null>;
 }
 
-/** @param lockedUntil end of the lock by failed logins of an `addressKey`, milliseconds since the Unix epoch, or null */
+/** @param lockedUntil end of the lock by failed logins of an `toClientKey`, milliseconds since the Unix epoch, or null */
 export function createCurrentBlocks(deps: {
   readonly sites: Pick<Services['sites'], 'get' | 'isBlocked'>;
   readonly store: Pick<BlocklistStore, 'find' | 'findAddresses' | 'listRanges'>;

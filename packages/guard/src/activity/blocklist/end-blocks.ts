@@ -52,7 +52,7 @@ export function createBlockEnds(deps: {
       failing = false;
     } catch (error) {
       // Once per outage.
-      if (!failing) logger.error({ event: 'blocks-not-ended', err: error }, 'Blocks that have ended stay listed.');
+      if (!failing) logger.error({ event: 'blocks-end-failed', err: error }, 'Blocks that have ended stay listed.');
       failing = true;
     }
     if (!started) return;

@@ -33,13 +33,13 @@ describe('a locked file', () => {
       const visits = visitsUntilNow(60, 1, (index) => ({ target: `/${n}/${index}`, count: 2 }));
       writes.push(store.write({ site: SITE, visits: packVisits(visits), dropped: 1 }));
     }
-    await eventually(() => log.events().includes('activity-log-not-written'));
+    await eventually(() => log.events().includes('activity-log-write-failed'));
     other.exec('rollback');
     await Promise.all(writes);
     const rows = (await allVisits(store)).length;
     expect(rows).toBe(60);
     expect(await store.droppedVisits(SITE)).toBe(4 + 180 * 2);
-    expect(log.events()).toEqual(['activity-log-not-written', 'activity-log-written-again']);
+    expect(log.events()).toEqual(['activity-log-write-failed', 'activity-log-write-recovered']);
   });
 
   it('refuses events, so that they are sent again, and does not keep readers waiting', async () => {
@@ -72,7 +72,7 @@ describe('a full disk', () => {
     const visits = packVisits(visitsUntilNow(2000, 10, (index) => ({ address: `192.0.2.${index % 200}` })));
     queue.add(1, { name: 'visits', site: SITE, timeZone: 'UTC', visits, dropped: 0, at: NOW / 1000 });
     await eventually(() => replies.length > 0);
-    expect(replies).toMatchObject([{ kind: 'note', event: 'activity-log-not-written' }]);
+    expect(replies).toMatchObject([{ kind: 'note', event: 'activity-log-write-failed' }]);
     expect(database.prepare('select count(*) as rows from visits').get()).toEqual({ rows: 0 });
     database.exec('pragma max_page_count = 100000');
     await eventually(() => replies.some(({ kind }) => kind === 'done'));
@@ -138,7 +138,7 @@ describe('a file that can’t be read', () => {
     await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
     expect(await store.droppedVisits(SITE)).toBe(5);
     expect(await allVisits(store)).toHaveLength(1);
-    expect(log.events()).toEqual(['activity-log-not-opened', 'activity-log-opened']);
+    expect(log.events()).toEqual(['activity-log-open-failed', 'activity-log-opened']);
   });
 
   it('is tried again when the clock was set back since', async () => {

@@ -424,7 +424,7 @@ export class VisitQueue {
       this.#failed(error);
       return;
     }
-    if (this.#failing) this.#note('activity-log-written-again', 'Visits are written again.');
+    if (this.#failing) this.#note('activity-log-write-recovered', 'Visits are written again.');
     this.#failing = false;
     const done = this.#waiting;
     this.#waiting = [];
@@ -435,7 +435,7 @@ export class VisitQueue {
   #failed(error: unknown): void {
     const { fault, message } = toSqliteFault(error);
     if (isTransient(fault)) {
-      if (!this.#failing) this.#note('activity-log-not-written', `Visits can’t be written: ${message}`);
+      if (!this.#failing) this.#note('activity-log-write-failed', `Visits can’t be written: ${message}`);
       this.#failing = true;
       this.#timer = setTimeout(() => this.#commit(), RETRY_MS);
       return;

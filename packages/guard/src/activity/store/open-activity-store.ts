@@ -259,7 +259,7 @@ class SqliteActivityStore implements OpenActivityStore {
       this.#database = null;
       this.#failedAt = this.#clock();
       if (!this.#failing) {
-        this.#logger.error({ event: 'activity-log-not-opened', err: error }, 'The Activity Log can’t be opened.');
+        this.#logger.error({ event: 'activity-log-open-failed', err: error }, 'The Activity Log can’t be opened.');
       }
       this.#failing = true;
       throw error;
