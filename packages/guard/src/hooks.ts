@@ -7,7 +7,7 @@ import type { RawHeaders } from './http/headers.js';
 import type { RequestFacts } from './http/request-facts.js';
 import type { Address } from './lib/address.js';
 import type { LoginRoute } from './rules/login-policy.js';
-import type { Snapshot } from './rules/policy.js';
+import type { Snapshot } from './rules/snapshot.js';
 import type { SiteConfig, SiteId } from './site.js';
 import type { LoginContext, LoginReport } from './wordpress/login-headers.js';
 import type { Signal } from './wordpress/signature.js';

@@ -19,7 +19,7 @@ import { BasicCredentials } from '../src/login/basic-credentials.js';
 import type { SecondFactor } from '../src/login/index.js';
 import { ThrottledAccounts } from '../src/login/throttled-accounts.js';
 import { defaultLoginSettings } from '../src/rules/login-policy.js';
-import { compileSnapshot, LiveSnapshots } from '../src/rules/policy.js';
+import { compileSnapshot, LiveSnapshots } from '../src/rules/snapshot.js';
 import { defaultSitePaths, type SiteConfig } from '../src/site.js';
 import { createSharedAssets } from '../src/sites/shared-assets.js';
 import type { Signal } from '../src/wordpress/signature.js';

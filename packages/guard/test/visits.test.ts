@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, startGateway, type TestGateway } from './running-gateway.js';
-import { loginGateUnderTest } from './support/login-gate.js';
+import { loginGateUnderTest } from './support/login-gateway.js';
 import { SECRET } from './support/site-config.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');

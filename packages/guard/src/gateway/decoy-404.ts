@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toCanonicalPath, toOriginalPath } from '../http/canonical-path.js';
 import { deriveDecoyKey, toDecoyTarget, toSiblingTarget } from '../http/decoy-target.js';
 import { toRequestFacts } from '../http/request-facts.js';
-import { isFinal, needsStaffCheck } from '../rules/policy.js';
+import { isFinal, needsStaffCheck } from '../rules/snapshot.js';
 import { forward } from '../upstream/forward.js';
 import { readSignal, type Signal } from '../wordpress/signature.js';
 import type { GatewayContext } from './context.js';

@@ -18,7 +18,7 @@ import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js
 import type { PageName } from '../pages/visitor-pages.js';
 import { decideOnReadings } from '../rules/doubtful-paths.js';
 import type { LoginRoute } from '../rules/login-policy.js';
-import { isFinal, type LiveSnapshots, type Snapshot, type Verdict } from '../rules/policy.js';
+import { isFinal, type LiveSnapshots, type Snapshot, type Verdict } from '../rules/snapshot.js';
 import type { SiteFacts, SiteId } from '../site.js';
 import { judgeHost, toHostName } from './machine-hosts.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';

@@ -6,7 +6,7 @@ import type { Address } from '../lib/address.js';
 import { toSeenAddress } from '../lib/carried-address.js';
 import type { PageName } from '../pages/visitor-pages.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
-import { needsStaffCheck } from '../rules/policy.js';
+import { needsStaffCheck } from '../rules/snapshot.js';
 import type { SiteFacts } from '../site.js';
 import { CLIENT_CLOSED_REQUEST, forward, type ResponseHandler } from '../upstream/forward.js';
 import { whenReceived } from '../upstream/request-body.js';

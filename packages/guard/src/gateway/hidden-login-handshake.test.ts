@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loginGateUnderTest, rawSocket } from '../../test/support/login-gate.js';
+import { loginGateUnderTest, rawSocket } from '../../test/support/login-gateway.js';
 
 const hiddenGate = async () => {
   const login_url = { type: 'custom', login: 'my-door', signup: 'join/us' } as const;

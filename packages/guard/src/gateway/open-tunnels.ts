@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { RequestFacts } from '../http/request-facts.js';
-import { isFinal, type LiveSnapshots, needsStaffCheck } from '../rules/policy.js';
+import { isFinal, type LiveSnapshots, needsStaffCheck } from '../rules/snapshot.js';
 import type { SiteId } from '../site.js';
 
 /** An open WebSocket, or a response that may never end. */

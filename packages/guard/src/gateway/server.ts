@@ -10,7 +10,7 @@ import { type ListeningDescriptor, listenOn } from '../lib/listen.js';
 import type { Logger } from '../lib/logger.js';
 import { createOwnAddresses } from '../lib/own-addresses.js';
 import type { SocketAddress } from '../lib/socket-address.js';
-import type { LiveSnapshots } from '../rules/policy.js';
+import type { LiveSnapshots } from '../rules/snapshot.js';
 import type { SiteConfig, SiteFacts, SiteId } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
 import { type ClientConnection, ClientConnectionTable } from './client-connection.js';

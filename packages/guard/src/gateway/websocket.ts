@@ -6,7 +6,7 @@ import type { RawHeaders } from '../http/headers.js';
 import { type RequestFacts, toRequestFacts } from '../http/request-facts.js';
 import { toClientKey } from '../lib/address.js';
 import { isHarmlessResponse } from '../rules/harmless-response.js';
-import { needsStaffCheck } from '../rules/policy.js';
+import { needsStaffCheck } from '../rules/snapshot.js';
 import { toClientResponseHead, toUpstreamRequestHead } from '../upstream/message-head.js';
 import type { ResponseHead } from '../upstream/response-parser.js';
 import type { UpstreamConnection, UpstreamFailure, UpstreamHandler } from '../upstream/upstream-client.js';

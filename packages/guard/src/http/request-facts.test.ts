@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { allOff, noFault, parseFacts } from '../../test/support/ask.js';
+import { allOff, noFault, parseFacts } from '../../test/support/evaluate.js';
 import { toAddress } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import { checksPassword, defaultLoginSettings } from '../rules/login-policy.js';
-import { compileSnapshot } from '../rules/policy.js';
+import { compileSnapshot } from '../rules/snapshot.js';
 import { defaultSitePaths, type SessionCookieNames, type SignedXmlRpc } from '../site.js';
 import { readSignedXmlRpc } from '../wordpress/connector-responses.js';
 import { toCanonicalPath } from './canonical-path.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseFacts } from '../../test/support/ask.js';
+import { parseFacts } from '../../test/support/evaluate.js';
 import { wantsJson } from './wants-json.js';
 
 const page = { restRoute: null, segments: ['my-account'] };

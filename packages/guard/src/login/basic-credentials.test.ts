@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, type WebServerBasic } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gateway.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { eventually } from '../../test/support/scratch.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { activitySite } from '../../test/support/activity-site.js';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
-import { form, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { form, loginGateUnderTest } from '../../test/support/login-gateway.js';
 
 /** Forms of 192.0.2.1. */
 const FORMS = [

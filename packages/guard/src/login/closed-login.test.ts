@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { type AskOptions, loginGateUnderTest } from '../../test/support/login-gateway.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
 

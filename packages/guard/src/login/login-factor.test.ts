@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FakeWordPress, PASSWORD } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gate.js';
+import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gateway.js';
 
 describe('a right password that needs a second factor', () => {
   it('is answered by the second factor’s pages; nothing WordPress sent gets out', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, form, loginGateUnderTest, type Told } from '../../test/support/login-gate.js';
+import { type AskOptions, form, loginGateUnderTest, type Told } from '../../test/support/login-gateway.js';
 
 const as = (log: string, pwd: string): AskOptions => ({
   method: 'POST',

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type AskOptions, form, type LoginGateUnderTest, loginGateUnderTest } from '../../test/support/login-gate.js';
+import {
+  type AskOptions,
+  form,
+  type LoginGateUnderTest,
+  loginGateUnderTest,
+} from '../../test/support/login-gateway.js';
 import { passingTime } from '../../test/support/passing-time.js';
 
 const LIMIT = 5;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mailElements } from '../../test/support/mail-elements.js';
-import { longestFacts, reportFacts, reportSite } from '../../test/support/weekly-report.js';
+import { longestFacts, reportFacts, reportSite } from '../../test/support/report-facts.js';
 import { buildReport } from './build-report.js';
 import { reportText } from './make-report.js';
 import { renderReport } from './render-report.js';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { collectTexts } from '../../../../scripts/lib/texts/collect-texts.mjs';
 import { pseudoLocale } from '../../../../scripts/lib/texts/pseudo-locale.mjs';
 import { mailElements } from '../../test/support/mail-elements.js';
-import { longestFacts, REPORT_AT, REPORT_ZONE, reportFacts, reportSite } from '../../test/support/weekly-report.js';
+import { longestFacts, REPORT_AT, REPORT_ZONE, reportFacts, reportSite } from '../../test/support/report-facts.js';
 import { english, type Language, toLanguage } from '../i18n/language.js';
 import { cataloguesFolder, createLanguages, readCatalogue } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';

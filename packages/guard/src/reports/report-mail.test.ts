@@ -5,7 +5,7 @@ import {
   reportFacts as facts,
   reportSite as site,
   REPORT_ZONE as ZONE,
-} from '../../test/support/weekly-report.js';
+} from '../../test/support/report-facts.js';
 import { english } from '../i18n/language.js';
 import { buildReport, formatComparison } from './build-report.js';
 import { reportText } from './make-report.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reportFacts } from '../../test/support/weekly-report.js';
+import { reportFacts } from '../../test/support/report-facts.js';
 import { english } from '../i18n/language.js';
 import type { Essential } from '../settings/essentials.js';
 import type { LoginFacts, ReportFacts } from './report-facts.js';

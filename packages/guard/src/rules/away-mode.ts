@@ -1,6 +1,6 @@
 import { findApiRoute, type RequestFacts } from '../http/request-facts.js';
 import { checksPassword, compileLoginPolicy } from './login-policy.js';
-import type { Refusal, Rule } from './protection.js';
+import type { Refusal, Rule } from './rule.js';
 
 const AWAY: Refusal = Object.freeze({ status: 403, page: 'away' });
 const AWAY_FOR_STAFF: Refusal = Object.freeze({ ...AWAY, unless: 'from-member' });

@@ -1,4 +1,4 @@
-import { BLOCKED, type Rule } from './protection.js';
+import { BLOCKED, type Rule } from './rule.js';
 
 /** Addresses that the owner has blocked reach nothing at all. */
 export const blockedVisitors: Rule = {

@@ -1,7 +1,7 @@
 import type { CanonicalPath, Doubt } from '../http/canonical-path.js';
 import { findApiRoute, type RequestFacts } from '../http/request-facts.js';
 import { checksPassword, type LoginRoute } from './login-policy.js';
-import { isFinal, needsStaffCheck, type OnRuleError, type Snapshot, type Verdict } from './policy.js';
+import { isFinal, needsStaffCheck, type OnRuleError, type Snapshot, type Verdict } from './snapshot.js';
 
 /** A request whose path some program may read differently. */
 export interface DoubtfulRequest {

@@ -1,6 +1,6 @@
 import type { RequestFacts } from '../http/request-facts.js';
 import { listFolderAddresses, USUAL_BASES } from '../site.js';
-import { FEED_NOT_FOUND, NOT_FOUND, type Refusal, type Rule } from './protection.js';
+import { FEED_NOT_FOUND, NOT_FOUND, type Refusal, type Rule } from './rule.js';
 
 /** Feed types of WordPress's rewrite rules (`WP_Rewrite::$feeds`); posts and terms cannot take these names. */
 const FEED_TYPES = new Set(['feed', 'rdf', 'rss', 'rss2', 'atom']);

@@ -1,4 +1,4 @@
-import { FORBIDDEN, type Rule } from './protection.js';
+import { FORBIDDEN, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
 const SAVE_ACTION = 'edit-theme-plugin-file';

@@ -1,5 +1,5 @@
 import type { RawHeaders } from '../http/headers.js';
-import type { HarmlessResponse } from './protection.js';
+import type { HarmlessResponse } from './rule.js';
 
 /** What a response shows of itself. */
 export interface ShownResponse {

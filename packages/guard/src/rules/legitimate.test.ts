@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allOn, ask, policyWith } from '../../test/support/ask.js';
+import { allOn, ask, policyWith } from '../../test/support/evaluate.js';
 
 const legitimate = `
 /

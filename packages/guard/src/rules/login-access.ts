@@ -1,5 +1,5 @@
 import { checksPassword, compileLoginPolicy } from './login-policy.js';
-import { FORBIDDEN, type Refusal, type Rule } from './protection.js';
+import { FORBIDDEN, type Refusal, type Rule } from './rule.js';
 
 const NOT_FROM_HERE: Refusal = Object.freeze({ status: 403, page: 'login-access' });
 

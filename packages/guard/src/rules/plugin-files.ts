@@ -1,5 +1,5 @@
 import { isScriptName } from '../http/script-names.js';
-import { FORBIDDEN, type Rule } from './protection.js';
+import { FORBIDDEN, type Rule } from './rule.js';
 
 /** Name of the folder of must-use plugins, unless the site has chosen another (`WPMU_PLUGIN_DIR`). */
 const USUAL = 'mu-plugins';

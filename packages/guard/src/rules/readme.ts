@@ -1,4 +1,4 @@
-import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Rule } from './protection.js';
+import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
 /** WordPress's own readme in the folder of the site. The connector deletes the file; meanwhile nobody reads it. */

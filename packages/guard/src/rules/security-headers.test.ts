@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noFault, parseFacts, policyWith } from '../../test/support/ask.js';
+import { noFault, parseFacts, policyWith } from '../../test/support/evaluate.js';
 
 function answer(headers: readonly string[], target = '/', on: 0 | 1 = 1): Map<string, string[]> {
   const edited = [...headers];

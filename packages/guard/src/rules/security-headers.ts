@@ -1,7 +1,7 @@
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
 import { listFolderAddresses } from '../site.js';
-import type { Rule } from './protection.js';
+import type { Rule } from './rule.js';
 
 /**
  * A Content-Security-Policy (CSP Level 3) that is compatible with WordPress, its editor and common plugins: scripts and

@@ -1,7 +1,7 @@
 import type { RequestFacts } from '../http/request-facts.js';
 import { SCRIPT_ENDINGS } from '../http/script-names.js';
 import { listFolderAddresses, type SitePaths } from '../site.js';
-import { FORBIDDEN, FORBIDDEN_FILE, type Rule } from './protection.js';
+import { FORBIDDEN, FORBIDDEN_FILE, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
 /** A script ending anywhere in a name, also in front of another one: some servers run `x.php.jpg`. */

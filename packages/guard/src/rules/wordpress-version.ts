@@ -1,5 +1,5 @@
 import { removeHeader } from '../http/headers.js';
-import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Rule } from './protection.js';
+import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
 /**

@@ -1,5 +1,5 @@
 import { removeHeader } from '../http/headers.js';
-import { FORBIDDEN, type Rule } from './protection.js';
+import { FORBIDDEN, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
 /**

@@ -2,8 +2,8 @@ import type { Logger } from '../lib/logger.js';
 import type { SettingsStore } from '../settings/settings-store.js';
 import { defaultSiteSettings, readAllSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
-import type { SiteRegistry } from './live-sites.js';
 import type { SiteFactsStore } from './site-facts-store.js';
+import type { SiteRegistry } from './site-registry.js';
 
 /** Puts the stored settings and facts of all sites in force. Throws StorageError. */
 export async function loadSites(

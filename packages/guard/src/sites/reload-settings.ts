@@ -2,7 +2,7 @@ import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';
 import type { SiteSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
-import type { SiteRegistry } from './live-sites.js';
+import type { SiteRegistry } from './site-registry.js';
 
 /** Wait before a failed reload is retried, milliseconds. */
 const RETRY_MS = 1000;

@@ -8,7 +8,7 @@ import {
   secondFactorSite,
   shownCodes,
   shownSecret,
-} from '../../test/support/second-factor-site.js';
+} from '../../test/support/two-factor-site.js';
 
 const PAGE = '/wp-login.php?action=second-factor';
 

@@ -6,7 +6,7 @@ import {
   secondFactorSite,
   shownCodes,
   shownSecret,
-} from '../../test/support/second-factor-site.js';
+} from '../../test/support/two-factor-site.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
 import { toFormToken } from './challenges.js';

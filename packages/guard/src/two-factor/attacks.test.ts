@@ -8,7 +8,7 @@ import {
   secondFactorSite,
   shownSecret,
   wrongCode,
-} from '../../test/support/second-factor-site.js';
+} from '../../test/support/two-factor-site.js';
 
 /** A site whose user has a factor, and a new browser that has passed the password. */
 async function atChallenge(): Promise<{ site: SecondFactorSite; browser: PlainBrowser; page: Page; secret: Buffer }> {

@@ -5,7 +5,7 @@ import {
   PlainBrowser,
   type SecondFactorSite,
   secondFactorSite,
-} from '../../test/support/second-factor-site.js';
+} from '../../test/support/two-factor-site.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
 import { REDIRECT_MAX } from './redirect-target.js';

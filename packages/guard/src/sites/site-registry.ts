@@ -3,7 +3,7 @@ import type { Address } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import { TimedAddresses } from '../lib/timed-addresses.js';
-import { type LiveSnapshots, PolicyCache } from '../rules/policy.js';
+import { type LiveSnapshots, PolicyCache } from '../rules/snapshot.js';
 import {
   defaultSiteSettings,
   type EffectiveSettings,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FakeWordPress, PASSWORD } from '../../test/support/fake-wordpress.js';
-import { form, loginGateUnderTest, rawSocket } from '../../test/support/login-gate.js';
+import { form, loginGateUnderTest, rawSocket } from '../../test/support/login-gateway.js';
 import { eventually } from '../../test/support/scratch.js';
 
 /** As in service while somebody guesses, but for times that are a tenth. */

@@ -15,7 +15,7 @@ import { createMissingReports } from '../../src/login/missing-reports.js';
 import { type PasswordCheckLimits, PasswordCheckQueue } from '../../src/login/password-check-queue.js';
 import { ThrottledAccounts } from '../../src/login/throttled-accounts.js';
 import { defaultLoginSettings, type LoginSettings } from '../../src/rules/login-policy.js';
-import { compileSnapshot, LiveSnapshots } from '../../src/rules/policy.js';
+import { compileSnapshot, LiveSnapshots } from '../../src/rules/snapshot.js';
 import { defaultSitePaths } from '../../src/site.js';
 import { createTwoFactorHooks } from '../../src/two-factor/request-hooks.js';
 import type { TwoFactorRequirement } from '../../src/two-factor/steps.js';

@@ -8,7 +8,7 @@ import {
   secondFactorSite,
   shownSecret,
   wrongCode,
-} from '../../test/support/second-factor-site.js';
+} from '../../test/support/two-factor-site.js';
 import { resetTwoFactor } from './two-factor-settings.js';
 
 const actor = { id: 1, login: 'owner', address: '192.0.2.7' };

@@ -16,7 +16,7 @@ import {
   type ResponseHeaderEdit,
   type Rule,
   type SnapshotInput,
-} from './protection.js';
+} from './rule.js';
 
 /** What guard does with a request. `rule` is the name of the protection that decided. */
 export interface Verdict {

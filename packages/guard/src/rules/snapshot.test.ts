@@ -1,11 +1,11 @@
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
-import { noFault, parseFacts } from '../../test/support/ask.js';
+import { noFault, parseFacts } from '../../test/support/evaluate.js';
 import { AddressSet } from '../lib/address-set.js';
 import { defaultSitePaths } from '../site.js';
 import { defaultLoginSettings } from './login-policy.js';
-import { compileSnapshot, LiveSnapshots, PolicyCache } from './policy.js';
-import { NOT_FOUND, type Rule } from './protection.js';
+import { NOT_FOUND, type Rule } from './rule.js';
+import { compileSnapshot, LiveSnapshots, PolicyCache } from './snapshot.js';
 
 const input = {
   options: defaultSecurityOptions,

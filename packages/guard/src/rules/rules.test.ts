@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allOff, allOn, ask, parseFacts, policyWith } from '../../test/support/ask.js';
+import { allOff, allOn, ask, parseFacts, policyWith } from '../../test/support/evaluate.js';
 
 const off = policyWith(allOff);
 

@@ -5,7 +5,7 @@ import { toAddress } from '../../src/lib/address.js';
 import { AddressSet } from '../../src/lib/address-set.js';
 import { decideOnReadings } from '../../src/rules/doubtful-paths.js';
 import { defaultLoginSettings } from '../../src/rules/login-policy.js';
-import { compileSnapshot, isFinal, type Snapshot } from '../../src/rules/policy.js';
+import { compileSnapshot, isFinal, type Snapshot } from '../../src/rules/snapshot.js';
 import { defaultSitePaths, type SitePaths } from '../../src/site.js';
 
 const all = (value: 0 | 1): SecurityOptions =>

@@ -15,10 +15,10 @@ import type { Signal } from '../wordpress/signature.js';
 import { runSiteTask } from '../wordpress/site-files.js';
 import type { SiteOrigin } from '../wordpress/site-origin.js';
 import { createStaffChecks, type StaffChecks } from '../wordpress/staff-checks.js';
-import type { SiteRegistry } from './live-sites.js';
 import { createReleaseWatch } from './release-watch.js';
 import type { SiteFactsStore } from './site-facts-store.js';
 import type { SiteList } from './site-list.js';
+import type { SiteRegistry } from './site-registry.js';
 
 /** Guard's side of all connectors: their state, the policy that each one enforces, and their signals. */
 export interface ConnectorSync extends Pick<ConnectorPolicySync, 'pushSettings' | 'pushBlockedUsers'> {

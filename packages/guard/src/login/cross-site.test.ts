@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, form, type LoginGateUnderTest, loginGateUnderTest } from '../../test/support/login-gate.js';
+import {
+  type AskOptions,
+  form,
+  type LoginGateUnderTest,
+  loginGateUnderTest,
+} from '../../test/support/login-gateway.js';
 
 const FOREIGN = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
 
