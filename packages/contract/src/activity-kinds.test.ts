@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { activityKinds, type EventWords, eventSentence } from './activity-kinds.js';
+import { activityKinds, type EventValues, eventSentence } from './activity-kinds.js';
 import { toEventValue, toShortList } from './event-values.js';
 import { englishMessages, type ServerMessage } from './server-message.js';
 import { serverMessage } from './server-messages.js';
@@ -154,7 +154,7 @@ describe('what registered users do, in words', () => {
       time: (time: string) => `<${time}>`,
       message: ({ code, params }: ServerMessage) => `${code}:${String(params.count)}`,
     };
-    const said = (event: Partial<EventWords>) => eventSentence({ ...words, ...event }, language);
+    const said = (event: Partial<EventValues>) => eventSentence({ ...words, ...event }, language);
 
     it.each([
       [{ kind: 'option.changed', object: 'Timezone', before: '', after: 'UTC' }, '“Zeitzone” to UTC'],

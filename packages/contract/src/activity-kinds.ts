@@ -1,4 +1,4 @@
-import { type EventLanguage, sayEventValue } from './event-values.js';
+import { type EventLanguage, formatEventValue } from './event-values.js';
 import { englishMessages, isServerMessage, type MessageLanguage, type ServerText } from './server-message.js';
 
 /**
@@ -198,7 +198,7 @@ export const EVERY_ADDRESS = 'every address';
 const NAMED_OBJECTS: ReadonlySet<string> = new Set(['option.changed', 'product.setting']);
 
 /** The object is the name of an action, and `after` its result: texts as JSON. */
-function describeAction({ object, after }: EventWords, language: Language): string {
+function describeAction({ object, after }: EventValues, language: Language): string {
   const outcome = parseOutcome(after).map((text) =>
     typeof text === 'string' ? language.translate(text) : language.message(text),
   );
@@ -220,7 +220,7 @@ function isNamed(kind: string, object: string): boolean {
 }
 
 /** Kinds whose values are not names. */
-const SAID_VALUES: ReadonlySet<string> = new Set([
+const SPOKEN_VALUES: ReadonlySet<string> = new Set([
   ...['option.changed', 'product.setting', 'user.created', 'user.role', 'post.status', 'comment.status'],
   ...['post.scheduled', 'login.locked'],
 ]);
@@ -233,7 +233,7 @@ const TYPED_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether values are what somebody has typed, so that "on" and "Monday" are no terms. */
-function isTyped({ kind, object }: EventWords): boolean {
+function isTyped({ kind, object }: EventValues): boolean {
   return kind === 'option.changed' && TYPED_SETTINGS.has(object);
 }
 
@@ -248,7 +248,7 @@ const OFF: ReadonlySet<string | null> = new Set(['Off', 'off', 'closed', 'disabl
 /** The sentence for an event, as people say it: what was switched, set or changed. */
 function chooseSentence(
   { sentence, sentenceBare = sentence, settingSentences, valueSentences }: ActivityKind,
-  words: EventWords,
+  words: EventValues,
 ): string {
   const { kind, object, before, after } = words;
   if (before === null || after === null) return sentenceBare;
@@ -269,7 +269,7 @@ function chooseSentence(
 }
 
 /** Labels of an event. */
-export interface EventWords {
+export interface EventValues {
   readonly kind: string;
   readonly object: string;
   readonly objectType: string;
@@ -289,7 +289,7 @@ type Language = EventLanguage & Pick<MessageLanguage, 'message'>;
  * Describes an event in one sentence.
  * @returns plain text; it must be shown as text, because names come from users
  */
-export function eventSentence(words: EventWords, language: Language = englishMessages): string {
+export function eventSentence(words: EventValues, language: Language = englishMessages): string {
   const { translate } = language;
   const kind = activityKind(words.kind);
   if (kind === null) return [words.kind, words.object].filter(Boolean).join(': ');
@@ -297,7 +297,7 @@ export function eventSentence(words: EventWords, language: Language = englishMes
   const template = chooseSentence(kind, words);
   const value = (text: string | null) => {
     if (!text) return translate('nothing');
-    return SAID_VALUES.has(kind.id) && !isTyped(words) ? sayEventValue(text, language) : text;
+    return SPOKEN_VALUES.has(kind.id) && !isTyped(words) ? formatEventValue(text, language) : text;
   };
   const object = isNamed(kind.id, words.object) ? translate(words.object) : words.object;
   const values: Readonly<Record<string, string>> = {

@@ -91,7 +91,7 @@ export const unknownRow = z.object({
 });
 
 /** The parts of an event, from which a client builds a sentence in another language; see `eventSentence`. */
-export const eventWords = z.object({
+export const eventValues = z.object({
   kind: z.string(),
   object: z.string(),
   object_type: z.string(),
@@ -107,7 +107,7 @@ export const registeredRow = z.object({
   /** Id of the kind, for example `post.updated`; see the catalogue in activity-kinds.ts. */
   actions: z.string(),
   /** The parts of the sentence, so that a client can translate it. */
-  words: eventWords,
+  words: eventValues,
   origin: z.enum(['web', 'cli', 'cron', 'system']),
   /** The event's user is the caller. */
   you: flag,

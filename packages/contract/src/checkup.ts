@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { eventWords } from './activity.js';
+import { eventValues } from './activity.js';
 import { flag } from './login.js';
 
 /** The checks of a checkup, in the order of the page. */
@@ -49,7 +49,7 @@ export const checkupNote = z.object({
   link: z.string(),
   link_text: z.string(),
   /** The parts of the items, if they are changes of settings. */
-  changes: z.optional(z.array(z.object({ day: z.string(), user: z.string(), words: eventWords }))),
+  changes: z.optional(z.array(z.object({ day: z.string(), user: z.string(), words: eventValues }))),
 });
 export type CheckupNote = z.infer<typeof checkupNote>;
 

@@ -55,7 +55,7 @@ export function getRoleName(role: string): string | null {
 /**
  * A role in the reader's language; roles of plugins are not translated. @param role as WordPress stores it: `editor`
  */
-export function sayRole(role: string, translate: (text: string) => string): string {
+export function formatRole(role: string, translate: (text: string) => string): string {
   const name = getRoleName(role);
   return name === null ? role : translate(name);
 }
@@ -81,7 +81,7 @@ export function toShortList(first: readonly string[], more: number): string {
 }
 
 /** A value, or values separated by commas, in the reader's language; unchanged when unknown. */
-export function sayEventValue(value: string, { translate, time }: EventLanguage): string {
+export function formatEventValue(value: string, { translate, time }: EventLanguage): string {
   const [code = '', ...params] = value.split(' ');
   if (code === 'paused.until') return time(params.join(' '));
   const form = FORMS.get(code);
@@ -91,7 +91,7 @@ export function sayEventValue(value: string, { translate, time }: EventLanguage)
   }
   if (TIME.test(value)) return time(value);
   if (code === LIST) {
-    return fill(translate(MORE), { list: sayList(params.slice(1).join(' '), translate), count: params[0] ?? '' });
+    return fill(translate(MORE), { list: formatList(params.slice(1).join(' '), translate), count: params[0] ?? '' });
   }
   const days = value.split(', ').map((one) => WEEKDAYS.get(one));
   if (days.every((day) => day !== undefined)) {
@@ -101,14 +101,14 @@ export function sayEventValue(value: string, { translate, time }: EventLanguage)
     const said = list === '' ? last : fill(translate(AND), { list, last });
     return fill(translate(EVERY_WEEK), { days: said });
   }
-  return sayList(value, translate);
+  return formatList(value, translate);
 }
 
 function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
 }
 
-function sayList(value: string, translate: EventLanguage['translate']): string {
+function formatList(value: string, translate: EventLanguage['translate']): string {
   return value
     .split(', ')
     .map((one) => (KNOWN.has(one) ? translate(one) : one))

@@ -133,11 +133,11 @@ function readBlock(text: string): TypedRange | string {
   if (address === null) return base === '' ? text : base;
   const length = /^\d{1,3}$/.test(suffix) ? Number(suffix) : address.length === 4 ? toPrefixLength(suffix) : null;
   if (length === null || length > address.length * 8) return `/${suffix}`;
-  const masks = address.map((_, place) => (0xff << (8 - Math.min(8, Math.max(0, length - place * 8)))) & 0xff);
+  const masks = address.map((_, index) => (0xff << (8 - Math.min(8, Math.max(0, length - index * 8)))) & 0xff);
   return {
     text: `${base}/${length}`,
-    first: address.map((byte, place) => byte & (masks[place] ?? 0)),
-    last: address.map((byte, place) => byte | (~(masks[place] ?? 0) & 0xff)),
+    first: address.map((byte, index) => byte & (masks[index] ?? 0)),
+    last: address.map((byte, index) => byte | (~(masks[index] ?? 0) & 0xff)),
   };
 }
 
@@ -180,13 +180,13 @@ function completeEnd(from: string, to: string): string {
 }
 
 function compare(a: AddressBytes, b: AddressBytes): number {
-  const place = a.findIndex((byte, index) => byte !== b[index]);
-  return place < 0 ? 0 : (a[place] ?? 0) - (b[place] ?? 0);
+  const index = a.findIndex((byte, index) => byte !== b[index]);
+  return index < 0 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
 }
 
 function unwrapIpv4(address: AddressBytes): AddressBytes {
   const isWrapped =
-    address.length === 16 && address.slice(0, 12).every((byte, place) => byte === (place < 10 ? 0 : 255));
+    address.length === 16 && address.slice(0, 12).every((byte, index) => byte === (index < 10 ? 0 : 255));
   return isWrapped ? address.slice(12) : address;
 }
 
@@ -220,9 +220,9 @@ function readGroups(text: string): number[] | null {
   if (text === '') return [];
   const groups = text.split(':');
   const bytes: number[] = [];
-  for (const [place, group] of Array.from(groups.entries())) {
+  for (const [index, group] of Array.from(groups.entries())) {
     if (group.includes('.')) {
-      const ipv4 = place === groups.length - 1 ? parseIpv4(group) : null;
+      const ipv4 = index === groups.length - 1 ? parseIpv4(group) : null;
       if (ipv4 === null) return null;
       bytes.push(...ipv4);
     } else {

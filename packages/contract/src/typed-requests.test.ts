@@ -48,8 +48,8 @@ describe('an alert channel as people type it', () => {
 
   it('has an address of the web and a secret without marks that nobody sees', () => {
     const url = 'https://hooks.example/a?b=1';
-    const asked = updateAlertWebhook.request.parse({ url: `\ufeff${url}\u200b `, secret: `\u2060${SECRET}\n` });
-    expect(asked).toEqual({ url, secret: SECRET });
+    const request = updateAlertWebhook.request.parse({ url: `\ufeff${url}\u200b `, secret: `\u2060${SECRET}\n` });
+    expect(request).toEqual({ url, secret: SECRET });
     expect(updateAlertSlack.request.parse({ url: ` ${url}\u2060` })).toEqual({ url });
   });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
-import { sayRole, toEventValue } from '@security-optimizer/contract/event-values';
+import { formatRole, toEventValue } from '@security-optimizer/contract/event-values';
 import { fillMessage, type MessageParams } from '@security-optimizer/contract/server-message';
 import { type MessageCode, serverMessage, serverMessages } from '@security-optimizer/contract/server-messages';
 import { afterEach, expect, it } from 'vitest';
@@ -66,6 +66,6 @@ it('an event tells its days and times as the language writes them', () => {
 
 it('roles are said as WordPress says them, and those of plugins as they are', () => {
   speak('it_IT');
-  expect(sayRole('administrator', translate)).toBe('Amministratore');
-  expect(sayRole('shop_manager', translate)).toBe('shop_manager');
+  expect(formatRole('administrator', translate)).toBe('Amministratore');
+  expect(formatRole('shop_manager', translate)).toBe('shop_manager');
 });

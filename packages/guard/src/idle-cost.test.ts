@@ -19,7 +19,7 @@ const HOUR = 60 * MINUTE;
 
 /** Lets everything happen that needs no time: sockets and threads have their turns. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let round = 0; round < 30; round++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function pass(ms: number, step = 10 * SECOND): Promise<void> {
@@ -40,9 +40,9 @@ async function within(ms: number, question: () => boolean): Promise<void> {
 /** A guard whose WordPress counts what it is asked, three minutes after the start of both. */
 async function idleSite(prepare: (connector: FakeConnector) => void = () => undefined) {
   const connector = await fakeConnector();
-  const asked: { readonly command: string; readonly at: number }[] = [];
+  const commands: { readonly command: string; readonly at: number }[] = [];
   connector.onRequest = (command) => {
-    if (command !== null) asked.push({ command, at: Date.now() });
+    if (command !== null) commands.push({ command, at: Date.now() });
   };
   prepare(connector);
   const dataDir = await dataFolderFor(connector);
@@ -51,36 +51,39 @@ async function idleSite(prepare: (connector: FakeConnector) => void = () => unde
   onTestFinished(() => void vi.useRealTimers());
   const guard = await runningGuard(dataDir, log.logger);
   await pass(3 * MINUTE);
-  return { connector, guard, log, asked };
+  return { connector, guard, log, commands: commands };
 }
 
 /** The most commands in any hour, wherever it begins. */
-function mostInAnHour(asked: readonly { readonly at: number }[]): number {
-  return Math.max(0, ...asked.map(({ at: from }) => asked.filter(({ at }) => at >= from && at < from + HOUR).length));
+function mostInAnHour(commands: readonly { readonly at: number }[]): number {
+  return Math.max(
+    0,
+    ...commands.map(({ at: from }) => commands.filter(({ at }) => at >= from && at < from + HOUR).length),
+  );
 }
 
 const row = (more: object = {}): FakeEvent => fakeEvent({ at: Math.floor(Date.now() / 1000), ...more });
 
 it('an idle site gets at most 2 commands an hour', async () => {
-  const { asked } = await idleSite();
-  const start = asked.splice(0).map(({ command }) => command);
+  const { commands } = await idleSite();
+  const start = commands.splice(0).map(({ command }) => command);
   expect(start.sort()).toEqual(['events', 'hello', 'policy']);
   await pass(5 * HOUR);
-  expect(mostInAnHour(asked)).toBeLessThanOrEqual(2);
-  expect(new Set(asked.map(({ command }) => command))).toEqual(new Set(['events']));
+  expect(mostInAnHour(commands)).toBeLessThanOrEqual(2);
+  expect(new Set(commands.map(({ command }) => command))).toEqual(new Set(['events']));
   // It is not forgotten either.
-  expect(asked.length).toBeGreaterThanOrEqual(6);
+  expect(commands.length).toBeGreaterThanOrEqual(6);
 });
 
 it('an idle site whose connector does not answer gets at most 2 commands an hour, after the first', async () => {
-  const { connector, asked, log } = await idleSite();
+  const { connector, commands, log } = await idleSite();
   connector.mode = 'gone';
   await pass(2 * HOUR);
   expect(log.events()).toContain('connector-missing');
-  asked.splice(0);
+  commands.splice(0);
   await pass(4 * HOUR);
-  expect(mostInAnHour(asked)).toBeLessThanOrEqual(2);
-  expect(asked.length).toBeGreaterThanOrEqual(5);
+  expect(mostInAnHour(commands)).toBeLessThanOrEqual(2);
+  expect(commands.length).toBeGreaterThanOrEqual(5);
   connector.mode = 'ok';
   await within(46 * MINUTE, () => log.events().filter((event) => event === 'connector-ok').length === 2);
 });
@@ -124,19 +127,19 @@ it('events that no answer tells of are fetched within a minute when the site is 
 });
 
 it('pages that a cache has kept are asked about no more than any other, and say nothing of the connector', async () => {
-  const { connector, asked, guard, log } = await idleSite();
+  const { connector, commands, guard, log } = await idleSite();
   const facts = { requestId: 'ab'.repeat(8), scheme: 'http' as const, address: '192.0.2.1' };
   const signed = guardHeader(connector.secret, { time: Math.floor(Date.now() / 1000), ...facts });
   const page = await fetch(`${connector.upstream}/`, { headers: { [GUARD_HEADER]: signed } });
   connector.keptSignal = page.headers.get(SIGNAL_HEADER);
   expect(connector.keptSignal).toContain(facts.requestId);
-  asked.splice(0);
+  commands.splice(0);
   const rounds = 4;
   for (let at = 0; at < rounds * ROUND_MS; at += SECOND) {
     await fetch(`${guard.url}/`);
     await pass(SECOND, SECOND);
   }
-  expect(asked.filter(({ command }) => command === 'hello').length).toBeLessThanOrEqual(rounds);
+  expect(commands.filter(({ command }) => command === 'hello').length).toBeLessThanOrEqual(rounds);
   expect(log.events()).not.toContain('connector-missing');
   expect(log.events()).not.toContain('wordpress-unreachable');
 });

@@ -141,7 +141,7 @@ async function serve(
     api: api.handle,
     onSignal: connectors.signal,
     staffChecks: connectors.staffChecks,
-    hosts: createSiteHosts({ clock, probe: hostProbe.ask, logger }),
+    hosts: createSiteHosts({ clock, probe: hostProbe.probe, logger }),
     onGuarded: ({ id }) => guarded.record(id),
     onNoAnswer: connectors.recordUse,
     facts: (site) => services.sites.get(site).facts,

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runBeside } from '../test/support/command-line.js';
+import { runInChild } from '../test/support/command-line.js';
 import { fakeConnector } from '../test/support/fake-connector.js';
 import { recordedLog } from '../test/support/log-lines.js';
 import { dataFolderFor, runningGuard } from '../test/support/running-guard.js';
@@ -13,9 +13,9 @@ import { secretFile } from './config/load-config.js';
 
 /** A web server that counts what comes. */
 async function countingServer() {
-  let asked = 0;
+  let calls = 0;
   const server = createServer((_request, response) => {
-    asked++;
+    calls++;
     response.end('from WordPress');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -23,7 +23,7 @@ async function countingServer() {
     server.closeAllConnections();
     server.close();
   });
-  return { upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked };
+  return { upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls };
 }
 
 /** Two sites on one guard; the secret of the second one is to be spoiled. */
@@ -38,22 +38,22 @@ async function twoSites(hosts: readonly string[] = ['bad.example.com', 'www.bad.
   return { good, bad, dataDir, secret: secretFile(dataDir, 'bad') };
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number | undefined;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: string;
 }
 
-function ask(url: string, host: string, path = '/', headers: Record<string, string> = {}): Promise<Answer> {
+function send(url: string, host: string, path = '/', headers: Record<string, string> = {}): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const asked = request(`${url}${path}`, { headers: { host, ...headers }, agent: false }, (response) => {
+    const outgoing = request(`${url}${path}`, { headers: { host, ...headers }, agent: false }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         body += chunk;
       });
       response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body }));
     });
-    asked.on('error', reject).end();
+    outgoing.on('error', reject).end();
   });
 }
 
@@ -73,7 +73,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
       const { logger, text } = recordedLog();
       const { url } = await runningGuard(dataDir, logger);
       for (const host of ['bad.example.com', 'WWW.bad.example.com.:80']) {
-        const page = await ask(url, host, '/hello', { accept: 'text/html' });
+        const page = await send(url, host, '/hello', { accept: 'text/html' });
         expect(page).toMatchObject({ status: 503, headers: { 'retry-after': '60', 'cache-control': 'no-store' } });
         expect(page.body).toContain('is not available at the moment');
         // Nothing that tells of the reason.
@@ -81,19 +81,19 @@ describe('a site whose secret is bad is quarantined alone', () => {
       }
       const api = '/wp-json/security-optimizer/v1/fetch-options';
       const cookie = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
-      expect(await ask(url, 'bad.example.com', api, cookie)).toMatchObject({ status: 503, body: 'Not available\n' });
-      expect((await ask(url, 'bad.example.com', '/wp-login.php')).status).toBe(503);
+      expect(await send(url, 'bad.example.com', api, cookie)).toMatchObject({ status: 503, body: 'Not available\n' });
+      expect((await send(url, 'bad.example.com', '/wp-login.php')).status).toBe(503);
       const upgrade = {
         connection: 'Upgrade',
         upgrade: 'websocket',
         'sec-websocket-key': 'x',
         'sec-websocket-version': '13',
       };
-      expect((await ask(url, 'bad.example.com', '/', upgrade)).status).toBe(503);
-      expect(bad.asked()).toBe(0);
-      expect((await ask(url, 'good.example.com')).status).toBe(200);
+      expect((await send(url, 'bad.example.com', '/', upgrade)).status).toBe(503);
+      expect(bad.calls()).toBe(0);
+      expect((await send(url, 'good.example.com')).status).toBe(200);
       await eventually(() => good.policy !== null);
-      expect((await ask(url, 'other.example.com')).status).toBe(404);
+      expect((await send(url, 'other.example.com')).status).toBe(404);
       const line = text()
         .split('\n')
         .find((entry) => entry.includes('"site-quarantined"')) as string;
@@ -106,18 +106,18 @@ describe('a site whose secret is bad is quarantined alone', () => {
     const { bad, dataDir, secret } = await twoSites(['*']);
     await rm(secret);
     const { url } = await runningGuard(dataDir);
-    expect((await ask(url, 'any.example.com')).status).toBe(503);
-    expect((await ask(url, 'good.example.com')).status).toBe(200);
-    expect(bad.asked()).toBe(0);
+    expect((await send(url, 'any.example.com')).status).toBe(503);
+    expect((await send(url, 'good.example.com')).status).toBe(200);
+    expect(bad.calls()).toBe(0);
   });
 
   it('and when it is the only one: guard starts and answers 503', async () => {
-    const { upstream, asked } = await countingServer();
+    const { upstream, calls } = await countingServer();
     const dataDir = await dataFolderFor({ upstream });
     await rm(secretFile(dataDir, 'site'));
     const { url } = await runningGuard(dataDir);
-    expect((await ask(url, 'any.example.com')).status).toBe(503);
-    expect(asked()).toBe(0);
+    expect((await send(url, 'any.example.com')).status).toBe(503);
+    expect(calls()).toBe(0);
   });
 
   it('which the metrics tell', async () => {
@@ -125,7 +125,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
     await rm(secret);
     const { logger, text } = recordedLog();
     const { url } = await runningGuard(dataDir, logger);
-    await ask(url, 'bad.example.com');
+    await send(url, 'bad.example.com');
     const line = text()
       .split('\n')
       .find((entry) => entry.includes('"metrics-served"')) as string;
@@ -137,12 +137,12 @@ describe('a site whose secret is bad is quarantined alone', () => {
   it('which `status` says, as text and as JSON, with what to do', async () => {
     const { dataDir, secret } = await twoSites();
     await chmod(secret, 0o644);
-    const text = await runBeside('status', '--data-dir', dataDir);
+    const text = await runInChild('status', '--data-dir', dataDir);
     expect(text).toMatchObject({ status: 1, stderr: '' });
     expect(text.stdout).toContain('Site bad (bad.example.com, www.bad.example.com)\n  Quarantined:');
     expect(text.stdout).toMatch(/Site bad: .*others may read it; run chmod 600 on it/);
     expect(text.stdout).toContain('Site good (good.example.com)\n  WordPress: reachable');
-    const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+    const { stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
     const report = JSON.parse(stdout);
     expect(report.quarantined).toMatchObject([
       { id: 'bad', hosts: ['bad.example.com', 'www.bad.example.com'], reason: expect.stringContaining('chmod 600') },
@@ -157,15 +157,15 @@ describe('a site whose secret is bad is quarantined alone', () => {
     const first = await runningGuard(dataDir);
     await eventually(() => good.policy !== null);
     await chmod(secret, 0o600);
-    expect((await ask(first.url, 'bad.example.com')).status).toBe(503);
-    const { stdout } = await runBeside('status', '--data-dir', dataDir);
+    expect((await send(first.url, 'bad.example.com')).status).toBe(503);
+    const { stdout } = await runInChild('status', '--data-dir', dataDir);
     expect(stdout).toContain(
       'Site bad: The running guard does not serve it. Have it read the configuration again (SIGHUP), or start it again.',
     );
     await first.close();
     const second = await runningGuard(dataDir);
-    expect((await ask(second.url, 'bad.example.com')).body).toBe('from WordPress');
-    expect(bad.asked()).toBeGreaterThan(0);
+    expect((await send(second.url, 'bad.example.com')).body).toBe('from WordPress');
+    expect(bad.calls()).toBeGreaterThan(0);
   });
 
   it('and its settings can be changed by the recovery commands all the same', async () => {
@@ -174,10 +174,10 @@ describe('a site whose secret is bad is quarantined alone', () => {
     const { logger, events } = recordedLog();
     await runningGuard(dataDir, logger);
     const on = ['--data-dir', dataDir, '--site', 'bad'];
-    expect(await runBeside('pause', '5', ...on)).toMatchObject({ status: 0, stderr: '' });
-    expect(await runBeside('resume', ...on)).toMatchObject({ status: 0, stderr: '' });
-    expect(await runBeside('unblock', '203.0.113.7', ...on)).toMatchObject({ status: 0, stderr: '' });
-    expect(await runBeside('login-url', 'reset', ...on)).toMatchObject({ status: 0, stderr: '' });
+    expect(await runInChild('pause', '5', ...on)).toMatchObject({ status: 0, stderr: '' });
+    expect(await runInChild('resume', ...on)).toMatchObject({ status: 0, stderr: '' });
+    expect(await runInChild('unblock', '203.0.113.7', ...on)).toMatchObject({ status: 0, stderr: '' });
+    expect(await runInChild('login-url', 'reset', ...on)).toMatchObject({ status: 0, stderr: '' });
     expect(events().filter((event) => /failed|not-read/.test(event))).toEqual([]);
   });
 });
@@ -188,12 +188,12 @@ describe('guard without a site', () => {
     const dataDir = await dataFolderFor(connector, {}, { sites: [] });
     const { url } = await runningGuard(dataDir);
     for (const path of ['/', '/wp-login.php', '/wp-json/security-optimizer/v1/fetch-options']) {
-      expect((await ask(url, 'example.com', path)).status).toBe(404);
+      expect((await send(url, 'example.com', path)).status).toBe(404);
     }
-    const { status, stdout, stderr } = await runBeside('status', '--data-dir', dataDir);
+    const { status, stdout, stderr } = await runInChild('status', '--data-dir', dataDir);
     expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
     expect(stdout).toContain('No site is attached. `security-optimizer attach` adds one.');
-    expect(JSON.parse((await runBeside('status', '--data-dir', dataDir, '--json')).stdout)).toMatchObject({
+    expect(JSON.parse((await runInChild('status', '--data-dir', dataDir, '--json')).stdout)).toMatchObject({
       sites: [],
     });
     expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).toContain('"sites":[]');

@@ -120,9 +120,9 @@ export function listFolderAddresses(paths: SitePaths, folder: NamedFolder): read
 /** A folder that plugins for several languages usually put in front: `/en/`, `/pt-br/`, `/zh_hant/`. */
 const USUAL_LANGUAGE = /^[a-z]{2,3}(?:[-_][a-z]{2,4})?$/;
 
-/** Whether the first folder of an address may be that of a language. @param told `SitePaths.languages` */
-export function isLanguageFolder(name: string, told: readonly string[] = []): boolean {
-  return USUAL_LANGUAGE.test(name) || told.includes(name);
+/** Whether the first folder of an address may be that of a language. @param folders `SitePaths.languages` */
+export function isLanguageFolder(name: string, folders: readonly string[] = []): boolean {
+  return USUAL_LANGUAGE.test(name) || folders.includes(name);
 }
 
 export const defaultSitePaths: SitePaths = {

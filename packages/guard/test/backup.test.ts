@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runBeside, serve } from './support/command-line.js';
+import { runInChild, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { callApi, dataFolderFor } from './support/running-guard.js';
 import { eventually, scratchFolder } from './support/scratch.js';
@@ -27,7 +27,7 @@ describe('a back-up', () => {
   it('of a running guard holds settings, log and keys, and a new data folder that is filled from it serves the same', async () => {
     const { dataDir, guard, folder } = await guardAtWork();
     await eventually(async () => (await loggedPaths(guard.url)).includes('/a-visit'));
-    const made = await runBeside('back-up', folder, '--data-dir', dataDir);
+    const made = await runInChild('back-up', folder, '--data-dir', dataDir);
     expect(made).toMatchObject({ status: 0, stderr: '' });
     for (const name of [folder, join(folder, 'guard.sqlite'), join(folder, 'sites/site.secret')]) {
       expect((await stat(name)).mode & 0o077).toBe(0);
@@ -38,7 +38,7 @@ describe('a back-up', () => {
     await once(guard.child, 'exit');
 
     const restored = join(await scratchFolder(), 'data');
-    expect(await runBeside('restore', folder, '--data-dir', restored)).toMatchObject({ status: 0, stderr: '' });
+    expect(await runInChild('restore', folder, '--data-dir', restored)).toMatchObject({ status: 0, stderr: '' });
     const next = await serve(restored);
     expect((await fetch(`${next.url}/feed/`)).status).toBe(404);
     expect(await loggedPaths(next.url)).toContain('/a-visit');
@@ -46,7 +46,7 @@ describe('a back-up', () => {
 
   it('leaves the log out when it is told to', async () => {
     const { dataDir, folder } = await guardAtWork();
-    expect((await runBeside('back-up', folder, '--data-dir', dataDir, '--without-log')).status).toBe(0);
+    expect((await runInChild('back-up', folder, '--data-dir', dataDir, '--without-log')).status).toBe(0);
     expect(await readdir(folder)).not.toContain('activity.sqlite');
   });
 
@@ -54,7 +54,7 @@ describe('a back-up', () => {
     const { dataDir } = await guardAtWork();
     const folder = await scratchFolder();
     await writeFile(join(folder, 'mine'), 'x');
-    expect(await runBeside('back-up', folder, '--data-dir', dataDir)).toMatchObject({
+    expect(await runInChild('back-up', folder, '--data-dir', dataDir)).toMatchObject({
       status: 1,
       stderr: `${folder} is not empty.\n`,
     });
@@ -65,14 +65,14 @@ describe('a back-up', () => {
 describe('restoring', () => {
   async function backedUp() {
     const { dataDir, guard, folder } = await guardAtWork();
-    expect((await runBeside('back-up', folder, '--data-dir', dataDir)).status).toBe(0);
+    expect((await runInChild('back-up', folder, '--data-dir', dataDir)).status).toBe(0);
     return { dataDir, guard, folder };
   }
 
   it('changes nothing while guard runs', async () => {
     const { dataDir, folder } = await backedUp();
     const before = (await readdir(dataDir)).sort();
-    const { status, stderr } = await runBeside('restore', folder, '--data-dir', dataDir, '--replace');
+    const { status, stderr } = await runInChild('restore', folder, '--data-dir', dataDir, '--replace');
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: 'Guard runs on this data folder. Stop it first; nothing was changed.\n',
@@ -85,9 +85,9 @@ describe('restoring', () => {
     guard.child.kill('SIGTERM');
     await once(guard.child, 'exit');
     const config = await readFile(join(dataDir, 'guard.json'), 'utf8');
-    expect((await runBeside('restore', folder, '--data-dir', dataDir)).stderr).toContain('--replace');
+    expect((await runInChild('restore', folder, '--data-dir', dataDir)).stderr).toContain('--replace');
     await writeFile(join(dataDir, 'guard.json'), '{"listen":"127.0.0.1:0"}');
-    expect((await runBeside('restore', folder, '--data-dir', dataDir, '--replace')).status).toBe(0);
+    expect((await runInChild('restore', folder, '--data-dir', dataDir, '--replace')).status).toBe(0);
     expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).toBe(config);
     const aside = (await readdir(dataDir)).find((name) => name.startsWith('replaced-')) as string;
     expect(await readFile(join(dataDir, aside, 'guard.json'), 'utf8')).toBe('{"listen":"127.0.0.1:0"}');
@@ -116,7 +116,7 @@ describe('restoring', () => {
     const { folder } = await backedUp();
     await spoil(folder);
     const target = join(await scratchFolder(), 'data');
-    const { status, stderr } = await runBeside('restore', folder, '--data-dir', target);
+    const { status, stderr } = await runInChild('restore', folder, '--data-dir', target);
     expect(status).toBe(1);
     expect(stderr).toContain(message);
     await expect(stat(target)).rejects.toThrow();

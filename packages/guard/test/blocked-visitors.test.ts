@@ -52,9 +52,9 @@ describe('a blocked visitor', () => {
     const { gateway } = await blockedGateway();
     const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
     gateway.rule({ blocked: ['127.0.0.1'], language: languages(locale) });
-    const ask = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
+    const head = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
     const client = new RawClient(gateway.port);
-    client.send(ask.repeat(2));
+    client.send(head.repeat(2));
     await client.until((text) => text.split('</html>').length === 3);
     const pages = Buffer.from(client.received, 'latin1').toString();
     expect(pages.split(`<h1>${heading}</h1>`)).toHaveLength(3);
@@ -67,13 +67,13 @@ describe('a blocked visitor', () => {
 
   it('gets a reference of its own with every page, also when the answers are read late', async () => {
     const { gateway } = await blockedGateway();
-    const ask = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
+    const head = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
     const slow = new RawClient(gateway.port);
     slow.socket.pause();
-    slow.send(ask.repeat(100));
+    slow.send(head.repeat(100));
     // Others of the same address are answered meanwhile, from the same bytes.
     const other = new RawClient(gateway.port);
-    for (let i = 1; i <= 20; i++) await other.send(ask).until((text) => text.split('</html>').length === i + 1);
+    for (let i = 1; i <= 20; i++) await other.send(head).until((text) => text.split('</html>').length === i + 1);
     slow.socket.resume();
     await slow.until((text) => text.split('</html>').length === 101);
     const all = (slow.received + other.received).match(/[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}(?=<\/dd>)/g) ?? [];

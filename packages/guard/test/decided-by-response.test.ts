@@ -93,15 +93,15 @@ describe('a file that is refused', () => {
 });
 
 describe('a path that is called like a feed', () => {
-  const asked = (type: string, wordpress = true): string =>
+  const send = (type: string, wordpress = true): string =>
     `/topics/rss/?${wordpress ? 'wordpress&' : ''}type=${encodeURIComponent(type)}`;
 
   it.each(['text/html; charset=UTF-8', 'application/xhtml+xml', 'application/json', 'image/png'])(
     'passes with the type %s',
     async (type) => {
       const gateway = await site();
-      expect(toStatus(await get(gateway, asked(type)))).toBe(200);
-      expect(toStatus(await get(gateway, asked(type, false)))).toBe(200);
+      expect(toStatus(await get(gateway, send(type)))).toBe(200);
+      expect(toStatus(await get(gateway, send(type, false)))).toBe(200);
     },
   );
 
@@ -114,7 +114,7 @@ describe('a path that is called like a feed', () => {
   ])('is refused with the type %s, also from a cache', async (type) => {
     const gateway = await site();
     for (const wordpress of [true, false]) {
-      const answer = await get(gateway, asked(type, wordpress));
+      const answer = await get(gateway, send(type, wordpress));
       expect([toStatus(answer), answer.includes('what was')]).toEqual([404, false]);
     }
     expect(gateway.visits.map(({ rule }) => rule)).toEqual(['feeds', 'feeds']);

@@ -121,17 +121,17 @@ async function securityLog() {
     { trustedProxies: ['127.0.0.1'], activity: { securityLog: file } },
   );
   const guard = await runningGuard(dataDir);
-  const ask = async (address: string, path: string, init: RequestInit = {}) => {
+  const send = async (address: string, path: string, init: RequestInit = {}) => {
     const headers = { 'X-Forwarded-For': address, 'User-Agent': '"address":"198.51.100.66"' };
     return (await fetch(`${guard.url}${path}`, { ...init, headers })).status;
   };
-  await ask('192.0.2.1', '/');
-  await ask('192.0.2.7', '/xmlrpc.php?"address":"198.51.100.66"', { method: 'POST' });
-  await ask('2001:db8::7', '/xmlrpc.php', { method: 'POST' });
+  await send('192.0.2.1', '/');
+  await send('192.0.2.7', '/xmlrpc.php?"address":"198.51.100.66"', { method: 'POST' });
+  await send('2001:db8::7', '/xmlrpc.php', { method: 'POST' });
   // Without the connector, whoever gets no session had a wrong password.
   connector.mode = 'gone';
   const body = new URLSearchParams({ log: '"address":"198.51.100.66"', pwd: 'wrong' });
-  await ask('192.0.2.9', '/wp-login.php', { method: 'POST', body });
+  await send('192.0.2.9', '/wp-login.php', { method: 'POST', body });
   await guard.close();
   const text = await readFile(file, 'utf8');
   return { file, text, lines: text.split('\n').slice(0, -1), mode: (await stat(file)).mode & 0o777 };

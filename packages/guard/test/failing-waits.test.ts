@@ -108,10 +108,10 @@ describe('a request that was sent whole on a kept connection, and must be sent a
       for (const socket of open) socket.destroy();
     };
     onTestFinished(stop);
-    const told: string[] = [];
+    const reported: string[] = [];
     const { port, pool } = await forwarding((server.address() as AddressInfo).port, {
       onNoResponse(sent) {
-        told.push(sent);
+        reported.push(sent);
         return null;
       },
     });
@@ -121,27 +121,27 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     /** Sends a request from another address, which waits for an answer or for a connection. */
     const sendFrom = (address: string) =>
       new RawClient(port).send(closing(`GET /other HTTP/1.1\r\nX-From: ${address}`));
-    return { client, pool, server, stop, told, lines, sendFrom, endFirst: () => void open[0]?.end() };
+    return { client, pool, server, stop, reported: reported, lines, sendFrom, endFirst: () => void open[0]?.end() };
   }
 
   it('was sent whole when there is no room for it any more', async () => {
-    const { client, pool, told, endFirst } = await repeating();
+    const { client, pool, reported, endFirst } = await repeating();
     pool.close();
     endFirst();
     expect(toStatus(await client.end())).toBe(502);
-    expect(told).toEqual(['whole']);
+    expect(reported).toEqual(['whole']);
   });
 
   it('was sent whole when the web server is gone', async () => {
-    const { client, server, told, endFirst } = await repeating();
+    const { client, server, reported, endFirst } = await repeating();
     server.close();
     endFirst();
     expect(toStatus(await client.end())).toBe(502);
-    expect(told).toEqual(['whole']);
+    expect(reported).toEqual(['whole']);
   });
 
   it('was sent whole when its client leaves while it waits', async () => {
-    const { client, pool, told, lines, sendFrom, endFirst } = await repeating();
+    const { client, pool, reported, lines, sendFrom, endFirst } = await repeating();
     sendFrom('192.0.2.2');
     await eventually(() => lines.includes('GET /other'));
     sendFrom('198.51.100.3');
@@ -150,7 +150,7 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     // The other one that waited has got the place; this one waits.
     await eventually(() => lines.filter((line) => line === 'GET /other').length === 2 && pool.waiting === 1);
     client.socket.destroy();
-    await eventually(() => told.length === 1);
-    expect(told).toEqual(['whole']);
+    await eventually(() => reported.length === 1);
+    expect(reported).toEqual(['whole']);
   });
 });

@@ -73,11 +73,11 @@ describe('when WordPress does not answer', () => {
         { id: 'two', hosts: ['two.example'], upstream },
       ],
     });
-    const ask = (host: string) =>
+    const send = (host: string) =>
       new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-    const two = ask('two.example');
+    const two = send('two.example');
     await eventually(() => answerTwo !== undefined);
-    expect(toStatus(await ask('one.example').end())).toBe(504);
+    expect(toStatus(await send('one.example').end())).toBe(504);
     // It has waited for longer by now than that of the other site.
     expect(two.closed).toBe(false);
     answerTwo?.();
@@ -153,16 +153,16 @@ describe('when WordPress does not answer', () => {
   it('at once, but hints at it first, the visitor gets it', async () => {
     const silence = socketSilence();
     let write = (_bytes: string): void => {};
-    let asked = false;
+    let onRequest = false;
     const port = await rawServer((socket) => {
       write = (bytes) => void socket.write(bytes);
       socket.once('data', () => {
-        asked = true;
+        onRequest = true;
       });
     });
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 2.5 } });
     const client = new RawClient(gateway.port).send(closing('GET / HTTP/1.1'));
-    await eventually(() => asked);
+    await eventually(() => onRequest);
     for (let hints = 1; hints <= 3; hints++) {
       silence.pass(2000);
       write('HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n');
@@ -227,7 +227,7 @@ describe('a slow visitor', () => {
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 4, idleSeconds: 30 } });
     const client = new RawClient(gateway.port);
-    const reader = client.restAfterFirst();
+    const reader = client.pauseAfterFirst();
     client.send(closing('GET / HTTP/1.1'));
     await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
     silence.pass(8000);
@@ -271,7 +271,7 @@ describe('a slow visitor', () => {
     const port = await webServer((_request, response) => void response.write(Buffer.alloc(30_000_000)));
     const gateway = await startGateway(port, { limits: { idleSeconds: 30 } });
     const client = new RawClient(gateway.port);
-    const reader = client.restAfterFirst();
+    const reader = client.pauseAfterFirst();
     client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
     await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
     reader.goOn();

@@ -16,7 +16,7 @@ const SECRET = 'a file of the machine in front';
 const PLACE = '/internal/secret';
 
 /** Everything that comes for a request by TLS, until the server ends the connection or changes the protocol. */
-function askByTls(port: number, method = 'GET', more = ''): Promise<string> {
+function sendByTls(port: number, method = 'GET', more = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, servername: 'example.com', rejectUnauthorized: false });
     let received = '';
@@ -32,8 +32,8 @@ function askByTls(port: number, method = 'GET', more = ''): Promise<string> {
 
 /** An nginx in front of guard, and the same in front of the server behind. @param answer what that server says, as bytes */
 async function fronts(answer: string): Promise<{ guard: number; throughGuard: number; straight: number }> {
-  const behind = (await scriptedServer(answer)).port;
-  const gateway = await startGateway(behind, { trustedProxies: ['127.0.0.1'] });
+  const upstream = (await scriptedServer(answer)).port;
+  const gateway = await startGateway(upstream, { trustedProxies: ['127.0.0.1'] });
   const { folder, key, crt } = await certificate();
   const files = join(folder, 'internal');
   await mkdir(files);
@@ -50,7 +50,7 @@ async function fronts(answer: string): Promise<{ guard: number; throughGuard: nu
   const servers = [
     await front(throughGuard, gateway.port),
     // Names of its own in the same file.
-    (await front(straight, behind)).replace(/\bguard\b(?=;| \{)/g, 'behind').replaceAll('$guard_', '$behind_'),
+    (await front(straight, upstream)).replace(/\bguard\b(?=;| \{)/g, 'behind').replaceAll('$guard_', '$behind_'),
   ];
   await runNginx(folder, servers, throughGuard);
   return { guard: gateway.port, throughGuard, straight };
@@ -59,34 +59,34 @@ async function fronts(answer: string): Promise<{ guard: number; throughGuard: nu
 /** An answer with these lines in its head. */
 const withLines = (lines: string, status = '200 OK') =>
   `HTTP/1.1 ${status}\r\n${lines}\r\nX-Kept: kept\r\nContent-Length: 4\r\n\r\npage`;
-const ASKED = `X-Accel-Redirect: ${PLACE}`;
+const REQUESTED = `X-Accel-Redirect: ${PLACE}`;
 
 describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard', () => {
   it.each([
-    ['as usual', withLines(ASKED)],
-    ['in small letters', withLines(ASKED.toLowerCase())],
+    ['as usual', withLines(REQUESTED)],
+    ['in small letters', withLines(REQUESTED.toLowerCase())],
     ['in capitals', withLines(`X-ACCEL-REDIRECT: ${PLACE}`)],
     ['without a space', withLines(`X-Accel-Redirect:${PLACE}`)],
     ['with more space', withLines(`X-Accel-Redirect:    ${PLACE}   `)],
     ['in percent signs', withLines('X-Accel-Redirect: /internal/%73ecret')],
-    ['with a query', withLines(`${ASKED}?download=1`)],
-    ['among other headers of its kind', withLines(`X-Accel-Limit-Rate: 100000\r\n${ASKED}\r\nX-Accel-Expires: 60`)],
-    ['in an error', withLines(ASKED, '404 Not Found')],
-    ['in a failure', withLines(ASKED, '503 Service Unavailable')],
-    ['in a redirect', withLines(`Location: /other\r\n${ASKED}`, '302 Found')],
-    ['in a part', withLines(`Content-Range: bytes 0-3/9\r\n${ASKED}`, '206 Partial Content')],
-    ['without a body', `HTTP/1.1 200 OK\r\n${ASKED}\r\nX-Kept: kept\r\nContent-Length: 0\r\n\r\n`],
+    ['with a query', withLines(`${REQUESTED}?download=1`)],
+    ['among other headers of its kind', withLines(`X-Accel-Limit-Rate: 100000\r\n${REQUESTED}\r\nX-Accel-Expires: 60`)],
+    ['in an error', withLines(REQUESTED, '404 Not Found')],
+    ['in a failure', withLines(REQUESTED, '503 Service Unavailable')],
+    ['in a redirect', withLines(`Location: /other\r\n${REQUESTED}`, '302 Found')],
+    ['in a part', withLines(`Content-Range: bytes 0-3/9\r\n${REQUESTED}`, '206 Partial Content')],
+    ['without a body', `HTTP/1.1 200 OK\r\n${REQUESTED}\r\nX-Kept: kept\r\nContent-Length: 0\r\n\r\n`],
     [
       'with a body in chunks',
-      `HTTP/1.1 200 OK\r\n${ASKED}\r\nX-Kept: kept\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n0\r\n\r\n`,
+      `HTTP/1.1 200 OK\r\n${REQUESTED}\r\nX-Kept: kept\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n0\r\n\r\n`,
     ],
   ])(
     'sends no file of its own on the word of the server behind, and shows nobody its name: %s',
     async (_how, answer) => {
       const { throughGuard, straight } = await fronts(answer);
       // Without guard it would.
-      expect(toBody(await askByTls(straight))).toBe(SECRET);
-      const seen = await askByTls(throughGuard);
+      expect(toBody(await sendByTls(straight))).toBe(SECRET);
+      const seen = await sendByTls(throughGuard);
       expect([toStatus(seen), seen.includes('X-Kept: kept')]).toEqual([toStatus(answer), true]);
       expect(seen).not.toContain(SECRET);
       expect(seen).not.toMatch(/accel|internal/i);
@@ -94,15 +94,15 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
   );
 
   it('sends none either to who asks for the head, a part, or what has changed', async () => {
-    const { throughGuard, straight } = await fronts(withLines(ASKED));
+    const { throughGuard, straight } = await fronts(withLines(REQUESTED));
     const part = '\r\nRange: bytes=0-3';
-    expect(await askByTls(straight, 'HEAD')).toContain(`Content-Length: ${SECRET.length}`);
-    expect(toBody(await askByTls(straight, 'GET', part))).toBe(SECRET.slice(0, 4));
-    const head = await askByTls(throughGuard, 'HEAD');
+    expect(await sendByTls(straight, 'HEAD')).toContain(`Content-Length: ${SECRET.length}`);
+    expect(toBody(await sendByTls(straight, 'GET', part))).toBe(SECRET.slice(0, 4));
+    const head = await sendByTls(throughGuard, 'HEAD');
     expect([toStatus(head), head.includes('X-Kept: kept'), toBody(head)]).toEqual([200, true, '']);
     expect(head).not.toMatch(/accel|internal/i);
     for (const more of [part, '\r\nIf-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT', '\r\nIf-None-Match: "a"']) {
-      const seen = await askByTls(throughGuard, 'GET', more);
+      const seen = await sendByTls(throughGuard, 'GET', more);
       expect([more, toStatus(seen), toBody(seen).includes('page')]).toEqual([more, 200, true]);
       expect(seen).not.toMatch(/accel|internal/i);
     }
@@ -110,34 +110,34 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
 
   it('hands on 304 without it', async () => {
     const { throughGuard, straight } = await fronts(
-      `HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n${ASKED}\r\nX-Kept: kept\r\n\r\n`,
+      `HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n${REQUESTED}\r\nX-Kept: kept\r\n\r\n`,
     );
-    expect(toBody(await askByTls(straight))).toBe(SECRET);
-    const seen = await askByTls(throughGuard, 'GET', '\r\nIf-None-Match: "a"');
+    expect(toBody(await sendByTls(straight))).toBe(SECRET);
+    const seen = await sendByTls(throughGuard, 'GET', '\r\nIf-None-Match: "a"');
     expect([toStatus(seen), seen.includes('X-Kept: kept'), toBody(seen)]).toEqual([304, true, '']);
     expect(seen).not.toMatch(/accel|internal/i);
   });
 
   // What nginx does with these by itself differs by its release; through guard nothing comes of any.
   it.each([
-    ['twice', withLines(`${ASKED}\r\n${ASKED}`)],
-    ['in a line that goes on', withLines(`X-Kept: a\r\n ${ASKED}`)],
-    ['in a line that begins with white space', `HTTP/1.1 200 OK\r\n ${ASKED}\r\nContent-Length: 4\r\n\r\npage`],
-    ['after a bare line feed', withLines(`X-Other: a\n${ASKED}`)],
-    ['after a bare carriage return', withLines(`X-Other: a\r${ASKED}`)],
+    ['twice', withLines(`${REQUESTED}\r\n${REQUESTED}`)],
+    ['in a line that goes on', withLines(`X-Kept: a\r\n ${REQUESTED}`)],
+    ['in a line that begins with white space', `HTTP/1.1 200 OK\r\n ${REQUESTED}\r\nContent-Length: 4\r\n\r\npage`],
+    ['after a bare line feed', withLines(`X-Other: a\n${REQUESTED}`)],
+    ['after a bare carriage return', withLines(`X-Other: a\r${REQUESTED}`)],
     ['with white space before its colon', withLines(`X-Accel-Redirect : ${PLACE}`)],
     ['with underscores', withLines(`X_Accel_Redirect: ${PLACE}`)],
-    ['in a hint before the answer', `HTTP/1.1 103 Early Hints\r\n${ASKED}\r\n\r\n${withLines('X-Other: a')}`],
-    ['in 100 before the answer', `HTTP/1.1 100 Continue\r\n${ASKED}\r\n\r\n${withLines('X-Other: a')}`],
+    ['in a hint before the answer', `HTTP/1.1 103 Early Hints\r\n${REQUESTED}\r\n\r\n${withLines('X-Other: a')}`],
+    ['in 100 before the answer', `HTTP/1.1 100 Continue\r\n${REQUESTED}\r\n\r\n${withLines('X-Other: a')}`],
     [
       'in a trailer',
-      `HTTP/1.1 200 OK\r\nTrailer: X-Accel-Redirect\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n0\r\n${ASKED}\r\n\r\n`,
+      `HTTP/1.1 200 OK\r\nTrailer: X-Accel-Redirect\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n0\r\n${REQUESTED}\r\n\r\n`,
     ],
-    ['in a change of protocol', `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n${ASKED}\r\n\r\n`],
+    ['in a change of protocol', `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n${REQUESTED}\r\n\r\n`],
   ])('sends no file of its own however the header is hidden: %s', async (_how, answer) => {
     const { throughGuard } = await fronts(answer);
     for (const more of ['', '\r\nUpgrade: websocket']) {
-      const seen = await askByTls(throughGuard, 'GET', more);
+      const seen = await sendByTls(throughGuard, 'GET', more);
       expect(seen).toMatch(/^HTTP\/1\.1 (?:101|200|502) /);
       expect(seen).not.toContain(SECRET);
     }
@@ -159,7 +159,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     // For example a stream of events, which would come late otherwise.
     const handed = await exchange(guard, closing('GET /page HTTP/1.1'));
     for (const word of words) expect(handed).toContain(`\r\n${word}\r\n`);
-    expect(await askByTls(straight)).toContain('/srv/secret');
-    expect(await askByTls(throughGuard)).not.toMatch(/accel|\/srv\/secret/i);
+    expect(await sendByTls(straight)).toContain('/srv/secret');
+    expect(await sendByTls(throughGuard)).not.toMatch(/accel|\/srv\/secret/i);
   });
 });

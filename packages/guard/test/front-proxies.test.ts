@@ -129,7 +129,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by U
   }
 
   /** @returns what the nginx behind takes for the visitor's address and scheme, when one of 127.0.0.2 comes by TLS */
-  async function seenBehind(trustedProxies: readonly string[], isAddressSet: boolean): Promise<string> {
+  async function seenUpstream(trustedProxies: readonly string[], isAddressSet: boolean): Promise<string> {
     const { front, listen, address } = await linesOfTheGuide();
     const { folder, key, crt } = await certificate();
     const tls = await freePort();
@@ -155,14 +155,14 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by U
   }
 
   it('knows each visitor, and so does the one behind', async () => {
-    expect(await seenBehind(['unix'], true)).toBe('127.0.0.2 https');
+    expect(await seenUpstream(['unix'], true)).toBe('127.0.0.2 https');
   });
 
   it('takes everybody for this machine unless the socket is trusted, and so does the one behind', async () => {
-    expect(await seenBehind([], true)).toBe('127.0.0.1 http');
+    expect(await seenUpstream([], true)).toBe('127.0.0.1 http');
   });
 
   it('leaves the one behind with the name of a socket where the lines for the address are missing', async () => {
-    expect(await seenBehind(['unix'], false)).toBe('unix: https');
+    expect(await seenUpstream(['unix'], false)).toBe('unix: https');
   });
 });

@@ -7,7 +7,7 @@ import { eventually } from './support/scratch.js';
 const GET = 'GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
 /** A hook for the response that notes its calls. */
-function notedHook(calls: string[], change: Partial<ResponseHook> = {}): ResponseHook {
+function recordingHook(calls: string[], change: Partial<ResponseHook> = {}): ResponseHook {
   return {
     outlivesClient: false,
     onReport(report, status) {
@@ -74,7 +74,7 @@ describe('a feature that admits requests', () => {
   it('lets one go on later, and hears of its response first and of its head then', async () => {
     const calls: string[] = [];
     const { gateway, reached } = await gatewayWith({
-      onAllowed: (_exchange, next) => void setTimeout(() => next.allow(null, notedHook(calls)), 20),
+      onAllowed: (_exchange, next) => void setTimeout(() => next.allow(null, recordingHook(calls)), 20),
     });
     expect(await new RawClient(gateway.port).send(GET).end()).toContain('from WordPress');
     expect(reached).toEqual(['GET /page']);
@@ -111,7 +111,7 @@ describe('a feature that admits requests', () => {
   it('gets back what it gave when the gateway refuses the request after all', async () => {
     const calls: string[] = [];
     const { gateway, reached } = await gatewayWith({
-      onAllowed: (_exchange, next) => next.allow({ path: `/${'x'.repeat(9000)}` }, notedHook(calls)),
+      onAllowed: (_exchange, next) => next.allow({ path: `/${'x'.repeat(9000)}` }, recordingHook(calls)),
     });
     expect(toStatus(await new RawClient(gateway.port).send(GET).end())).toBe(414);
     expect(calls).toEqual(['no response, sent nothing']);
@@ -122,7 +122,7 @@ describe('a feature that admits requests', () => {
     const calls: string[] = [];
     const port = await webServer((request) => void request.socket.destroy());
     const gateway = await startGateway(port, {
-      hooks: { onAllowed: (_exchange, next) => next.allow(null, notedHook(calls)) },
+      hooks: { onAllowed: (_exchange, next) => next.allow(null, recordingHook(calls)) },
     });
     expect(toStatus(await new RawClient(gateway.port).send(GET.replace('GET', 'DELETE')).end())).toBe(502);
     expect(calls).toEqual(['no response, sent whole']);
@@ -151,7 +151,7 @@ describe('a hook of a response', () => {
           exchange.response.end('from a feature');
           return 'replaced';
         };
-        next.allow(null, notedHook([], { onHead }));
+        next.allow(null, recordingHook([], { onHead }));
       },
     });
     const received = await new RawClient(gateway.port).send(GET).end();
@@ -162,7 +162,7 @@ describe('a hook of a response', () => {
 
   it('may have the client get the response of a missing page', async () => {
     const { gateway, reached } = await gatewayWith({
-      onAllowed: (_exchange, next) => next.allow(null, notedHook([], { onHead: () => 'decoy-404' })),
+      onAllowed: (_exchange, next) => next.allow(null, recordingHook([], { onHead: () => 'decoy-404' })),
     });
     await new RawClient(gateway.port).send(GET).end();
     expect(reached).toHaveLength(2);
@@ -176,7 +176,7 @@ describe('a hook of a response', () => {
           headers.push('Set-Cookie', 'a=1');
           return 'send';
         };
-        next.allow(null, notedHook([], { onHead }));
+        next.allow(null, recordingHook([], { onHead }));
       },
     });
     expect(await new RawClient(gateway.port).send(GET).end()).toContain('Set-Cookie: a=1\r\n');
@@ -189,7 +189,7 @@ describe('a hook of a response', () => {
         const stored = new Promise<void>((resolve) => {
           store = resolve;
         });
-        next.allow(null, notedHook([], { onReport: () => stored }));
+        next.allow(null, recordingHook([], { onReport: () => stored }));
       },
     });
     const client = new RawClient(gateway.port).send(GET);

@@ -109,16 +109,16 @@ describe('who WordPress is told is asking', () => {
     const upstream = `http://127.0.0.1:${port}`;
     const sites = [{ id: 'site', hosts: ['*'], upstream, trustedProxies: ['192.0.2.0/24'] }];
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], sites });
-    const ask = (schemes: string) =>
+    const send = (schemes: string) =>
       exchange(
         gateway.port,
         closing(`GET /wp-admin HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7, 192.0.2.1\r\nX-Forwarded-Proto: ${schemes}`),
       );
-    await ask('https, http');
-    await ask('http, https');
+    await send('https, http');
+    await send('http, https');
     gateway.rule({ blocked: ['198.51.100.7'] });
-    await ask('https, http');
-    await ask('http, https');
+    await send('https, http');
+    await send('http, https');
     expect(seen.map(({ headers }) => headers['x-forwarded-proto'])).toEqual(['https', 'http']);
     const origins = ['https://example.com', 'http://example.com'];
     expect(gateway.origins).toEqual([...origins, ...origins]);
@@ -237,12 +237,12 @@ describe('several sites', () => {
         { id: 'two', hosts: ['two.example.com'], upstream: `http://127.0.0.1:${two.port}` },
       ],
     });
-    const ask = async (host: string): Promise<number> =>
+    const send = async (host: string): Promise<number> =>
       toStatus(await exchange(gateway.port, `GET /${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
     for (const host of ['one.example.com', 'WWW.one.example.com:80', 'one.example.com.'])
-      expect(await ask(host)).toBe(200);
-    expect(await ask('TWO.example.com.:8080')).toBe(200);
-    expect(await ask('three.example.com')).toBe(404);
+      expect(await send(host)).toBe(200);
+    expect(await send('TWO.example.com.:8080')).toBe(200);
+    expect(await send('three.example.com')).toBe(404);
     expect(one.seen.map(({ url }) => url)).toEqual([
       '/one.example.com',
       '/WWW.one.example.com:80',

@@ -106,9 +106,9 @@ describe('several requests on one connection', () => {
     });
     const gateway = await startGateway(port);
     expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
-    for (const turn of [2, 3]) {
+    for (const round of [2, 3]) {
       expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(502);
-      expect(received).toBe(turn);
+      expect(received).toBe(round);
     }
   });
 

@@ -69,7 +69,7 @@ async function warm(): Promise<{ gateway: TestGateway; server: KeptServer }> {
   return { gateway, server };
 }
 
-const ask = (gateway: TestGateway, line: string, body = ''): Promise<string> =>
+const send = (gateway: TestGateway, line: string, body = ''): Promise<string> =>
   exchange(gateway.port, closing(`${line}${body === '' ? '' : `\r\nContent-Length: ${body.length}`}`) + body);
 
 describe('a kept connection that ends before a byte of the answer', () => {
@@ -85,7 +85,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
     ])(`costs nobody an answer (${end}): %s`, async (line) => {
       const { gateway, server } = await warm();
       server.end = end;
-      expect(toStatus(await ask(gateway, line))).toBe(200);
+      expect(toStatus(await send(gateway, line))).toBe(200);
       const [method] = line.split(' ');
       expect(server.seen).toEqual(['1 GET /first', `1 ${method} /x`, `2 ${method} /x`]);
     });
@@ -101,7 +101,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
     ])(`never sends a body or a request of effect twice (${end}): %s %s`, async (line, body) => {
       const { gateway, server } = await warm();
       server.end = end;
-      const status = toStatus(await ask(gateway, line, body));
+      const status = toStatus(await send(gateway, line, body));
       const arrived = server.seen.filter((each) => each.includes('/x'));
       expect(arrived).toHaveLength(1);
       // It went on a fresh connection when the other one had been idle for long.
@@ -112,14 +112,14 @@ describe('a kept connection that ends before a byte of the answer', () => {
   it.each(['inside the head', 'inside the body'] as const)('is no reason to ask again when it ends %s', async (end) => {
     const { gateway, server } = await warm();
     server.end = end;
-    await ask(gateway, 'GET /x HTTP/1.1').catch(() => '');
+    await send(gateway, 'GET /x HTTP/1.1').catch(() => '');
     expect(server.seen).toEqual(['1 GET /first', '1 GET /x']);
   });
 
   it('is one of many that end at once, and each request goes to a fresh one', async () => {
     const server = await keptServer();
     const gateway = await startGateway(server.port);
-    const round = () => Promise.all(Array.from({ length: 20 }, (_, i) => ask(gateway, `GET /${i} HTTP/1.1`)));
+    const round = () => Promise.all(Array.from({ length: 20 }, (_, i) => send(gateway, `GET /${i} HTTP/1.1`)));
     await round();
     server.end = 'close';
     expect((await round()).map(toStatus)).toEqual(Array.from({ length: 20 }, () => 200));
@@ -142,8 +142,8 @@ describe('a kept connection that ends before a byte of the answer', () => {
       });
     });
     const gateway = await startGateway(port);
-    await ask(gateway, 'GET / HTTP/1.1');
-    expect(toStatus(await ask(gateway, 'GET / HTTP/1.1'))).toBe(502);
+    await send(gateway, 'GET / HTTP/1.1');
+    expect(toStatus(await send(gateway, 'GET / HTTP/1.1'))).toBe(502);
     expect(connections).toBe(2);
   });
 
@@ -161,7 +161,7 @@ describe('an idle connection', () => {
     const { gateway, server } = await warm();
     server.endIdle();
     await expect.poll(() => server.connections()).toBe(0);
-    for (const line of ['POST /x HTTP/1.1', 'GET /x HTTP/1.1']) expect(toStatus(await ask(gateway, line))).toBe(200);
+    for (const line of ['POST /x HTTP/1.1', 'GET /x HTTP/1.1']) expect(toStatus(await send(gateway, line))).toBe(200);
     expect(server.seen.slice(1).map((each) => each.split(' ')[0])).toEqual(['2', '2']);
   });
 
@@ -171,7 +171,7 @@ describe('an idle connection', () => {
       const server = await keptServer();
       server.headers = `Keep-Alive: ${value}\r\n`;
       const gateway = await startGateway(server.port);
-      for (let i = 0; i < 3; i++) expect(await ask(gateway, 'GET / HTTP/1.1')).not.toMatch(/^keep-alive:/im);
+      for (let i = 0; i < 3; i++) expect(await send(gateway, 'GET / HTTP/1.1')).not.toMatch(/^keep-alive:/im);
       expect(server.seen).toEqual(['1 GET /', '2 GET /', '3 GET /']);
     },
   );
@@ -194,18 +194,18 @@ describe('an idle connection', () => {
     const server = await keptServer();
     server.headers = 'Keep-Alive: timeout=1\r\n';
     const gateway = await startGateway(server.port);
-    await ask(gateway, 'GET / HTTP/1.1');
+    await send(gateway, 'GET / HTTP/1.1');
     await expect.poll(() => server.connections()).toBe(0);
   });
 
   it('makes room when requests that may not be repeated take fresh ones', async () => {
     const server = await keptServer();
     const gateway = await startGateway(server.port, { limits: { upstreamConnections: 4 } });
-    await Promise.all(Array.from({ length: 4 }, () => ask(gateway, 'GET / HTTP/1.1')));
+    await Promise.all(Array.from({ length: 4 }, () => send(gateway, 'GET / HTTP/1.1')));
     // Longer than a request that may not be repeated accepts.
     await new Promise((resolve) => setTimeout(resolve, 300));
     for (let i = 0; i < 6; i++) {
-      await ask(gateway, 'POST / HTTP/1.1', 'a=b');
+      await send(gateway, 'POST / HTTP/1.1', 'a=b');
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
     await expect.poll(() => server.connections()).toBeLessThanOrEqual(4);

@@ -14,13 +14,13 @@ async function start() {
   const connector = await fakeConnector();
   const guard = await runningGuard(await dataFolderFor(connector), log.logger);
   const port = Number(new URL(guard.url).port);
-  const send = (line: string, headers: readonly string[], body = ''): RawClient =>
+  const write = (line: string, headers: readonly string[], body = ''): RawClient =>
     new RawClient(port).send(
       [`${line} HTTP/1.1`, 'Host: example.com', 'Connection: close', ...headers, '', body].join('\r\n'),
     );
   /** Status and code of the answer; the code is `not in the envelope` when its body is something else. */
-  const ask = async (line: string, headers: readonly string[], body = ''): Promise<[number, string]> => {
-    const received = await send(line, headers, body).end();
+  const send = async (line: string, headers: readonly string[], body = ''): Promise<[number, string]> => {
+    const received = await write(line, headers, body).end();
     return [toStatus(received), codeIn(received)];
   };
   /** Lines of the log that call for somebody. */
@@ -29,7 +29,7 @@ async function start() {
       .text()
       .split('\n')
       .filter((line) => line.includes('"level":"error"'));
-  return { send, ask, errors };
+  return { write, send, errors };
 }
 
 function codeIn(received: string): string {
@@ -78,14 +78,14 @@ describe('a malformed call of the API', () => {
   it.each(malformed)(
     'with %s is answered in the envelope and is no error of ours',
     async (_what, line, headers, body, answer) => {
-      const { ask, errors } = await start();
-      expect(await ask(line, headers, body)).toEqual(answer);
+      const { send, errors } = await start();
+      expect(await send(line, headers, body)).toEqual(answer);
       expect(errors()).toEqual([]);
     },
   );
 
   it('by any method that HTTP has is answered below 500, and none is an error of ours', async () => {
-    const { send, errors } = await start();
+    const { write, errors } = await start();
     const sent = METHODS.filter((method) => method !== 'CONNECT').flatMap((method) =>
       [[], OWNER].flatMap((who) =>
         [[], ['Content-Length: 0'], ['Content-Length: 00'], ['Transfer-Encoding: chunked']].map(
@@ -94,7 +94,7 @@ describe('a malformed call of the API', () => {
       ),
     );
     for (const [method, headers, body] of sent) {
-      const status = toStatus(await send(`${method} ${BASE}/rate`, headers, body).end());
+      const status = toStatus(await write(`${method} ${BASE}/rate`, headers, body).end());
       expect([method, headers, status < 500]).toEqual([method, headers, true]);
       expect(status).toBeGreaterThanOrEqual(200);
     }
@@ -105,18 +105,18 @@ describe('a malformed call of the API', () => {
     ['with a length', ['Content-Length: 10'], '{"a"'],
     ['in chunks', ['Transfer-Encoding: chunked'], '5\r\n{"a"'],
   ])('whose body breaks off (%s) is no error of ours', async (_how, headers, body) => {
-    const { send, ask, errors } = await start();
+    const { write, send, errors } = await start();
     for (const who of [[], OWNER]) {
       for (const suffix of ['none', 'disable-feeds']) {
-        const client = send(`POST ${BASE}/${suffix}`, [...who, ...headers], body);
+        const client = write(`POST ${BASE}/${suffix}`, [...who, ...headers], body);
         await eventually(() => client.socket.bytesWritten > 0);
         // It has read the head, and waits for the rest.
-        await ask(`GET ${BASE}/none`, []);
+        await send(`GET ${BASE}/none`, []);
         client.socket.resetAndDestroy();
       }
     }
-    await ask(`GET ${BASE}/rate`, OWNER);
-    await ask(`GET ${BASE}/rate`, OWNER);
+    await send(`GET ${BASE}/rate`, OWNER);
+    await send(`GET ${BASE}/rate`, OWNER);
     expect(errors()).toEqual([]);
   });
 });

@@ -91,7 +91,7 @@ describe('a connection with more requests than guard keeps', () => {
     const { port } = await recordingServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port);
-    const { got, goOn } = client.restAfterFirst();
+    const { got, goOn } = client.pauseAfterFirst();
     client.send(CLOSING.replace('Connection: close\r\n', '') + GET.repeat(1000));
     await expect.poll(got).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 100));

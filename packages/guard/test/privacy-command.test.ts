@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { sqlBlocklistStore } from '../src/activity/blocklist/blocklist-store.js';
 import { openSqlite } from '../src/storage/sqlite.js';
-import { runBeside, serve } from './support/command-line.js';
+import { runInChild, serve } from './support/command-line.js';
 import { openTestDatabase } from './support/database.js';
 import { type FakeConnector, fakeConnector } from './support/fake-connector.js';
 import { callApi, dataFolderFor } from './support/running-guard.js';
@@ -41,7 +41,7 @@ async function guardWithPerson() {
     ).hits ?? 0;
   await eventually(() => log.prepare(`select 1 from sqlite_master where name = 'attackers'`).get() !== undefined);
   await eventually(() => listVisits(PERSON) === 2 && listVisits(OTHER) === 1);
-  const privacy = (...args: string[]) => runBeside('privacy', ...args, '--data-dir', dataDir);
+  const privacy = (...args: string[]) => runInChild('privacy', ...args, '--data-dir', dataDir);
   return { dataDir, guard, db, log, visitsOf: listVisits, privacy };
 }
 
@@ -239,9 +239,9 @@ it.each([
   [['export', '--email', 'nobody'], 'is no e-mail address'],
   [['erase', 'elsewhere', '--user', '1', '--yes'], 'No site has the id elsewhere'],
   [['erase', '--user', '1'], 'Confirm with --yes'],
-])('%j is refused', async (words, message) => {
+])('%j is refused', async (args, message) => {
   const dataDir = await dataFolderFor(await fakeConnector());
-  const { status, stderr } = await runBeside('privacy', ...words, '--data-dir', dataDir);
+  const { status, stderr } = await runInChild('privacy', ...args, '--data-dir', dataDir);
   expect(status).toBeGreaterThan(0);
   expect(stderr).toContain(message);
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { noopObserver } from '../src/gateway/observer.js';
 import { answersIn, closing, RawClient, toStatus } from './raw-client.js';
 import { type GatewayOptions, recordingServer, scriptedServer, startGateway } from './running-gateway.js';
-import { runBeside, serve } from './support/command-line.js';
+import { runInChild, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { recordedLog } from './support/log-lines.js';
 import { binaryHeader, ipv4, ipv6, tlsTlv, tlv } from './support/proxy-headers.js';
@@ -179,8 +179,8 @@ describe('connections without a valid PROXY header', () => {
 
   it('are ended when the header is not there in time', async () => {
     const { gateway, refused } = await behindProxy({ limits: { headerSeconds: 0.2 } });
-    const begun = [new RawClient(gateway.port), new RawClient(gateway.port).send(V2.subarray(0, 20))];
-    for (const client of begun) expect(await client.end()).toBe('');
+    const started = [new RawClient(gateway.port), new RawClient(gateway.port).send(V2.subarray(0, 20))];
+    for (const client of started) expect(await client.end()).toBe('');
     expect(refused).toEqual(['proxy-header:timeout', 'proxy-header:timeout']);
   });
 
@@ -217,11 +217,11 @@ describe('connections without a valid PROXY header', () => {
 
   it('hold up no stop of guard', async () => {
     const { gateway } = await behindProxy({ limits: { headerSeconds: 100, shutdownSeconds: 100 } });
-    const begun = new RawClient(gateway.port).send(V2.subarray(0, 5));
+    const started = new RawClient(gateway.port).send(V2.subarray(0, 5));
     const after = new RawClient(gateway.port).send(V2).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await after.until((text) => text.includes('hello'));
     await gateway.server.close();
-    expect(await begun.end()).toBe('');
+    expect(await started.end()).toBe('');
   });
 });
 
@@ -264,7 +264,7 @@ describe('status', () => {
       const config = { proxyProtocol: true, trustedProxies: [proxy], listen };
       const dataDir = await dataFolderFor(await fakeConnector(), {}, config);
       await serve(dataDir);
-      const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+      const { stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
       expect(JSON.parse(stdout).guard).toMatchObject({ running: true, answers: true });
     }
   });

@@ -44,7 +44,7 @@ export class RawClient {
   }
 
   /** Rests after the first piece until `goOn` is called, and keeps nothing of what comes; `got` tells how many bytes. */
-  restAfterFirst(): { readonly got: () => number; readonly goOn: () => void } {
+  pauseAfterFirst(): { readonly got: () => number; readonly goOn: () => void } {
     let got = 0;
     this.socket.removeAllListeners('data');
     this.socket.on('data', (data) => {
@@ -93,12 +93,12 @@ export async function exchange(port: number | string, bytes: string): Promise<st
   const client = new RawClient(port).send(bytes);
   let length = 0;
   let silentTurns = 0;
-  const turn = setInterval(() => {
+  const round = setInterval(() => {
     silentTurns = client.received.length === length ? silentTurns + 1 : 0;
     length = client.received.length;
     if (silentTurns === (length === 0 ? 200 : 25)) client.socket.end();
   }, 10);
-  return client.end().finally(() => clearInterval(turn));
+  return client.end().finally(() => clearInterval(round));
 }
 
 /** A request of HTTP/1.1 that ends the connection after its answer. */

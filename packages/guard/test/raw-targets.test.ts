@@ -6,7 +6,7 @@ import { answersIn, closing, RawClient, toBody, toStatus } from './raw-client.js
 import { type GatewayOptions, rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
 import { PASSWORD } from './support/fake-wordpress.js';
 import { recordedLog } from './support/log-lines.js';
-import { loginGateUnderTest } from './support/login-gateway.js';
+import { startLoginGateway } from './support/login-gateway.js';
 import { scratchFolder } from './support/scratch.js';
 
 /** `é` as its bytes: UTF-8, and Latin-1. */
@@ -350,7 +350,7 @@ describe('the rules hold for raw targets', () => {
   });
 
   it('wrong passwords count at the login', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    const gate = await startLoginGateway({ login_attempts: 3 });
     const guess = (password: string) => {
       const body = `log=owner&pwd=${password}`;
       const type = 'Content-Type: application/x-www-form-urlencoded';
@@ -364,7 +364,7 @@ describe('the rules hold for raw targets', () => {
   });
 
   it('a hidden login stays hidden', async () => {
-    const gate = await loginGateUnderTest({ login_url: { type: 'custom', login: 'my-door', signup: 'join' } });
+    const gate = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: 'join' } });
     gate.wordpress.custom = true;
     const look = async (path: string) => {
       const received = await new RawClient(gate.port).send(closing(`GET ${path} HTTP/1.1`)).end();

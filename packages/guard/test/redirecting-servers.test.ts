@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { runBeside } from './support/command-line.js';
+import { runInChild } from './support/command-line.js';
 import { recordedLog } from './support/log-lines.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
@@ -37,7 +37,7 @@ const listLines = (log: ReturnType<typeof recordedLog>): { event?: string; msg?:
     .split('\n')
     .map((line) => JSON.parse(line));
 const status = async (dataDir: string) => {
-  const { stdout, status: code } = await runBeside('status', '--data-dir', dataDir, '--json');
+  const { stdout, status: code } = await runInChild('status', '--data-dir', dataDir, '--json');
   return { ...JSON.parse(stdout), code };
 };
 
@@ -61,13 +61,13 @@ describe('guard, with a web server behind that serves https alone', () => {
 
 describe('guard, with a web server behind that redirects whatever scheme it is told', () => {
   const always = async () => {
-    const behind = await webServer((request, response) => {
+    const upstream = await webServer((request, response) => {
       response.writeHead(301, { location: `https://${request.headers.host}${request.url}&secret=s3cret` }).end();
       return true;
     });
     const log = recordedLog();
-    const dataDir = await dataFolderFor(behind, { hosts: ['a.example'] }, proxies);
-    return { ...behind, log, dataDir, guard: await runningGuard(dataDir, log.logger) };
+    const dataDir = await dataFolderFor(upstream, { hosts: ['a.example'] }, proxies);
+    return { ...upstream, log, dataDir, guard: await runningGuard(dataDir, log.logger) };
   };
 
   it('names the redirect in its log, in status, in doctor and to the owner', async () => {
@@ -90,18 +90,18 @@ describe('guard, with a web server behind that redirects whatever scheme it is t
         /^Site site: The web server behind guard redirects guard’s commands to https:\/\/a\.example\/index\.php, /,
       ),
     );
-    const text = (await runBeside('status', '--data-dir', dataDir)).stdout;
+    const text = (await runInChild('status', '--data-dir', dataDir)).stdout;
     expect(text).toContain('not known, because the web server behind guard redirects guard’s commands');
     expect(text).not.toContain('missing');
-    const doctor = await runBeside('doctor', 'site', '--data-dir', dataDir, '--json');
+    const doctor = await runInChild('doctor', 'site', '--data-dir', dataDir, '--json');
     const findings: { check: string }[] = JSON.parse(doctor.stdout);
     expect(findings.find(({ check }) => check === 'connector')).toMatchObject({
       state: 'problem',
       message: expect.stringContaining('https://a.example/index.php'),
       advice: expect.stringContaining('The web server behind guard'),
     });
-    const told = JSON.stringify([listLines(log), report, text, findings]);
-    expect(told).not.toContain('s3cret');
+    const output = JSON.stringify([listLines(log), report, text, findings]);
+    expect(output).not.toContain('s3cret');
   });
 });
 

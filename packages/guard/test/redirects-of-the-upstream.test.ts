@@ -20,15 +20,15 @@ const leads = (text: string): string[] =>
 
 describe('redirects of the web server behind', () => {
   it('lead to the host that the client asked for, and never name the port behind', async () => {
-    const behind = await redirectingServer();
-    const gateway = await startGateway(behind);
+    const upstream = await redirectingServer();
+    const gateway = await startGateway(upstream);
     const text = await exchange(
       gateway.port,
       'GET /wp-admin HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n',
     );
     const url = 'http://shop.example/wp-admin/';
     expect(leads(text)).toEqual([url, url, `0; url=${url}`]);
-    expect(text).not.toContain(String(behind));
+    expect(text).not.toContain(String(upstream));
   });
 
   it('stay on https and on the client’s own port where a trusted proxy says so', async () => {
@@ -41,16 +41,16 @@ describe('redirects of the web server behind', () => {
   });
 
   it('are paths for a client of HTTP/1.0 that named no host', async () => {
-    const behind = await redirectingServer();
-    const gateway = await startGateway(behind);
+    const upstream = await redirectingServer();
+    const gateway = await startGateway(upstream);
     const text = await exchange(gateway.port, 'GET /wp-admin HTTP/1.0\r\n\r\n');
     expect(leads(text)).toEqual(['/wp-admin/', '/wp-admin/', '0; url=/wp-admin/']);
-    expect(text).not.toContain(String(behind));
+    expect(text).not.toContain(String(upstream));
   });
 
   it('do not name it either where a WebSocket was asked for and not granted', async () => {
-    const behind = await redirectingServer();
-    const gateway = await startGateway(behind);
+    const upstream = await redirectingServer();
+    const gateway = await startGateway(upstream);
     const text = await exchange(
       gateway.port,
       'GET /wp-admin HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runBeside, serve } from './support/command-line.js';
+import { runInChild, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { callApi, dataFolderFor } from './support/running-guard.js';
 import { eventually, scratchFolder } from './support/scratch.js';
@@ -14,9 +14,9 @@ async function guardWithSettings() {
   return { dataDir, guard, file: join(await scratchFolder(), 'settings.json') };
 }
 
-const importSettings = (file: string, dataDir: string) => runBeside('settings', 'import', file, '--data-dir', dataDir);
+const importSettings = (file: string, dataDir: string) => runInChild('settings', 'import', file, '--data-dir', dataDir);
 const exportSettings = async (dataDir: string) => {
-  const { stdout } = await runBeside('settings', 'export', '--data-dir', dataDir);
+  const { stdout } = await runInChild('settings', 'export', '--data-dir', dataDir);
   return JSON.parse(stdout).settings as Record<string, unknown>;
 };
 

@@ -26,33 +26,33 @@ async function site(isShared = true) {
   const upstream = `http://127.0.0.1:${port}`;
   const own = { id: 'site', hosts: ['*'], upstream, ...(isShared && { sharedConnector: shared }) };
   const gateway = await startGateway(port, { sites: [own] });
-  const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+  const send = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const answer = await fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers });
     return { answer, text: await answer.text() };
   };
-  return { ask, seen, gateway };
+  return { send: send, seen, gateway };
 }
 
 describe('the dashboard’s files of a shared connector', () => {
   it('come from guard, of every release, and WordPress is not asked', async () => {
-    const { ask, seen, gateway } = await site();
-    const { answer, text } = await ask(`${ASSETS}/dashboard-New2.js?ver=1`);
+    const { send, seen, gateway } = await site();
+    const { answer, text } = await send(`${ASSETS}/dashboard-New2.js?ver=1`);
     expect([answer.status, text]).toEqual([200, 'script dashboard-New2.js']);
     expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-    expect((await ask(`${ASSETS}/dashboard-Old1.js`)).text).toBe('script dashboard-Old1.js');
-    expect((await ask(`/blog${ASSETS}/icons/bell.svg`)).answer.headers.get('content-type')).toBe('image/svg+xml');
+    expect((await send(`${ASSETS}/dashboard-Old1.js`)).text).toBe('script dashboard-Old1.js');
+    expect((await send(`/blog${ASSETS}/icons/bell.svg`)).answer.headers.get('content-type')).toBe('image/svg+xml');
     expect([seen, gateway.visits]).toEqual([[], []]);
   });
 
   it('come compressed, without a body to HEAD, and not again to who has them', async () => {
-    const { ask } = await site();
+    const { send } = await site();
     const path = `${ASSETS}/dashboard-New2.js`;
-    const first = (await ask(path, { 'accept-encoding': 'gzip' })).answer;
+    const first = (await send(path, { 'accept-encoding': 'gzip' })).answer;
     expect(first.headers.get('content-encoding')).toBe('gzip');
-    expect((await ask(path, { 'accept-encoding': 'identity' })).answer.headers.get('content-encoding')).toBeNull();
-    expect((await ask(path, {}, 'HEAD')).text).toBe('');
+    expect((await send(path, { 'accept-encoding': 'identity' })).answer.headers.get('content-encoding')).toBeNull();
+    expect((await send(path, {}, 'HEAD')).text).toBe('');
     const etag = first.headers.get('etag') as string;
-    expect((await ask(path, { 'if-none-match': etag })).answer.status).toBe(304);
+    expect((await send(path, { 'if-none-match': etag })).answer.status).toBe(304);
   });
 
   it.each([
@@ -71,8 +71,8 @@ describe('the dashboard’s files of a shared connector', () => {
   });
 
   it('are the web server’s at a site that has a copy of its own', async () => {
-    const { ask, seen } = await site(false);
-    await ask(`${ASSETS}/dashboard-New2.js`);
+    const { send, seen } = await site(false);
+    await send(`${ASSETS}/dashboard-New2.js`);
     expect(seen).toHaveLength(1);
   });
 });

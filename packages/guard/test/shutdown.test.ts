@@ -57,11 +57,11 @@ describe('when guard stops and something does not end', () => {
     ['a client whose request WordPress never answers', page, 'GET /page', () => {}],
   ])('%s is cut after `limits.shutdownSeconds`, and the log names it without its query', async (...args) => {
     const [, request, named, go] = args;
-    let asked = () => {};
-    const reached = new Promise<void>((resolve) => (asked = resolve));
+    let onRequest = () => {};
+    const reached = new Promise<void>((resolve) => (onRequest = resolve));
     const port = await webServer((received) => {
       received.resume();
-      asked();
+      onRequest();
     });
     const { logger, find } = loggerWithLines();
     const gateway = await startGateway(port, { limits, logger });
@@ -78,10 +78,10 @@ describe('when guard stops and something does not end', () => {
   });
 
   it('a client that has ended its side is not waited for', async () => {
-    let asked = () => {};
-    const reached = new Promise<void>((resolve) => (asked = resolve));
+    let onRequest = () => {};
+    const reached = new Promise<void>((resolve) => (onRequest = resolve));
     const { logger, find } = loggerWithLines();
-    const gateway = await startGateway(await webServer(() => asked()), { limits, logger });
+    const gateway = await startGateway(await webServer(() => onRequest()), { limits, logger });
     const client = new RawClient(gateway.port).send(page);
     await reached;
     client.socket.end();

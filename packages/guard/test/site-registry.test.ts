@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runBeside, type ServeProcess, serve } from './support/command-line.js';
+import { runInChild, type ServeProcess, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { dataFolderFor } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
@@ -47,8 +47,8 @@ async function reload(dataDir: string, { child }: ServeProcess) {
 
 /** The status with which guard answers a request for a host. */
 async function getStatus(url: string, host: string, path = '/', headers: object = {}): Promise<number | undefined> {
-  const asked = request(url + path, { headers: { host, ...headers } }).end();
-  const [response] = await once(asked, 'response');
+  const outgoing = request(url + path, { headers: { host, ...headers } }).end();
+  const [response] = await once(outgoing, 'response');
   response.resume();
   await once(response, 'end');
   return response.statusCode;
@@ -196,8 +196,8 @@ describe('SIGHUP', () => {
       }
     };
     const visiting = visitor();
-    for (let turn = 0; turn < 10; turn++) {
-      await writeSites(dataDir, turn % 2 === 0 ? both : [entry]);
+    for (let round = 0; round < 10; round++) {
+      await writeSites(dataDir, round % 2 === 0 ? both : [entry]);
       await reload(dataDir, guard);
     }
     going = false;
@@ -216,22 +216,22 @@ describe('a wildcard host', () => {
       { id: 'two', hosts: ['shop.network.example', '*.deep.network.example'], upstream: second.upstream },
     ]);
     await reload(dataDir, guard);
-    const asked = async (host: string) => {
+    const send = async (host: string) => {
       const hits = { one: 0, two: 0 };
       connector.onRequest = (command) => void (command === null && hits.one++);
       second.onRequest = (command) => void (command === null && hits.two++);
       const status = await getStatus(guard.url, host);
       return status === 404 ? null : hits.one > 0 ? 'one' : 'two';
     };
-    expect(await asked('network.example')).toBe('one');
-    expect(await asked('a.network.example')).toBe('one');
-    expect(await asked('A.B.Network.Example.:8080')).toBe('one');
-    expect(await asked('shop.network.example')).toBe('two');
-    expect(await asked('x.deep.network.example')).toBe('two');
-    expect(await asked('deep.network.example')).toBe('one');
-    expect(await asked('evilnetwork.example')).toBe(null);
-    expect(await asked('.network.example')).toBe(null);
-    expect(await asked('network.example.evil.example')).toBe(null);
+    expect(await send('network.example')).toBe('one');
+    expect(await send('a.network.example')).toBe('one');
+    expect(await send('A.B.Network.Example.:8080')).toBe('one');
+    expect(await send('shop.network.example')).toBe('two');
+    expect(await send('x.deep.network.example')).toBe('two');
+    expect(await send('deep.network.example')).toBe('one');
+    expect(await send('evilnetwork.example')).toBe(null);
+    expect(await send('.network.example')).toBe(null);
+    expect(await send('network.example.evil.example')).toBe(null);
   });
 });
 
@@ -239,12 +239,12 @@ describe('sites', () => {
   it('list, show and export tell what the configuration holds, and no key', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector, { id: 'site', hosts: ['one.example', 'www.one.example'] });
-    const list = await runBeside('sites', 'list', '--data-dir', dataDir);
+    const list = await runInChild('sites', 'list', '--data-dir', dataDir);
     expect(list).toMatchObject({ status: 0, stderr: '' });
     expect(list.stdout).toMatch(/^site +one\.example,www\.one\.example +http:\/\/127\.0\.0\.1:\d+ +refused +-$/m);
-    const shown = await runBeside('sites', 'show', 'site', '--data-dir', dataDir);
+    const shown = await runInChild('sites', 'show', 'site', '--data-dir', dataDir);
     expect(JSON.parse(shown.stdout)).toMatchObject({ id: 'site', upstream: connector.upstream });
-    const exported = await runBeside('sites', 'export', '--data-dir', dataDir);
+    const exported = await runInChild('sites', 'export', '--data-dir', dataDir);
     expect(JSON.parse(exported.stdout)).toMatchObject({
       sites: [{ id: 'site', hosts: ['one.example', 'www.one.example'] }],
     });
@@ -253,7 +253,7 @@ describe('sites', () => {
 
   it('show names a site that is not there', async () => {
     const dataDir = await dataFolderFor(await fakeConnector());
-    expect(await runBeside('sites', 'show', 'other', '--data-dir', dataDir)).toMatchObject({
+    expect(await runInChild('sites', 'show', 'other', '--data-dir', dataDir)).toMatchObject({
       status: 1,
       stderr: 'No site has the id other.\n',
     });
@@ -264,7 +264,7 @@ describe('sites', () => {
     const file = join(dataDir, 'import.json');
     await writeFile(file, JSON.stringify({ sites: [{ hosts: ['x.example'], upstream: 'nonsense' }] }));
     const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
-    const { status, stderr } = await runBeside('sites', 'import', file, '--data-dir', dataDir);
+    const { status, stderr } = await runInChild('sites', 'import', file, '--data-dir', dataDir);
     expect(status).toBe(1);
     expect(stderr).toContain('sites.0.upstream');
     expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).toBe(before);
@@ -273,15 +273,15 @@ describe('sites', () => {
 
 async function callThrough(url: string, host: string, suffix: string, body: string) {
   const { port } = new URL(url);
-  const asked = request({
+  const outgoing = request({
     host: '127.0.0.1',
     port,
     path: `/wp-json/security-optimizer/v1${suffix}`,
     method: 'POST',
     headers: { host, cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce', 'content-type': 'application/json' },
   });
-  asked.end(body);
-  const [response] = await once(asked, 'response');
+  outgoing.end(body);
+  const [response] = await once(outgoing, 'response');
   response.resume();
   await once(response, 'end');
   return { status: response.statusCode as number };

@@ -77,7 +77,7 @@ describe('a restart with a socket that a supervisor passes', () => {
     let [answers, announced, over] = [0, 0, false];
     const send = (agent: Agent | false) =>
       new Promise<void>((resolve) => {
-        const asked = request({ host: '127.0.0.1', port: supervisor.port, agent, path: '/' }, (response) => {
+        const outgoing = request({ host: '127.0.0.1', port: supervisor.port, agent, path: '/' }, (response) => {
           if (response.statusCode !== 200) failures.push(response.statusCode);
           if (agent !== false && response.headers.connection === 'close') announced++;
           response.resume().once('close', () => {
@@ -86,11 +86,11 @@ describe('a restart with a socket that a supervisor passes', () => {
             resolve();
           });
         });
-        asked.once('error', (error) => {
+        outgoing.once('error', (error) => {
           failures.push(error);
           resolve();
         });
-        asked.end();
+        outgoing.end();
       });
     const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     const clients = [false as const, false as const, false as const, ...agents].map(async (agent) => {
@@ -155,8 +155,8 @@ describe('a restart with a socket that a supervisor passes', () => {
 
   it('answers all requests that a client has sent at once, and says with the last that it ends', async () => {
     let release: (() => void) | null = null;
-    const port = await webServer((asked, response) => {
-      if (asked.url === '/held') release = () => response.end('held');
+    const port = await webServer((request, response) => {
+      if (request.url === '/held') release = () => response.end('held');
       else response.end('hello');
     });
     const upstream = `http://127.0.0.1:${port}`;

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runBeside, serve } from './support/command-line.js';
+import { runInChild, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { dataFolderFor } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
@@ -21,7 +21,7 @@ async function manySites(count: number) {
 }
 
 const status = async (dataDir: string, ...more: string[]) => {
-  const { stdout, stderr } = await runBeside('status', '--data-dir', dataDir, '--json', ...more);
+  const { stdout, stderr } = await runInChild('status', '--data-dir', dataDir, '--json', ...more);
   return { report: stdout === '' ? null : JSON.parse(stdout), stderr };
 };
 
@@ -51,13 +51,13 @@ describe('status of many sites', () => {
 
   it('tells of one site, or of those with a host, when it is asked to', async () => {
     const { connector, dataDir } = await manySites(12);
-    const asked: (string | null)[] = [];
+    const requested: (string | null)[] = [];
     // Visits to the web server behind are no commands.
-    connector.onRequest = (command) => command !== null && command !== 'probe' && asked.push(command);
+    connector.onRequest = (command) => command !== null && command !== 'probe' && requested.push(command);
     const one = await status(dataDir, '--site', 'site-3');
     expect(one.report.sites).toMatchObject([{ id: 'site-3' }]);
     // How the connector is, and whom the web server behind sees.
-    expect(asked).toEqual(['hello', 'hello']);
+    expect(requested).toEqual(['hello', 'hello']);
     const some = await status(dataDir, '--host', 'SITE-1');
     expect(some.report.sites.map(({ id }: { id: string }) => id)).toEqual(['site-1', 'site-10', 'site-11']);
     expect((await status(dataDir, '--site', 'other')).stderr).toContain('--site: no site has the id other.');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
-import { runBeside, serve, spawnServe } from './support/command-line.js';
+import { runInChild, serve, spawnServe } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { recordedLog } from './support/log-lines.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
@@ -140,7 +140,7 @@ describe('serve on Unix sockets', () => {
     expect(guard.url).toBe(`unix:${path}`);
     expect([await get(path, '/'), await get(metrics, '/metrics')]).toEqual([200, 200]);
     expect((await stat(metrics)).mode & 0o777).toBe(0o660);
-    const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+    const { stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
     expect(JSON.parse(stdout).guard).toMatchObject({ running: true, answers: true, listen: `unix:${path}` });
     guard.child.kill('SIGTERM');
     await new Promise((resolve) => guard.child.once('exit', resolve));

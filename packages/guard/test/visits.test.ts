@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, startGateway, type TestGateway } from './running-gateway.js';
-import { loginGateUnderTest } from './support/login-gateway.js';
+import { startLoginGateway } from './support/login-gateway.js';
 import { SECRET } from './support/site-config.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
@@ -28,7 +28,7 @@ async function site(): Promise<TestGateway> {
 
 const get = (gateway: TestGateway, target: string, headers = '') =>
   exchange(gateway.port, closing(`GET ${target} HTTP/1.1${headers}`));
-const told = ({ visits }: TestGateway) => visits.map(({ status, target, rule }) => `${status} ${target} ${rule}`);
+const summarize = ({ visits }: TestGateway) => visits.map(({ status, target, rule }) => `${status} ${target} ${rule}`);
 
 describe('the Activity Log gets', () => {
   it('what a visitor asked for, with the status they got, once', async () => {
@@ -46,7 +46,7 @@ describe('the Activity Log gets', () => {
     await get(gateway, '/?who=claims', '\r\nCookie: wordpress_logged_in_x=1');
     await get(gateway, '/?flags=m', '\r\nCookie: wordpress_logged_in_x=1');
     await get(gateway, '/?flags=om');
-    expect(told(gateway)).toEqual(['200 /?who=claims null']);
+    expect(summarize(gateway)).toEqual(['200 /?who=claims null']);
   });
 
   it('the site’s own cron calls marked as such, and every other one as a visitor’s, whatever it claims', async () => {
@@ -122,14 +122,14 @@ describe('the Activity Log gets', () => {
       client.socket.destroy();
     }
     await expect.poll(() => gateway.server.connections).toBe(0);
-    expect(told(gateway)).toEqual(['499 /slow null', '499 /slow null']);
+    expect(summarize(gateway)).toEqual(['499 /slow null', '499 /slow null']);
   });
 
   it('no files that the web server sends by itself, but what PHP answers in their place', async () => {
     const gateway = await site();
     await get(gateway, '/wp-content/style.css?ver=1');
     await get(gateway, '/missing.css?status=404');
-    expect(told(gateway)).toEqual(['404 /missing.css?status=404 null']);
+    expect(summarize(gateway)).toEqual(['404 /missing.css?status=404 null']);
   });
 
   it('refusals with the rule’s name, also of members', async () => {
@@ -137,7 +137,10 @@ describe('the Activity Log gets', () => {
     gateway.rule({ options: { disable_xml_rpc: 1, lock_system_folders: 1 } });
     await get(gateway, '/xmlrpc.php', '\r\nCookie: wordpress_logged_in_x=1');
     await get(gateway, '/wp-content/uploads/shell.php?c=id');
-    expect(told(gateway)).toEqual(['403 /xmlrpc.php xml-rpc', '403 /wp-content/uploads/shell.php?c=id system-folders']);
+    expect(summarize(gateway)).toEqual([
+      '403 /xmlrpc.php xml-rpc',
+      '403 /wp-content/uploads/shell.php?c=id system-folders',
+    ]);
   });
 
   it('requests that are refused before any rule is asked, as they were sent', async () => {
@@ -145,7 +148,7 @@ describe('the Activity Log gets', () => {
     await get(gateway, '/%2577p-login.php');
     await exchange(gateway.port, closing('TRACE /trace HTTP/1.1'));
     await get(gateway, `/${'a'.repeat(9000)}`);
-    expect(told(gateway).map((line) => line.slice(0, 40))).toEqual([
+    expect(summarize(gateway).map((line) => line.slice(0, 40))).toEqual([
       '400 /%2577p-login.php ambiguous:double-e',
       '405 /trace ambiguous:method',
       `414 /${'a'.repeat(35)}`,
@@ -157,7 +160,7 @@ describe('the Activity Log gets', () => {
     await exchange(gateway.port, 'GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n');
     await exchange(gateway.port, '\x16\x03\x01\x02\x00\r\n\r\n');
     await exchange(gateway.port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n');
-    expect(told(gateway)).toEqual([
+    expect(summarize(gateway)).toEqual([
       '400 /bad malformed:400',
       '400 - malformed:400',
       '405 example.com:443 ambiguous:method',
@@ -171,7 +174,7 @@ describe('the Activity Log gets', () => {
     const silent = new RawClient(gateway.port).send('GET /half HTTP/1.1\r\nHost: a\r\n');
     expect(toStatus(await silent.end())).toBe(408);
     expect(toStatus(await idle.end())).toBe(408);
-    expect(told(gateway)).toEqual(['408 - malformed:408']);
+    expect(summarize(gateway)).toEqual(['408 - malformed:408']);
   });
 
   it('nothing unreadable that a trusted proxy sent on, since nobody knows for whom', async () => {
@@ -256,21 +259,21 @@ describe('the Activity Log gets', () => {
     const gateway = await startGateway(nobody);
     expect(toStatus(await get(gateway, '/page'))).toBe(502);
     await get(gateway, '/wp-json/security-optimizer-connector/v1/hello');
-    expect(told(gateway)).toEqual(['502 /page null', '404 /wp-json/security-optimizer-connector/v1/hello null']);
+    expect(summarize(gateway)).toEqual(['502 /page null', '404 /wp-json/security-optimizer-connector/v1/hello null']);
   });
 
   it('visitors who leave before there is an answer', async () => {
-    let asked = false;
+    let onRequest = false;
     const silent = await rawServer((socket) => {
       socket.once('data', () => {
-        asked = true;
+        onRequest = true;
       });
     });
     const gateway = await startGateway(silent);
     const client = new RawClient(gateway.port).send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
-    await expect.poll(() => asked).toBe(true);
+    await expect.poll(() => onRequest).toBe(true);
     client.socket.destroy();
-    await expect.poll(() => told(gateway)).toEqual(['499 /slow null']);
+    await expect.poll(() => summarize(gateway)).toEqual(['499 /slow null']);
   });
 
   it('WebSockets, agreed to or refused', async () => {
@@ -285,10 +288,10 @@ describe('the Activity Log gets', () => {
       });
     });
     const gateway = await startGateway(upstream);
-    const ask = 'HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
-    await new RawClient(gateway.port).send(`GET /ws ${ask}`).until((text) => text.includes(' 101 '));
-    await new RawClient(gateway.port).send(`GET /no ${ask}`).until((text) => text.includes(' 404 '));
-    expect(told(gateway)).toEqual(['101 /ws null', '404 /no null']);
+    const head = 'HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    await new RawClient(gateway.port).send(`GET /ws ${head}`).until((text) => text.includes(' 101 '));
+    await new RawClient(gateway.port).send(`GET /no ${head}`).until((text) => text.includes(' 404 '));
+    expect(summarize(gateway)).toEqual(['101 /ws null', '404 /no null']);
   });
 
   it('for the site that the host name belongs to, and nothing for no site', async () => {
@@ -319,27 +322,27 @@ describe('the Activity Log gets', () => {
       },
     });
     for (const route of ['by-a-member', 'by-nobody']) await get(gateway, `/wp-json/security-optimizer/v1/${route}`);
-    await expect.poll(() => told(gateway)).toEqual(['403 /wp-json/security-optimizer/v1/by-nobody null']);
+    await expect.poll(() => summarize(gateway)).toEqual(['403 /wp-json/security-optimizer/v1/by-nobody null']);
   });
 });
 
 describe('around the login, the Activity Log gets', () => {
   it('the hidden login as it was asked for, with the status of the missing page', async () => {
-    const gateway = await loginGateUnderTest({ login_url: { type: 'custom', login: 'my-door', signup: 'my-sign-up' } });
+    const gateway = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: 'my-sign-up' } });
     gateway.wordpress.custom = true;
-    await gateway.ask('/wp-login.php?x=1');
-    await gateway.ask('/members');
-    await gateway.ask('/my-door');
+    await gateway.send('/wp-login.php?x=1');
+    await gateway.send('/members');
+    await gateway.send('/my-door');
     expect(gateway.visits).toEqual(['404 /wp-login.php?x=1 null', '404 /members null', '200 /my-door null']);
   });
 
   it('whoever waits for a lock to end, and pages of the second factor', async () => {
-    const gateway = await loginGateUnderTest({ login_attempts: 3 });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
     const body = 'log=owner&pwd=wrong';
-    for (let i = 0; i < 4; i++) await gateway.ask('/wp-login.php', { method: 'POST', body });
+    for (let i = 0; i < 4; i++) await gateway.send('/wp-login.php', { method: 'POST', body });
     gateway.wordpress.factor = true;
-    await gateway.ask('/wp-login.php', { method: 'POST', body: 'log=owner&pwd=right', from: '192.0.2.2' });
-    await gateway.ask('/wp-login.php?action=second-factor', { from: '192.0.2.2' });
+    await gateway.send('/wp-login.php', { method: 'POST', body: 'log=owner&pwd=right', from: '192.0.2.2' });
+    await gateway.send('/wp-login.php?action=second-factor', { from: '192.0.2.2' });
     await expect.poll(() => gateway.visits.length).toBe(6);
     expect(gateway.visits).toEqual([
       '200 /wp-login.php null',
@@ -352,9 +355,9 @@ describe('around the login, the Activity Log gets', () => {
   });
 
   it('who comes while the owner is away', async () => {
-    const gateway = await loginGateUnderTest({ away_mode: { type: 'daily', from_hour: '00:00', to_hour: '23:00' } });
+    const gateway = await startLoginGateway({ away_mode: { type: 'daily', from_hour: '00:00', to_hour: '23:00' } });
     gateway.advance(12 * 3600_000 - (Date.now() % (24 * 3600_000)));
-    await gateway.ask('/wp-login.php');
+    await gateway.send('/wp-login.php');
     expect(gateway.visits).toEqual(['403 /wp-login.php away-mode']);
   });
 });

@@ -244,7 +244,7 @@ describe('a wish for another protocol', () => {
 });
 
 describe.each(['websocket', 'h2c'])('a wish for %s that is not granted', (protocol) => {
-  const WISH = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
+  const UPGRADE = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
 
   it('gets the whole answer, however long it is and however slowly it is read', async () => {
     const size = 8_000_000;
@@ -252,7 +252,7 @@ describe.each(['websocket', 'h2c'])('a wish for %s that is not granted', (protoc
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port);
     const got = client.readSlowly(500);
-    client.send(WISH);
+    client.send(UPGRADE);
     await client.end();
     expect(got()).toBeGreaterThan(size);
   });
@@ -274,7 +274,7 @@ describe.each(['websocket', 'h2c'])('a wish for %s that is not granted', (protoc
       more();
     });
     const gateway = await startGateway(port, { limits: { idleSeconds: 0.6 } });
-    const client = new RawClient(gateway.port).send(WISH);
+    const client = new RawClient(gateway.port).send(UPGRADE);
     client.socket.pause();
     await expect.poll(() => closed).toBe(true);
     // What lies in the system's buffers of two connections.

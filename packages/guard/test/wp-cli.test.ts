@@ -25,9 +25,9 @@ async function guardWithSite() {
 }
 
 /** Runs a command of WP-CLI in PHP, with the stand-in of WP-CLI and the connector's own classes. */
-function wp(home: string, words: readonly string[], { secret = SECRET, env = {} } = {}) {
-  const args = [program, home, secret, 'security-optimizer', ...words];
-  return waitForOutcome(spawn('php', args, { env: { ...process.env, ...env } }));
+function wp(home: string, args: readonly string[], { secret = SECRET, env = {} } = {}) {
+  const line = [program, home, secret, 'security-optimizer', ...args];
+  return waitForOutcome(spawn('php', line, { env: { ...process.env, ...env } }));
 }
 
 describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {

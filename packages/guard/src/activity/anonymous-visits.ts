@@ -44,14 +44,14 @@ export function visitSource(
 }
 
 /** Lists a page of visits of anonymous clients. @throws ApiError invalid_input; StorageError */
-export function listVisits(deps: VisitListContext, ask: ListQuery): Promise<ListPage<UnknownRow>> {
-  const site = ask.site.id;
+export function listVisits(deps: VisitListContext, query: ListQuery): Promise<ListPage<UnknownRow>> {
+  const site = query.site.id;
   const timeZone = deps.timeZone(site);
-  const read = parseVisitFilters(ask.filters, { timeZone, exact: ask.exact }, ask);
+  const read = parseVisitFilters(query.filters, { timeZone, exact: query.exact }, query);
   return listActivity(
     deps,
     visitSource(deps.store),
-    ask,
+    query,
     read,
     async (rows) => {
       const blocks = await deps.blocks.find(
@@ -59,7 +59,7 @@ export function listVisits(deps: VisitListContext, ask: ListQuery): Promise<List
         rows.map(({ address }) => address),
       );
       return rows.map((row) =>
-        toUnknownRow(row, timeZone, deps.visitors.flags(site, row, ask.caller), blocks.get(row.address) ?? null),
+        toUnknownRow(row, timeZone, deps.visitors.flags(site, row, query.caller), blocks.get(row.address) ?? null),
       );
     },
     async (choices) => visitFilters(choices, await visitOptions(deps.store, site)),
@@ -106,7 +106,7 @@ export function responseText({ status, rule }: Pick<VisitRow, 'status' | 'rule'>
 /** Counts the new visits of a list, up to `most`. @throws ApiError invalid_input; StorageError */
 export async function countNewVisits(
   deps: { readonly store: Pick<ActivityStore, 'newVisits'>; readonly timeZone: (site: SiteId) => string },
-  ask: {
+  query: {
     readonly site: SiteId;
     readonly since: number;
     readonly filters: SentFilters;
@@ -114,8 +114,12 @@ export async function countNewVisits(
   } & VisitSearch,
   most: number,
 ): Promise<number> {
-  const { filter } = parseVisitFilters(ask.filters, { timeZone: deps.timeZone(ask.site), exact: ask.exact }, ask);
-  return deps.store.newVisits(ask.site, filter, ask.since, most);
+  const { filter } = parseVisitFilters(
+    query.filters,
+    { timeZone: deps.timeZone(query.site), exact: query.exact },
+    query,
+  );
+  return deps.store.newVisits(query.site, filter, query.since, most);
 }
 
 async function visitOptions(

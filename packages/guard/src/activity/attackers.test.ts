@@ -54,7 +54,7 @@ describe('a wrong password', () => {
 describe('a refused request', () => {
   it('is found by the reference that its visitor was told, also as a repeat of the same second', async () => {
     const site = await activitySite();
-    const ask = async () => {
+    const fetchAttackers = async () => {
       const headers = {
         'x-forwarded-for': '203.0.113.9',
         accept: 'text/html',
@@ -63,7 +63,7 @@ describe('a refused request', () => {
       const response = await fetch(`${site.guard.url}/xmlrpc.php?key=secret&page=2`, { headers });
       return /[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}/.exec(await response.text())?.[0] ?? '';
     };
-    const references = [await ask(), await ask(), await ask()];
+    const references = [await fetchAttackers(), await fetchAttackers(), await fetchAttackers()];
     await eventually(async () => (await site.unknown()).entries.reduce((sum, { count }) => sum + count, 0) === 3);
     for (const reference of references) {
       for (const written of [reference, reference.toLowerCase().replace('-', '')]) {

@@ -129,8 +129,8 @@ function toRoleNames(value: JsonValue): JsonValue {
 const MORE_CHARACTERS = 20;
 
 function getMember(value: JsonValue, name: string): string {
-  const member = (value as Readonly<Record<string, JsonValue>> | null)?.[name];
-  return member === undefined ? '' : toText(member);
+  const key = (value as Readonly<Record<string, JsonValue>> | null)?.[name];
+  return key === undefined ? '' : toText(key);
 }
 
 /** The outcome of an action: texts as JSON, for `eventSentence`. */

@@ -16,7 +16,7 @@ const row = (more: object = {}): FakeEvent => fakeEvent({ at: 1_700_000_000, ...
 /** The longest pause before the next drain. */
 const LONGEST_PAUSE_MS = 16_000;
 
-async function world() {
+async function setUp() {
   const connector = await fakeConnector();
   const memory = await activityInFile();
   const log = recordedLog();
@@ -50,7 +50,7 @@ async function world() {
 
 describe('what users did', () => {
   it('is taken over in order, and acknowledged only when it is stored', async () => {
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     connector.outbox = [row({ kind: 'login' }), row({ kind: 'post.created' }), row({ kind: 'logout' })];
     const uids = connector.outbox.map((event) => event.uid);
     await drain.drain(site);
@@ -64,7 +64,7 @@ describe('what users did', () => {
   });
 
   it('is reported for alerts when it is stored, and acknowledged only afterwards', async () => {
-    const { connector, drain, site, reported, securityEvents } = await world();
+    const { connector, drain, site, reported, securityEvents } = await setUp();
     let failing = true;
     securityEvents.subscribe(async () => {
       if (failing) throw new Error('disk full');
@@ -88,7 +88,7 @@ describe('what users did', () => {
   });
 
   it('is taken over completely however much there is', async () => {
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     connector.outbox = Array.from({ length: 450 }, () => row());
     await drain.drain(site);
     expect(await memory.allEvents()).toHaveLength(450);
@@ -96,7 +96,7 @@ describe('what users did', () => {
   });
 
   it('stays in the outbox when it can’t be stored, and comes once when it can', async () => {
-    const { connector, memory, drain, site, log } = await world();
+    const { connector, memory, drain, site, log } = await setUp();
     const write = memory.store.writeEvents;
     memory.store.writeEvents = async () => Promise.reject(new Error('disk full'));
     connector.outbox = [row()];
@@ -112,7 +112,7 @@ describe('what users did', () => {
   });
 
   it('comes once although guard died between storing and acknowledging', async () => {
-    const { connector, memory, begin, drain, site } = await world();
+    const { connector, memory, begin, drain, site } = await setUp();
     connector.outbox = [row(), row()];
     const write = memory.store.writeEvents;
     memory.store.writeEvents = async (...args) => {
@@ -129,7 +129,7 @@ describe('what users did', () => {
 
   it('is fetched when WordPress is there again, without a line in the log for each try', async () => {
     const { pass } = passingTime();
-    const { connector, memory, drain, site, log } = await world();
+    const { connector, memory, drain, site, log } = await setUp();
     connector.mode = 'broken';
     connector.outbox = [row()];
     await drain.drain(site);
@@ -142,7 +142,7 @@ describe('what users did', () => {
 });
 
 it('a change of WordPress’s options is passed on, once for a batch', async () => {
-  const { connector, drain, site, changedOptions } = await world();
+  const { connector, drain, site, changedOptions } = await setUp();
   connector.outbox = [row()];
   await drain.drain(site);
   expect(changedOptions).toEqual([]);
@@ -154,7 +154,7 @@ it('a change of WordPress’s options is passed on, once for a batch', async () 
 describe('a signal', () => {
   it('brings events, and many signals cost few commands', async () => {
     const { pass } = passingTime();
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     connector.outbox = [row()];
     for (let count = 0; count < 100; count++) drain.signal(site);
     await eventually(async () => (await memory.allEvents()).length === 1);
@@ -170,7 +170,7 @@ describe('a signal', () => {
 
   it('that comes while a drain is under way is not lost', async () => {
     const { pass } = passingTime();
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     connector.outbox = [row()];
     const write = memory.store.writeEvents;
     memory.store.writeEvents = async (...args) => {
@@ -188,7 +188,7 @@ describe('a signal', () => {
 describe('rows that the connector holds back', () => {
   it('are fetched when it hands them out, without another signal', async () => {
     const { pass } = passingTime();
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     connector.held = 5;
     await drain.drain(site);
     Object.assign(connector, { held: 0, outbox: [row()] });
@@ -204,7 +204,7 @@ describe('rows that the connector holds back', () => {
 
   it('do not delay what a signal tells of', async () => {
     const { pass } = passingTime();
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     connector.held = 30;
     await drain.drain(site);
     connector.outbox = [row()];
@@ -215,7 +215,7 @@ describe('rows that the connector holds back', () => {
 
   it('are asked for within a minute, however long it means to hold them', async () => {
     const { pass } = passingTime();
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     connector.held = 1e9;
     await drain.drain(site);
     connector.outbox = [row()];
@@ -225,7 +225,7 @@ describe('rows that the connector holds back', () => {
 
   it('are not asked for after guard has stopped', async () => {
     const { pass } = passingTime();
-    const { connector, drain, site } = await world();
+    const { connector, drain, site } = await setUp();
     connector.held = 5;
     await drain.drain(site);
     await drain.stop();
@@ -242,7 +242,7 @@ describe('the address in a row', () => {
     ['64:ff9b::127.0.0.1', '64:ff9b::7f00:1'],
     ['nonsense', ''],
   ])('%j, as WordPress saw it, is the visitor %j', async (address, visitor) => {
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     connector.outbox = [row({ kind: 'login', address })];
     await drain.drain(site);
     expect((await memory.allEvents()).map((event) => event.address)).toEqual([visitor]);
@@ -258,7 +258,7 @@ describe('rows that nobody can read', () => {
     ['a user without a name', { user: { id: 3 } }],
     ['an unknown origin', { origin: 'mars' }],
   ])('with %s are skipped and said in the log; those beside them are not', async (_name, broken) => {
-    const { connector, memory, drain, site, log } = await world();
+    const { connector, memory, drain, site, log } = await setUp();
     connector.outbox = [row({ kind: 'login' }), row(broken), row({ kind: 'logout' })];
     await drain.drain(site);
     expect((await memory.allEvents()).map(({ kind }) => kind)).toEqual(['login', 'logout']);
@@ -268,7 +268,7 @@ describe('rows that nobody can read', () => {
   });
 
   it('and can’t be acknowledged do not keep guard busy', async () => {
-    const { connector, drain, site, log } = await world();
+    const { connector, drain, site, log } = await setUp();
     connector.outbox = [{ ...row(), uid: 7 as never }];
     await drain.drain(site);
     expect(connector.drains).toHaveLength(1);
@@ -276,7 +276,7 @@ describe('rows that nobody can read', () => {
   });
 
   it('are made harmless: controls are shown, long texts cut, times ahead are now', async () => {
-    const { connector, memory, drain, site } = await world();
+    const { connector, memory, drain, site } = await setUp();
     const name = `a\u0000b\u202ec\r\n<img src=x onerror=alert(1)>${'x'.repeat(1000)}`;
     const address = '<i>192.0.2.1</i>';
     connector.outbox = [row({ object: { type: 'post', id: '1', name }, at: 99_999_999_999, address })];
@@ -290,7 +290,7 @@ describe('rows that nobody can read', () => {
 });
 
 it('a round asks every site, also without a signal, and ends with stop', async () => {
-  const { connector, memory, drain } = await world();
+  const { connector, memory, drain } = await setUp();
   connector.outbox = [row()];
   drain.start();
   await eventually(async () => (await memory.allEvents()).length === 1);

@@ -126,8 +126,8 @@ export function activityEndpoints(
       async activityNews({ list, since, filters, exact, preset, search }, { site }) {
         const count = list === 'unknown' ? countNewVisits : countNewEvents;
         const looked = { preset: preset ?? null, search: search ?? '' };
-        const ask = { site: site.id, since, filters, exact: exact === 1, ...looked };
-        return { data: { count: await count({ store, timeZone }, ask, NEWS_MAX) }, message: '' };
+        const query = { site: site.id, since, filters, exact: exact === 1, ...looked };
+        return { data: { count: await count({ store, timeZone }, query, NEWS_MAX) }, message: '' };
       },
       async activityTraffic({ from, to }, { site: { id } }) {
         const keptDays = sites.get(id).settings.log.log_lifetime;
@@ -155,27 +155,27 @@ export function activityEndpoints(
       async visitorStatus({ id }, { site, actor }) {
         return { data: await visitorStatus(blocking, blocks, { site, actor, id }), message: '' };
       },
-      async blockIp({ id, block: value, single, network, ...asked }, { site, actor }) {
+      async blockIp({ id, block: value, single, network, ...options }, { site, actor }) {
         const scope: BlockScope = network === 1 ? 'network' : single === 1 ? 'single' : 'usual';
-        const terms = toTerms(asked, clock());
+        const terms = toTerms(options, clock());
         const outcome = await blockAddress(blocking, { site, actor, id, value, scope, terms });
         return toBlockResponse(site.id, value, outcome);
       },
-      async blockUser({ id, block: value, ...asked }, { site, actor }) {
-        const terms = toTerms(asked, clock());
+      async blockUser({ id, block: value, ...options }, { site, actor }) {
+        const terms = toTerms(options, clock());
         const { user, message } = await blockUser(blocking, { site, actor, id, value, terms });
         return { data: { block: value, current: await blocks.findUser(site.id, user) }, message };
       },
-      async blockAddresses({ address: text, confirm, ...asked }, { site, actor, visitor }) {
-        const terms = toTerms(asked, clock());
+      async blockAddresses({ address: text, confirm, ...options }, { site, actor, visitor }) {
+        const terms = toTerms(options, clock());
         const seen = visitor.sender.address;
         const change = { site, actor, seen, text, confirm: confirm === 1, terms };
         const outcome = await blockAddresses(blocking, change);
         const { data, message } = await toBlockResponse(site.id, 1, outcome);
         return { data: { visitor_id: outcome.visitorId, ...data }, message };
       },
-      async blockVisitors({ ids, block: value, ...asked }, { site, actor }) {
-        const terms = toTerms(asked, clock());
+      async blockVisitors({ ids, block: value, ...options }, { site, actor }) {
+        const terms = toTerms(options, clock());
         const { done, refused } = await blockVisitors(blocking, { site, actor, ids, value, terms });
         const current = await blocks.find(
           site.id,

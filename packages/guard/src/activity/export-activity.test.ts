@@ -23,7 +23,7 @@ function readCsv(text: string): string[][] {
     );
 }
 
-async function world(visits: readonly TestVisit[]) {
+async function setUp(visits: readonly TestVisit[]) {
   const memory = await activityInFile();
   if (visits.length > 0) await memory.addVisits(visits);
   const deps = {
@@ -83,7 +83,7 @@ describe('an export', () => {
   }));
 
   it.each(['csv', 'json'] as const)('holds every row once, newest first, as %s', async (format) => {
-    const { text } = await (await world(many)).write('unknown', format);
+    const { text } = await (await setUp(many)).write('unknown', format);
     const pages =
       format === 'json'
         ? JSON.parse(text).map((row: { page_visited: string }) => row.page_visited)
@@ -97,14 +97,14 @@ describe('an export', () => {
     ['csv', '\ufeff"id","ts","ts_unix"'],
     ['json', '[]\n'],
   ] as const)('of nothing is a whole file too: %s', async (format, begins) => {
-    const { text } = await (await world([])).write('unknown', format);
+    const { text } = await (await setUp([])).write('unknown', format);
     expect(text.startsWith(begins)).toBe(true);
   });
 
   it('holds what the filters match, and what came after it began is not in it', async () => {
-    const { memory, deps } = await world(many);
-    const ask = { site, list: 'unknown', format: 'json', parameters: { code: '404' }, exact: false } as const;
-    const { content } = await exportActivity(deps, ask);
+    const { memory, deps } = await setUp(many);
+    const query = { site, list: 'unknown', format: 'json', parameters: { code: '404' }, exact: false } as const;
+    const { content } = await exportActivity(deps, query);
     await memory.addVisits([{ at: 1_900_000_000_000, status: 404 }]);
     let text = '';
     for await (const piece of content) text += piece;
@@ -113,7 +113,7 @@ describe('an export', () => {
   });
 
   it('reads the next rows only when those before were taken', async () => {
-    const { memory, deps } = await world(many);
+    const { memory, deps } = await setUp(many);
     let reads = 0;
     const list = memory.store.listVisits;
     memory.store.listVisits = (window) => {
@@ -134,7 +134,7 @@ describe('an export', () => {
 
   it('says which rows stand for more visits of a flood, how many those are, and where they came from', async () => {
     const flood = { status: 403, rule: 'xml-rpc', address: '203.0.113.24' };
-    const { write } = await world([
+    const { write } = await setUp([
       { ...flood, count: 9501, more: 9500 },
       { ...flood, more: 9500, moreBits: 24 },
       { ...flood, more: 9500, moreBits: 0 },
@@ -157,7 +157,7 @@ describe('an export', () => {
   });
 
   it('keeps hostile names inert', async () => {
-    const { memory, write } = await world([]);
+    const { memory, write } = await setUp([]);
     const event = {
       uid: '1',
       at: 1,
@@ -182,12 +182,12 @@ describe('an export', () => {
   });
 
   it('is named after its list and the day at the site', async () => {
-    const { file } = await (await world([])).write('registered', 'csv');
+    const { file } = await (await setUp([])).write('registered', 'csv');
     expect(file.name).toBe('activity-registered-2026-11-21.csv');
   });
 
   it('refuses filters that can’t be read before anything is written', async () => {
-    const { write } = await world([]);
+    const { write } = await setUp([]);
     await expect(write('unknown', 'csv', { ip: 'x;y' })).rejects.toMatchObject({
       fields: { ip: { english: 'Invalid format. Check “x”.' } },
     });
@@ -196,7 +196,7 @@ describe('an export', () => {
   it('understands its plain filters as the lists understand theirs', async () => {
     const sent = sentFilters.parse([{ wp_name: 'date', children: [{ id: 'to', value: 1_795_000_000 }] }]);
     const { filter } = parseVisitFilters(sent, { timeZone: 'Europe/Berlin', exact: false });
-    const { text } = await (await world(many)).write('unknown', 'json', { to: '1795000000', from: '' });
+    const { text } = await (await setUp(many)).write('unknown', 'json', { to: '1795000000', from: '' });
     expect(JSON.parse(text)).toHaveLength(many.filter(({ at }) => at / 1000 <= (filter.to ?? 0)).length);
   });
 });

@@ -44,17 +44,17 @@ export interface ExportContext {
  *
  * @throws ApiError invalid_input naming the filter; StorageError if the first rows can't be read
  */
-export async function exportActivity(deps: ExportContext, ask: ExportQuery): Promise<DownloadFile> {
-  const { site, list, format } = ask;
+export async function exportActivity(deps: ExportContext, query: ExportQuery): Promise<DownloadFile> {
+  const { site, list, format } = query;
   const timeZone = deps.timeZone(site.id);
   // The file may be passed on, so it must not contain login addresses.
   const addresses = await deps.loginAddresses(site.id);
-  const dates = { timeZone, exact: ask.exact };
-  const filters = plainFilters(ask.parameters);
+  const dates = { timeZone, exact: query.exact };
+  const filters = plainFilters(query.parameters);
   const batches =
     list === 'unknown'
-      ? await readBatches(visitSource(deps.store), site.id, parseVisitFilters(filters, dates, ask).filter)
-      : await readBatches(eventSource(deps.store), site.id, parseEventFilters(filters, dates, ask.search).filter);
+      ? await readBatches(visitSource(deps.store), site.id, parseVisitFilters(filters, dates, query).filter)
+      : await readBatches(eventSource(deps.store), site.id, parseEventFilters(filters, dates, query.search).filter);
   const records = (row: VisitRow | EventRow) =>
     'target' in row ? visitRecord(row, timeZone, addresses) : eventRecord(row, timeZone, addresses);
   const names = list === 'unknown' ? visitNames : eventNames;
@@ -90,13 +90,13 @@ type ExportRecord = { readonly [name: string]: Cell };
 async function* toCsv<Row>(
   names: readonly string[],
   batches: AsyncIterable<readonly Row[]>,
-  recordOf: (row: Row) => ExportRecord,
+  toRecord: (row: Row) => ExportRecord,
 ): AsyncGenerator<string> {
   yield BYTE_ORDER_MARK + csvLine(names);
   for await (const rows of batches) {
     yield rows
       .map((row) => {
-        const record = recordOf(row);
+        const record = toRecord(row);
         return csvLine(names.map((name) => record[name] ?? null));
       })
       .join('');
@@ -105,11 +105,11 @@ async function* toCsv<Row>(
 
 async function* toJson<Row>(
   batches: AsyncIterable<readonly Row[]>,
-  recordOf: (row: Row) => ExportRecord,
+  toRecord: (row: Row) => ExportRecord,
 ): AsyncGenerator<string> {
   let before = '[\n';
   for await (const rows of batches) {
-    yield before + rows.map((row) => JSON.stringify(recordOf(row))).join(',\n');
+    yield before + rows.map((row) => JSON.stringify(toRecord(row))).join(',\n');
     before = ',\n';
   }
   yield before === '[\n' ? '[]\n' : '\n]\n';

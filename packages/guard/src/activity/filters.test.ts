@@ -185,13 +185,13 @@ describe('a filter by address', () => {
       fc.constantFrom('192.0.2.*', '192.0.*.*', '192.0.2.250 - 192.0.3.4'),
     );
     fc.assert(
-      fc.property(line, address, (range, asked) => {
+      fc.property(line, address, (range, query) => {
         const [found] = ip(range).filter.addresses ?? [];
         const { low, high } = found ?? { low: '', high: '' };
-        const words = parseAddress(asked)?.words ?? [];
+        const words = parseAddress(query)?.words ?? [];
         const key = words.map((word) => word.toString(16).padStart(8, '0')).join('');
-        const inside = AddressSet.from([range]).has(parseAddress(asked) as never);
-        expect([range, asked, low <= key && key <= high]).toEqual([range, asked, inside]);
+        const inside = AddressSet.from([range]).has(parseAddress(query) as never);
+        expect([range, query, low <= key && key <= high]).toEqual([range, query, inside]);
       }),
     );
   });

@@ -349,16 +349,16 @@ export async function filterOptions(
 /** Lists options of a filter of a list; see `filterOptions`. @throws ApiError invalid_input; StorageError */
 export async function searchFilter(
   store: Pick<ActivityStore, 'options'>,
-  ask: {
+  query: {
     readonly site: SiteId;
     readonly list: 'unknown' | 'registered';
     readonly filter: string;
     readonly search: string;
   },
 ): Promise<FilterOptions> {
-  const name = dropdowns[ask.list].find((entry) => entry === ask.filter);
+  const name = dropdowns[query.list].find((entry) => entry === query.filter);
   if (name === undefined) {
-    throw new ApiError('invalid_input', { fields: { filter: `Use ${dropdowns[ask.list].join(', ')}.` } });
+    throw new ApiError('invalid_input', { fields: { filter: `Use ${dropdowns[query.list].join(', ')}.` } });
   }
-  return filterOptions(store, ask.site, name, ask.search);
+  return filterOptions(store, query.site, name, query.search);
 }

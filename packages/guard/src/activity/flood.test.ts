@@ -15,8 +15,8 @@ async function floodedLog(writes?: Pick<ActivityStore, 'write'>) {
   const { logger } = recordedLog();
   const clock = { now: NOW };
   const rules = () => ({ recording: true, anonymize: false, ownCron: false });
-  const told: string[] = [];
-  const onVisit = (_site: string, address: string) => told.push(address);
+  const reported: string[] = [];
+  const onVisit = (_site: string, address: string) => reported.push(address);
   const log = createVisitLog({ store: writes ?? store, rules, onVisit, seed: 1, clock: () => clock.now, logger });
   const refuse = (target: string, ip = '192.0.2.7', { site = SITE, rule = 'xml-rpc' as string | null } = {}) => {
     const address = parseAddress(ip);
@@ -26,7 +26,7 @@ async function floodedLog(writes?: Pick<ActivityStore, 'write'>) {
   };
   const blocked = async (site = SITE) =>
     (await store.traffic(site, HOUR_BEGAN, HOUR_BEGAN + 3600)).reduce((sum, hour) => sum + hour.blocked, 0);
-  return { store, log, clock, refuse, blocked, told };
+  return { store, log, clock, refuse, blocked, reported: reported };
 }
 
 /** The visits that rows stand for. */
@@ -36,7 +36,7 @@ const ipv6 = (index: number) => toAddress([0x20010db8, 0, 0, index + 1]).text;
 
 describe('a flood of refused requests', () => {
   it('of one address, each with another path, makes some hundred rows, and every count stays exact', async () => {
-    const { store, log, refuse, blocked, told } = await floodedLog();
+    const { store, log, refuse, blocked, reported } = await floodedLog();
     for (let i = 0; i < 10_000; i++) refuse(`/xmlrpc.php?try=${i}`);
     await log.stop();
     const rows = await allVisits(store);
@@ -49,7 +49,7 @@ describe('a flood of refused requests', () => {
     const { id } = await store.getAddressVisitor(SITE, '192.0.2.7');
     expect(await store.visitorHours(SITE, id, HOUR_BEGAN, HOUR_BEGAN + 3600)).toEqual([10_000]);
     expect(await store.droppedVisits(SITE)).toBe(0);
-    expect(told.length).toBe(rows.length);
+    expect(reported.length).toBe(rows.length);
   });
 
   it('of ten thousand addresses makes some hundred rows, and who asked most often is still known', async () => {

@@ -105,13 +105,13 @@ describe('folded visits', () => {
   });
 
   it('are all counted, in sum and for each address, whoever asks for what in which order', () => {
-    const asked = fc.record({
+    const query = fc.record({
       ip: fc.constantFrom(...near(50), ...far(120), '192.0.2.1', '192.0.2.2'),
       rule: fc.constantFrom('xml-rpc', 'feeds', 'blocked-visitor'),
       target: fc.constantFrom('/xmlrpc.php', '/', '/.env', '/wp-login.php', '/x.php'),
     });
     fc.assert(
-      fc.property(fc.array(asked, { maxLength: 600, size: 'max' }), (all) => {
+      fc.property(fc.array(query, { maxLength: 600, size: 'max' }), (all) => {
         const { folds } = foldAll(all.map(({ ip, ...more }) => visit(ip, more)));
         expect(folds.reduce((sum, { more }) => sum + 1 + more, 0)).toBe(all.length);
         expect(folds.length).toBeLessThanOrEqual(32 + 32 + 3 * 5);

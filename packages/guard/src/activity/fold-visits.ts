@@ -27,11 +27,11 @@ const VISIT_BYTES = 200;
 
 /**
  * Reports whether to fold a refused visit that would be a new row of its site.
- * @param begun new rows of the site in this second
- * @param begunByAll new rows of all sites in this second
+ * @param started new rows of the site in this second
+ * @param startedByAll new rows of all sites in this second
  */
-export function isFlood(begun: number, begunByAll: number): boolean {
-  return begun >= ROWS_A_SECOND || (begun > 0 && begunByAll >= ALL_ROWS_A_SECOND);
+export function isFlood(started: number, startedByAll: number): boolean {
+  return started >= ROWS_A_SECOND || (started > 0 && startedByAll >= ALL_ROWS_A_SECOND);
 }
 
 /** The kind of a target, by the first match in its path. */
@@ -70,10 +70,10 @@ export interface Folded {
 export function toFoldedNetwork(address: string, { moreBits }: Pick<Folded, 'moreBits'>): string | null {
   if (moreBits === null) return address;
   const read = moreBits === NO_BITS ? null : parseAddress(address);
-  return read === null ? null : `${toAddress(networkWords(read, moreBits)).text}/${moreBits}`;
+  return read === null ? null : `${toAddress(toNetworkWords(read, moreBits)).text}/${moreBits}`;
 }
 
-function networkWords({ words, family }: Address, bits: number): Address['words'] {
+function toNetworkWords({ words, family }: Address, bits: number): Address['words'] {
   if (family === 4) return [words[0], words[1], words[2], (words[3] & 0xffffff00) >>> 0];
   return [words[0], bits === ANONYMIZED_IPV6_BITS ? (words[1] & 0xffff0000) >>> 0 : words[1], 0, 0];
 }
@@ -189,5 +189,5 @@ function toBits({ address, anonymized }: FoldableVisit): number {
 }
 
 function toNetwork(visit: FoldableVisit): string {
-  return networkWords(visit.address, toBits(visit)).join();
+  return toNetworkWords(visit.address, toBits(visit)).join();
 }

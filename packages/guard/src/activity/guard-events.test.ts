@@ -65,8 +65,8 @@ describe('a change is told in words', () => {
       'Ran Reinstall all. 2 plugins have a clean copy.',
     ],
     ['something_new', 1, 2, 'Set “something_new” in Security Optimizer to 2 (before: 1)'],
-  ])('%s from %j to %j', (name, before, after, words) => {
-    expect(sentence(name, before, after)).toContain(words);
+  ])('%s from %j to %j', (name, before, after, text) => {
+    expect(sentence(name, before, after)).toContain(text);
   });
 
   it('whatever setting there is, by a name for people', () => {
@@ -102,7 +102,7 @@ describe('a change is told in words', () => {
   });
 });
 
-async function world() {
+async function setUp() {
   const db = await openTestDatabase(await scratchFolder());
   onTestFinished(() => db.destroy());
   const memory = await activityInFile();
@@ -163,7 +163,7 @@ describe('a protection that is switched off', () => {
   ])('is not %s from %j to %j', (name, before, after) => expect(found(name, before, after)).toBeNull());
 
   it('is reported once, with a shortened address where the site wants that, also while the log is off', async () => {
-    const { begin, change, reported, recording } = await world();
+    const { begin, change, reported, recording } = await setUp();
     recording.site = false;
     const events = begin();
     await change('xss_protection', 1, 0);
@@ -178,7 +178,7 @@ describe('a protection that is switched off', () => {
 
 describe('what happens in guard', () => {
   it('is in the log soon after it was stored, once, with a shortened address where the site wants that', async () => {
-    const { memory, begin, change } = await world();
+    const { memory, begin, change } = await setUp();
     const events = begin();
     events.start();
     await change('disable_feed', 0, 1);
@@ -195,7 +195,7 @@ describe('what happens in guard', () => {
   });
 
   it('is not lost when guard dies before it is in the log, nor doubled when it dies right after', async () => {
-    const { memory, begin, change } = await world();
+    const { memory, begin, change } = await setUp();
     await change('disable_feed', 0, 1);
     const write = memory.store.writeEvents;
     memory.store.writeEvents = async (...args) => {
@@ -209,7 +209,7 @@ describe('what happens in guard', () => {
   });
 
   it('is found however much of it there is, with values that nobody can read among it', async () => {
-    const { db, memory, begin } = await world();
+    const { db, memory, begin } = await setUp();
     const entries = Array.from({ length: 450 }, (_, index) => ({ name: `n${index}`, before: 0, after: index }));
     await createAuditStore(db).add('site', { actor: owner, at: AT }, entries);
     await db.updateTable('audit').set({ before: '{' }).where('name', '=', 'n7').execute();
@@ -218,7 +218,7 @@ describe('what happens in guard', () => {
   });
 
   it('waits while the log can’t be written, with one line in the service’s log', async () => {
-    const { memory, begin, change, log } = await world();
+    const { memory, begin, change, log } = await setUp();
     const write = memory.store.writeEvents;
     let tries = 0;
     memory.store.writeEvents = async () => {
@@ -239,7 +239,7 @@ describe('what happens in guard', () => {
   });
 
   it('is left out while the log is off, also when it is on again', async () => {
-    const { memory, begin, change, recording } = await world();
+    const { memory, begin, change, recording } = await setUp();
     recording.site = false;
     await change('disable_feed', 0, 1);
     await begin().stop();
@@ -249,7 +249,7 @@ describe('what happens in guard', () => {
   });
 
   it('is left out by the time when it happened, not by that when it is written', async () => {
-    const { db, memory, begin } = await world();
+    const { db, memory, begin } = await setUp();
     const rows: [string, JsonValue, JsonValue][] = [
       ['disable_feed', 0, 1],
       ['disable_activity_log', 0, 1],
@@ -270,7 +270,7 @@ describe('what happens in guard', () => {
   });
 
   it('says who was locked out until when, once per lock', async () => {
-    const { memory, begin } = await world();
+    const { memory, begin } = await setUp();
     const events = begin();
     events.recordLockout('site', '192.0.2.7', AT + 3_600_000);
     events.recordLockout('site', '192.0.2.7', AT + 3_600_000);
@@ -286,7 +286,7 @@ describe('what happens in guard', () => {
   });
 
   it('keeps a bounded number of lock-outs that can’t be written', async () => {
-    const { memory, begin } = await world();
+    const { memory, begin } = await setUp();
     const events = begin();
     let stored = 0;
     memory.store.writeEvents = () => Promise.reject(new Error('disk full'));

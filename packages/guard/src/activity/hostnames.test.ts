@@ -48,18 +48,18 @@ async function underTest() {
   const clock = () => Date.now() + ahead;
   // An answer may take its time on a busy machine; silence is given up soon.
   const [patient, hasty] = [systemDns([server.address], 8000), systemDns([server.address], 200)];
-  let asking = 0;
-  const ask = async (question: (dns: Dns) => Promise<readonly string[]>) => {
-    asking++;
+  let pending = 0;
+  const resolve = async (question: (dns: Dns) => Promise<readonly string[]>) => {
+    pending++;
     try {
       return await question(server.silent ? hasty : patient);
     } finally {
-      asking--;
+      pending--;
     }
   };
   const dns: Dns = {
-    names: (address) => ask((from) => from.names(address)),
-    addresses: (name, family) => ask((from) => from.addresses(name, family)),
+    names: (address) => resolve((from) => from.names(address)),
+    addresses: (name, family) => resolve((from) => from.addresses(name, family)),
   };
   const hostnames = createHostnames({ dns, store, clock, logger });
   onTestFinished(() => hostnames.stop());
@@ -67,8 +67,8 @@ async function underTest() {
     ahead += ms;
   };
   /** The question was asked, and nobody answered. */
-  const gaveUp = (questions: number) => eventually(() => server.asked.length === questions && asking === 0);
-  return { server, hostnames, written, advance, gaveUp, isIdle: () => asking === 0 };
+  const gaveUp = (questions: number) => eventually(() => server.asked.length === questions && pending === 0);
+  return { server, hostnames, written, advance, gaveUp, isIdle: () => pending === 0 };
 }
 
 describe('a host name', () => {

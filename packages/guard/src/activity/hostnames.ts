@@ -59,7 +59,7 @@ export function createHostnames(deps: {
   const stored = new Map<string, string>();
   /** Lookups under way, by site and address. */
   const running = new Map<string, Promise<void>>();
-  let begun = 0;
+  let started = 0;
   let second = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -92,9 +92,9 @@ export function createHostnames(deps: {
       const now = Math.floor(clock() / 1000);
       if (now !== second) {
         second = now;
-        begun = 0;
+        started = 0;
       }
-      if (begun >= PER_SECOND) {
+      if (started >= PER_SECOND) {
         timer ??= setTimeout(() => {
           timer = undefined;
           startLookups();
@@ -103,7 +103,7 @@ export function createHostnames(deps: {
       }
       const task = queue.next();
       if (task === null) return;
-      begun++;
+      started++;
       const key = `${task.site} ${task.address.text}`;
       const done = look(task)
         .catch((error: unknown) => {

@@ -10,7 +10,7 @@ import { listEvents } from './registered-events.js';
 const owner = { id: 1, login: 'owner', address: '203.0.113.9' };
 const visits = (count: number): TestVisit[] => Array.from({ length: count }, () => ({}));
 
-async function world(rows: readonly TestVisit[] = []) {
+async function setUp(rows: readonly TestVisit[] = []) {
   const file = await activityInFile();
   if (rows.length > 0) await file.addVisits(rows);
   const counts = { of: 0 };
@@ -29,15 +29,15 @@ async function world(rows: readonly TestVisit[] = []) {
     users: { flags: () => ({ block: 0, do_not_block: 0 }) as const },
     blocks: { find: async () => new Map(), findUser: async () => null },
   };
-  const ask = ({ sent, ...more }: Partial<ListQuery> & { sent?: unknown } = {}): ListQuery => ({
+  const query = ({ sent, ...more }: Partial<ListQuery> & { sent?: unknown } = {}): ListQuery => ({
     ...{ site: siteConfig(), caller: owner, limited: false, page: 1, cursor: null, exact: false },
     filters: sentFilters.parse(sent),
     ...more,
   });
   return {
     ...{ file, deps, counts },
-    list: (more?: Parameters<typeof ask>[0]) => listVisits(deps, ask(more)),
-    listUsers: (more?: Parameters<typeof ask>[0]) => listEvents(deps, ask(more)),
+    list: (more?: Parameters<typeof query>[0]) => listVisits(deps, query(more)),
+    listUsers: (more?: Parameters<typeof query>[0]) => listEvents(deps, query(more)),
     pass: (ms: number) => {
       now += ms;
     },
@@ -51,7 +51,7 @@ const down = (from: number, to: number) =>
 
 describe('a list', () => {
   it('comes newest first, 30 rows a page, and says how many there are', async () => {
-    const { list } = await world(visits(70));
+    const { list } = await setUp(visits(70));
     const first = await list();
     expect([shown(first), first.page, first.pages, first.total]).toEqual([down(70, 41), 1, 3, 70]);
     const last = await list({ page: 3 });
@@ -65,26 +65,26 @@ describe('a list', () => {
     [31, 2],
     [60, 2],
   ])('of %i rows has %i pages', async (rows, pages) => {
-    const { list } = await world(visits(rows));
+    const { list } = await setUp(visits(rows));
     const answer = await list();
     expect([answer.pages, answer.total, answer.cursor === null]).toEqual([pages, rows, pages === 1]);
   });
 
   it('in the limited view is five rows on one page', async () => {
-    const { list } = await world(visits(70));
+    const { list } = await setUp(visits(70));
     expect(await list({ limited: true, page: 3 })).toMatchObject({ page: 1, pages: 1, cursor: null, total: null });
     expect(shown(await list({ limited: true }))).toEqual(down(70, 66));
   });
 
   it('shows the page that is asked for, also when nobody read the ones before', async () => {
-    const { list } = await world(visits(100));
+    const { list } = await setUp(visits(100));
     expect(shown(await list({ page: 3 }))).toEqual(down(40, 11));
     const beyond = await list({ page: 9 });
     expect([beyond.entries, beyond.pages]).toEqual([[], 4]);
   });
 
   it('gives every row exactly once while rows arrive, by page and by cursor', async () => {
-    const { list, file } = await world();
+    const { list, file } = await setUp();
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -111,7 +111,7 @@ describe('a list', () => {
   });
 
   it('keeps the pages of different filters and users apart', async () => {
-    const { list, file } = await world(visits(100));
+    const { list, file } = await setUp(visits(100));
     await list();
     await file.addVisits(visits(50));
     const human = [{ wp_name: 'type', children: [{ value: 'Human' }] }];
@@ -122,7 +122,7 @@ describe('a list', () => {
   });
 
   it('begins anew when it is read from the first page again, or was left alone for long', async () => {
-    const { list, file, pass } = await world(visits(60));
+    const { list, file, pass } = await setUp(visits(60));
     await list();
     await file.addVisits(visits(1));
     expect(shown(await list({ page: 2 }))).toEqual(down(30, 1));
@@ -132,7 +132,7 @@ describe('a list', () => {
   });
 
   it('counts its rows once while it is being read', async () => {
-    const { list, counts } = await world(visits(100));
+    const { list, counts } = await setUp(visits(100));
     const { cursor } = await list();
     await list({ page: 2 });
     await list({ cursor });
@@ -140,7 +140,7 @@ describe('a list', () => {
   });
 
   it('goes on by its cursor after a restart', async () => {
-    const { list, deps, file } = await world(visits(70));
+    const { list, deps, file } = await setUp(visits(70));
     const { cursor } = await list();
     await file.addVisits(visits(20));
     deps.cursors = new ListCursors();
@@ -149,12 +149,12 @@ describe('a list', () => {
   });
 
   it.each(['x', '1.2', '1.2.3.4', '-1.2.3', '9'.repeat(20)])('refuses the cursor %j and names it', async (cursor) => {
-    const { list } = await world();
+    const { list } = await setUp();
     await expect(list({ cursor })).rejects.toMatchObject({ fields: { cursor: 'Use the cursor of an answer.' } });
   });
 
   it('grows in pages while it is read when it was too long to be counted', async () => {
-    const { list, deps } = await world(visits(100));
+    const { list, deps } = await setUp(visits(100));
     deps.store.countVisits = async () => ({ rows: 45, exact: false });
     const { total, pages } = await list();
     expect([total, pages]).toEqual([null, 2]);
@@ -177,7 +177,7 @@ describe('the memory of lists', () => {
 
 describe('a row', () => {
   it('says what was answered, and that a rule refused it', async () => {
-    const { list, file } = await world([
+    const { list, file } = await setUp([
       { status: 404, address: '192.0.2.2' },
       { status: 403, rule: 'blocked-visitors', count: 7 },
     ]);
@@ -190,7 +190,7 @@ describe('a row', () => {
   });
 
   it('of a user is told in words, and says whether it was the caller', async () => {
-    const { file, listUsers } = await world();
+    const { file, listUsers } = await setUp();
     const event = { at: FIRST_VISIT, address: '', objectType: '', before: null, after: null } as const;
     const role = { before: 'Editor', after: 'Administrator', object: '<b>editor-1</b>' };
     await file.addEvents([
@@ -222,7 +222,7 @@ describe('a row', () => {
 
 describe('the filters of an answer', () => {
   it('hold the choices, most frequent first, numbers where the API has numbers', async () => {
-    const { list } = await world([{ status: 404 }, {}, {}, { agent: null }]);
+    const { list } = await setUp([{ status: 404 }, {}, {}, { agent: null }]);
     const answer = await list({ sent: [{ wp_name: 'code', children: [{ selectedValue: '404' }] }] });
     const [date, type, code] = answer.filters;
     expect(date).toMatchObject({ type: 'datepicker', wp_name: 'date', children: [{ id: 'from' }, { id: 'to' }] });
@@ -232,7 +232,7 @@ describe('the filters of an answer', () => {
   });
 
   it('name the user who was chosen, also when others did more', async () => {
-    const { file, listUsers, deps } = await world();
+    const { file, listUsers, deps } = await setUp();
     const event = { at: FIRST_VISIT, address: '', kind: 'login', origin: 'web', object: '', objectType: '' } as const;
     const more = { ...event, before: null, after: null };
     await file.addEvents([3, 4].map((id) => ({ ...more, uid: `${id}`, user: { id, login: `user-${id}` } })));
@@ -249,12 +249,12 @@ describe('the filters of an answer', () => {
 });
 
 it('news are the rows of the same filters since a row', async () => {
-  const { deps, file, list } = await world(visits(2));
+  const { deps, file, list } = await setUp(visits(2));
   const [newest] = (await list()).entries;
   await file.addVisits([{}, { status: 404 }, {}]);
   const filters = sentFilters.parse([{ wp_name: 'code', children: [{ value: 404 }] }]);
-  const ask = { site: 'site', since: newest?.id ?? 0, exact: false };
-  expect(await countNewVisits(deps, { ...ask, filters: undefined }, 1000)).toBe(3);
-  expect(await countNewVisits(deps, { ...ask, filters }, 1000)).toBe(1);
-  expect(await countNewVisits(deps, { ...ask, filters: undefined }, 2)).toBe(2);
+  const query = { site: 'site', since: newest?.id ?? 0, exact: false };
+  expect(await countNewVisits(deps, { ...query, filters: undefined }, 1000)).toBe(3);
+  expect(await countNewVisits(deps, { ...query, filters }, 1000)).toBe(1);
+  expect(await countNewVisits(deps, { ...query, filters: undefined }, 2)).toBe(2);
 });

@@ -62,22 +62,22 @@ export interface ListContext {
 export async function listActivity<Choices, Filter, Row extends { readonly id: number }, Shown>(
   deps: ListContext,
   source: ListSource<Filter, Row>,
-  ask: ListQuery,
+  query: ListQuery,
   { choices, filter }: ParsedFilters<Choices, Filter>,
   show: (rows: readonly Row[]) => Promise<Shown[]>,
   panel: (choices: Choices) => Promise<ActivityFilter[]>,
 ): Promise<ListPage<Shown>> {
-  const site = ask.site.id;
-  if (ask.limited) {
+  const site = query.site.id;
+  if (query.limited) {
     const window = { site, filter, anchor: null, before: null, skip: 0, limit: LIMITED_ROWS };
     const [{ rows }, filters] = await Promise.all([source.rows(window), panel(choices)]);
     return { entries: await show(rows), filters, page: 1, pages: 1, cursor: null, total: null };
   }
-  const key = JSON.stringify([site, source.name, ask.caller.id, filter]);
-  const { page, place } = await findPosition(deps, source, ask, key);
+  const key = JSON.stringify([site, source.name, query.caller.id, filter]);
+  const { page, position } = await findPosition(deps, source, query, key);
   const [{ rows, stoppedAt }, counted, filters] = await Promise.all([
-    source.rows({ site, filter, ...place, limit: PAGE_ROWS + 1 }),
-    countRows(deps, source, { site, filter, anchor: place.anchor, key }),
+    source.rows({ site, filter, ...position, limit: PAGE_ROWS + 1 }),
+    countRows(deps, source, { site, filter, anchor: position.anchor, key }),
     panel(choices),
   ]);
   const shown = rows.slice(0, PAGE_ROWS);
@@ -85,13 +85,13 @@ export async function listActivity<Choices, Filter, Row extends { readonly id: n
   // Looking for a text stops after a bounded number of rows; the next page goes on there.
   const last = isFull || stoppedAt === null ? shown.at(-1)?.id : stoppedAt;
   const more = (isFull || stoppedAt !== null) && last !== undefined;
-  if (last !== undefined) deps.cursors.recordPageEnd(key, place.anchor, page, last, deps.clock());
+  if (last !== undefined) deps.cursors.recordPageEnd(key, position.anchor, page, last, deps.clock());
   return {
     entries: await show(shown),
     filters,
     page,
     pages: countPages(page, { more, empty: shown.length === 0 }, counted),
-    cursor: more ? writeCursor(place.anchor, last, page + 1) : null,
+    cursor: more ? writeCursor(position.anchor, last, page + 1) : null,
     total: counted.exact ? counted.rows : null,
     searched_to: more && !isFull ? toSecond(last) : null,
   };
@@ -102,18 +102,18 @@ async function findPosition<Filter, Row extends { readonly id: number }>(
   source: ListSource<Filter, Row>,
   { site, page, cursor }: ListQuery,
   key: string,
-): Promise<{ readonly page: number; readonly place: ListPosition }> {
+): Promise<{ readonly page: number; readonly position: ListPosition }> {
   if (cursor !== null && cursor !== '') {
     const { anchor, before, page: next } = readCursor(cursor);
     // After a restart the list is known by its cursor alone.
     if (cursors.findPosition(key, next, PAGE_ROWS, clock()) === null) cursors.begin(key, anchor, clock());
-    return { page: next, place: { anchor, before, skip: 0 } };
+    return { page: next, position: { anchor, before, skip: 0 } };
   }
   const known = page === 1 ? null : cursors.findPosition(key, page, PAGE_ROWS, clock());
-  if (known !== null) return { page, place: known };
+  if (known !== null) return { page, position: known };
   const anchor = await source.newest(site.id);
   cursors.begin(key, anchor, clock());
-  return { page, place: { anchor, before: null, skip: (page - 1) * PAGE_ROWS } };
+  return { page, position: { anchor, before: null, skip: (page - 1) * PAGE_ROWS } };
 }
 
 /** Counted once per list that is being read: below its anchor nothing is added. */

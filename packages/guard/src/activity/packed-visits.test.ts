@@ -54,13 +54,13 @@ describe('packed visits', () => {
   it('are known again where they were written, and by nothing less than all of their key', () => {
     const pack = new PackedVisitBuilder('site');
     const places = Array.from({ length: 100 }, (_, index) => pack.append(createVisit(`/${index}`), FACTS));
-    expect(places.map((place, index) => pack.isAt(place, createVisit(`/${index}`)))).not.toContain(false);
-    const place = pack.append(
+    expect(places.map((position, index) => pack.isAt(position, createVisit(`/${index}`)))).not.toContain(false);
+    const position = pack.append(
       { address: '192.0.2.1', status: 403, rule: 'ab', target: '/c' },
       { ...FACTS, agent: 'agent' },
     );
     const isThere = (more: object) =>
-      pack.isAt(place, { address: '192.0.2.1', status: 403, rule: 'ab', target: '/c', ...more });
+      pack.isAt(position, { address: '192.0.2.1', status: 403, rule: 'ab', target: '/c', ...more });
     expect(isThere({})).toBe(true);
     expect(isThere({ address: '192.0.2.2' })).toBe(false);
     expect(isThere({ status: 404 })).toBe(false);

@@ -315,18 +315,18 @@ export class RecentVisits {
    * @returns its place, good until the next call; -1 when there is none
    */
   find(hash: number, site: SiteId, key: VisitKey): number {
-    const place = this.#newer.find(hash, site, key);
-    if (place !== -1) return place;
+    const position = this.#newer.find(hash, site, key);
+    if (position !== -1) return position;
     const before = this.#older.find(hash, site, key);
     return before === -1 ? -1 : this.put(hash, this.#older.packAt(before), this.#older.offsetAt(before));
   }
 
-  packAt(place: number): PackedVisitBuilder {
-    return this.#newer.packAt(place);
+  packAt(position: number): PackedVisitBuilder {
+    return this.#newer.packAt(position);
   }
 
-  offsetAt(place: number): number {
-    return this.#newer.offsetAt(place);
+  offsetAt(position: number): number {
+    return this.#newer.offsetAt(position);
   }
 
   /** Remembers where a visit was written down. Returns its place. */
@@ -336,8 +336,8 @@ export class RecentVisits {
   }
 
   /** The visit at this place was written down anew. */
-  move(place: number, pack: PackedVisitBuilder, offset: number): void {
-    this.#newer.set(place, pack, offset);
+  move(position: number, pack: PackedVisitBuilder, offset: number): void {
+    this.#newer.set(position, pack, offset);
   }
 
   /** Forgets what was not met since the last turn. */
@@ -360,40 +360,40 @@ class Table {
 
   find(hash: number, site: SiteId, key: VisitKey): number {
     for (let step = 0; step < PROBES; step++) {
-      const place = (hash + step) % SLOTS;
-      if (this.#numbers[place] === 0) return -1;
-      if (this.#hashes[place] !== hash) continue;
-      const pack = this.packAt(place);
-      if (pack.site === site && pack.isAt(this.offsetAt(place), key)) return place;
+      const position = (hash + step) % SLOTS;
+      if (this.#numbers[position] === 0) return -1;
+      if (this.#hashes[position] !== hash) continue;
+      const pack = this.packAt(position);
+      if (pack.site === site && pack.isAt(this.offsetAt(position), key)) return position;
     }
     return -1;
   }
 
-  packAt(place: number): PackedVisitBuilder {
-    return this.#packs[(this.#numbers[place] as number) - 1] as PackedVisitBuilder;
+  packAt(position: number): PackedVisitBuilder {
+    return this.#packs[(this.#numbers[position] as number) - 1] as PackedVisitBuilder;
   }
 
-  offsetAt(place: number): number {
-    return this.#offsets[place] as number;
+  offsetAt(position: number): number {
+    return this.#offsets[position] as number;
   }
 
   put(hash: number, pack: PackedVisitBuilder, offset: number): number {
-    let place = hash % SLOTS;
-    for (let step = 1; step < PROBES && this.#numbers[place] !== 0; step++) place = (hash + step) % SLOTS;
-    if (this.#numbers[place] === 0) this.size++;
-    this.#hashes[place] = hash;
-    this.set(place, pack, offset);
-    return place;
+    let position = hash % SLOTS;
+    for (let step = 1; step < PROBES && this.#numbers[position] !== 0; step++) position = (hash + step) % SLOTS;
+    if (this.#numbers[position] === 0) this.size++;
+    this.#hashes[position] = hash;
+    this.set(position, pack, offset);
+    return position;
   }
 
-  set(place: number, pack: PackedVisitBuilder, offset: number): void {
+  set(position: number, pack: PackedVisitBuilder, offset: number): void {
     let number = this.#numberOf.get(pack);
     if (number === undefined) {
       number = this.#packs.push(pack);
       this.#numberOf.set(pack, number);
     }
-    this.#numbers[place] = number;
-    this.#offsets[place] = offset;
+    this.#numbers[position] = number;
+    this.#offsets[position] = offset;
   }
 
   clear(): void {

@@ -29,8 +29,8 @@ describe('recent visits', () => {
     for (let i = 0; i < 5000; i++) remember(recent, pack, visit(`/${i}`));
     let found = 0;
     for (let i = 0; i < 5000; i++) {
-      const place = recent.find(visitHash(visit(`/${i}`), SEED), 'site', visit(`/${i}`));
-      if (place !== -1 && recent.packAt(place).isAt(recent.offsetAt(place), visit(`/${i}`))) found++;
+      const position = recent.find(visitHash(visit(`/${i}`), SEED), 'site', visit(`/${i}`));
+      if (position !== -1 && recent.packAt(position).isAt(recent.offsetAt(position), visit(`/${i}`))) found++;
     }
     // A few find no place among so many.
     expect(found).toBeGreaterThan(4950);
@@ -80,8 +80,8 @@ describe('recent visits', () => {
     const second = new PackedVisitBuilder('site');
     remember(recent, first, visit('/'));
     const hash = visitHash(visit('/'), SEED);
-    const place = recent.find(hash, 'site', visit('/'));
-    recent.move(place, second, second.append(visit('/'), FACTS));
+    const position = recent.find(hash, 'site', visit('/'));
+    recent.move(position, second, second.append(visit('/'), FACTS));
     expect(recent.packAt(recent.find(hash, 'site', visit('/')))).toBe(second);
   });
 

@@ -47,10 +47,10 @@ export function eventSource(
 }
 
 /** A page of what registered users did. @throws ApiError invalid_input; StorageError */
-export function listEvents(deps: EventListContext, ask: ListQuery): Promise<ListPage<RegisteredRow>> {
-  const site = ask.site.id;
+export function listEvents(deps: EventListContext, query: ListQuery): Promise<ListPage<RegisteredRow>> {
+  const site = query.site.id;
   const timeZone = deps.timeZone(site);
-  const flags = (row: EventRow) => (row.userId === 0 ? NO_USER : deps.users.flags(site, row, ask.caller));
+  const flags = (row: EventRow) => (row.userId === 0 ? NO_USER : deps.users.flags(site, row, query.caller));
   const show = async (rows: readonly EventRow[]) => {
     const blocks = await deps.blocks.find(
       site,
@@ -58,12 +58,12 @@ export function listEvents(deps: EventListContext, ask: ListQuery): Promise<List
     );
     return rows.map((row) => {
       const { address, addressVisitorId: visitorId } = row;
-      const ofAddress = { flags: deps.visitors.flags(site, { address, visitorId, type: '' }, ask.caller) };
+      const ofAddress = { flags: deps.visitors.flags(site, { address, visitorId, type: '' }, query.caller) };
       const block = blocks.get(address) ?? null;
       return toRegisteredRow(row, {
         timeZone,
         flags: flags(row),
-        caller: ask.caller.id,
+        caller: query.caller.id,
         address: { ...ofAddress, block },
       });
     });
@@ -71,8 +71,8 @@ export function listEvents(deps: EventListContext, ask: ListQuery): Promise<List
   return listActivity(
     deps,
     eventSource(deps.store),
-    ask,
-    parseEventFilters(ask.filters, { timeZone, exact: ask.exact }, ask.search),
+    query,
+    parseEventFilters(query.filters, { timeZone, exact: query.exact }, query.search),
     show,
     async (choices) => {
       const [user, activity] = await Promise.all([
@@ -127,7 +127,7 @@ export function toRegisteredRow(
 /** How many events a list has gained. Counts to `most`. @throws ApiError invalid_input; StorageError */
 export async function countNewEvents(
   deps: { readonly store: Pick<ActivityStore, 'newEvents'>; readonly timeZone: (site: SiteId) => string },
-  ask: {
+  query: {
     readonly site: SiteId;
     readonly since: number;
     readonly filters: SentFilters;
@@ -137,11 +137,11 @@ export async function countNewEvents(
   most: number,
 ): Promise<number> {
   const { filter } = parseEventFilters(
-    ask.filters,
-    { timeZone: deps.timeZone(ask.site), exact: ask.exact },
-    ask.search,
+    query.filters,
+    { timeZone: deps.timeZone(query.site), exact: query.exact },
+    query.search,
   );
-  return deps.store.newEvents(ask.site, filter, ask.since, most);
+  return deps.store.newEvents(query.site, filter, query.since, most);
 }
 
 /** The users, and the chosen one by name also when others did more. */

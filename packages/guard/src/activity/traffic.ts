@@ -24,20 +24,20 @@ export interface TrafficPlan {
  * Which bars a period is shown in: days of the site's time zone (23 or 25 hours long when the clocks change), or hours.
  * Without a period: the days that the log is kept, today the last.
  *
- * @param ask Unix seconds; `to` is outside
+ * @param query Unix seconds; `to` is outside
  * @throws ApiError invalid_input
  */
 export function planTraffic(
-  ask: { readonly from: number | null; readonly to: number | null },
+  query: { readonly from: number | null; readonly to: number | null },
   { timeZone, now, keptDays }: { readonly timeZone: string; readonly now: number; readonly keptDays: number },
 ): TrafficPlan {
-  if (ask.from !== null && ask.to !== null && ask.from >= ask.to) {
+  if (query.from !== null && query.to !== null && query.from >= query.to) {
     throw new ApiError('invalid_input', { fields: { to: 'Use a time after from.' } });
   }
   const latest = endOfLocalDay(timeZone, now);
   const earliest = localDaysFrom(timeZone, now, 1 - DAYS_MAX);
-  const from = clamp(ask.from ?? localDaysFrom(timeZone, now, 1 - keptDays), earliest, latest - 1);
-  const end = clamp(ask.to ?? latest, from + 1, latest);
+  const from = clamp(query.from ?? localDaysFrom(timeZone, now, 1 - keptDays), earliest, latest - 1);
+  const end = clamp(query.to ?? latest, from + 1, latest);
   const edges: number[] = [];
   if (end - from <= HOURLY_MAX) {
     for (let edge = from - (from % HOUR); (edges.at(-1) ?? 0) < end; edge += HOUR) edges.push(edge);

@@ -30,7 +30,7 @@ function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const batches: Batch[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const rules: { -readonly [Name in Exclude<keyof VisitRules, 'namesLogin'>]: boolean } = {
     recording: true,
     anonymize: false,
@@ -47,12 +47,12 @@ function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
   const log = createVisitLog({
     store,
     rules: () => rules,
-    onVisit: (site, address, agent) => told.push(`${site} ${address} ${agent}`),
+    onVisit: (site, address, agent) => reported.push(`${site} ${address} ${agent}`),
     ...{ seed: 0x5eed, clock: () => Date.now(), logger },
   });
   const visits = (): Visit[] => batches.flatMap((batch) => batch.visits);
   const dropped = (): number => batches.reduce((sum, batch) => sum + batch.dropped, 0);
-  return { log, rules, batches, visits, dropped, events, told };
+  return { log, rules, batches, visits, dropped, events, reported: reported };
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -122,10 +122,10 @@ describe('visits', () => {
 
   it('are asked for their agent only when they are new', async () => {
     const { log } = logUnderTest();
-    let asked = 0;
-    const agent = () => `Agent ${++asked}`;
+    let calls = 0;
+    const agent = () => `Agent ${++calls}`;
     for (let i = 0; i < 50; i++) log.add('site', seen('/same', { agent }));
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
   });
 
   it('tell which one they repeat, over batches and seconds', async () => {
@@ -161,21 +161,21 @@ describe('visits', () => {
   });
 
   it('are new again after a rest, and not kept for the end of a second', async () => {
-    const { log, batches, told } = logUnderTest();
+    const { log, batches, reported } = logUnderTest();
     for (const batch of [1, 2]) {
       log.add('site', seen('/same'));
       await passes(100);
       expect(batches).toHaveLength(batch);
       await passes(2500);
     }
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 
   it('are told of once, with their agent, however often they are repeated', async () => {
-    const { log, told } = logUnderTest();
+    const { log, reported } = logUnderTest();
     for (let i = 0; i < 50; i++) log.add('site', seen('/same'));
     log.add('site', seen('/other', { ip: '192.0.2.8', agent: () => null }));
-    expect(told).toEqual(['site 192.0.2.7 Browser/1.0', 'site 192.0.2.8 null']);
+    expect(reported).toEqual(['site 192.0.2.7 Browser/1.0', 'site 192.0.2.8 null']);
   });
 
   it('are cut, and everything in them that is not printable is escaped', async () => {
@@ -231,14 +231,14 @@ describe('visits', () => {
       free = resolve;
     });
     const { log, batches, visits, dropped } = logUnderTest(() => freed);
-    const ask = (target: string) => {
+    const visit = (target: string) => {
       for (let site = 0; site < 10_000; site++) log.add(`site-${site}`, seen(target));
     };
-    ask('/one');
-    ask('/two');
+    visit('/one');
+    visit('/two');
     await passes(200);
     expect(batches).toHaveLength(10_000);
-    ask('/three');
+    visit('/three');
     await passes(250);
     expect(batches).toHaveLength(10_000);
     free();

@@ -66,7 +66,7 @@ interface SiteVisits {
   repeats: PackedVisitBuilder;
   /** Second of the clock of the last visit, and the rows that were begun in it. */
   second: number;
-  begun: number;
+  started: number;
   /** Refused visits of that second that share rows; null when there are none. */
   folds: FoldBuffer | null;
   dropped: number;
@@ -103,7 +103,7 @@ export function createVisitLog(deps: {
   let folding = 0;
   /** The present second, and the rows that all sites have begun in it. */
   let second = 0;
-  let begun = 0;
+  let started = 0;
   let failing = false;
   let ticks = 0;
   let number = 0;
@@ -123,15 +123,15 @@ export function createVisitLog(deps: {
     const tried = seen.tried === undefined ? '' : toStoredLogin(seen.tried);
     const key: VisitKey = { address, status, rule, target, method, failedLogins, tried };
     const hash = visitHash(key, seed);
-    const place = recent.find(hash, site, key);
-    if (place !== -1 && !beginsRow(place)) repeat(visits, place, key, seen, siteRules);
-    else if (seen.rule !== null && isFlood(visits.begun, begun)) {
+    const position = recent.find(hash, site, key);
+    if (position !== -1 && !beginsRow(position)) repeat(visits, position, key, seen, siteRules);
+    else if (seen.rule !== null && isFlood(visits.started, started)) {
       const reference = readReference(seen);
       fold(site, visits, { key, address: seen.address, anonymized: anonymize, reference }, seen, siteRules, at);
-    } else if (place === -1) begin(site, visits, hash, key, seen, siteRules);
+    } else if (position === -1) begin(site, visits, hash, key, seen, siteRules);
     else {
       countRow(visits);
-      repeat(visits, place, key, seen, siteRules);
+      repeat(visits, position, key, seen, siteRules);
     }
     timer ??= setTimeout(tick, BATCH_MS).unref();
   }
@@ -141,12 +141,12 @@ export function createVisitLog(deps: {
     const now = Math.floor(at / 1000);
     if (now !== second) {
       second = now;
-      begun = 0;
+      started = 0;
     }
     if (visits.second === now) return;
     endSecond(visits);
     visits.second = now;
-    visits.begun = 0;
+    visits.started = 0;
   }
 
   function endSecond(visits: SiteVisits): void {
@@ -163,14 +163,14 @@ export function createVisitLog(deps: {
   }
 
   /** Whether a repeat of this visit is a new row: it was written down in another second. */
-  function beginsRow(place: number): boolean {
-    const pack = recent.packAt(place);
-    return !pack.isOpen && Math.floor(pack.timeAt(recent.offsetAt(place)) / 1000) !== second;
+  function beginsRow(position: number): boolean {
+    const pack = recent.packAt(position);
+    return !pack.isOpen && Math.floor(pack.timeAt(recent.offsetAt(position)) / 1000) !== second;
   }
 
   function countRow(visits: SiteVisits): void {
-    visits.begun++;
-    begun++;
+    visits.started++;
+    started++;
   }
 
   function begin(
@@ -191,17 +191,17 @@ export function createVisitLog(deps: {
 
   function repeat(
     visits: SiteVisits,
-    place: number,
+    position: number,
     key: VisitKey,
     seen: ObservedRequest,
     siteRules: VisitRules,
   ): void {
-    const pack = recent.packAt(place);
-    const offset = recent.offsetAt(place);
+    const pack = recent.packAt(position);
+    const offset = recent.offsetAt(position);
     if (pack.isOpen) pack.addHit(offset, isShownReference(seen) ? readReference(seen) : 0);
     else if (fits(visits, visits.repeats.rows)) {
       const facts = toFacts(seen, siteRules, pack.numberAt(offset));
-      recent.move(place, visits.repeats, visits.repeats.append(key, facts));
+      recent.move(position, visits.repeats, visits.repeats.append(key, facts));
     }
   }
 
@@ -262,7 +262,7 @@ export function createVisitLog(deps: {
     let visits = sites.get(site);
     if (visits === undefined) {
       const packs = { fresh: new PackedVisitBuilder(site), repeats: new PackedVisitBuilder(site) };
-      visits = { ...packs, second: 0, begun: 0, folds: null, dropped: 0, inFlight: 0, idle: 0 };
+      visits = { ...packs, second: 0, started: 0, folds: null, dropped: 0, inFlight: 0, idle: 0 };
       sites.set(site, visits);
     }
     return visits;

@@ -4,7 +4,7 @@ import type { ChannelState } from './alert-queue.js';
 import { type AlertSettings, CHANNELS } from './alert-settings.js';
 
 /** Failures in a row from which on the owner is told: a service that restarts fails once. */
-const FAILURES_TOLD = 2;
+const FAILURES_REPORTED = 2;
 
 const NAMES = { webhook: 'Webhook', slack: 'Slack', syslog: 'System log' } as const;
 
@@ -18,7 +18,7 @@ export function describeFailures(
   emails: readonly string[],
 ): ServerText | null {
   const used = [...CHANNELS.filter((name) => settings[name] !== null), ...emails];
-  const [first] = channels.filter(({ channel, failures }) => failures >= FAILURES_TOLD && used.includes(channel));
+  const [first] = channels.filter(({ channel, failures }) => failures >= FAILURES_REPORTED && used.includes(channel));
   if (first === undefined) return null;
   const name = CHANNELS.find((channel) => channel === first.channel);
   return serverMessage('alerts_failed', {

@@ -35,7 +35,7 @@ describe('a message to a person', () => {
 
   it('waits when as many went out within the hour as are allowed, and then has all that came', () => {
     const sentAt = [10, 20, 30, 40].map((minutes) => NOON - minutes * MINUTE);
-    const waiting = Array.from({ length: 30 }, (_, place) => alert('trouble', NOON - 5 * MINUTE + place));
+    const waiting = Array.from({ length: 30 }, (_, index) => alert('trouble', NOON - 5 * MINUTE + index));
     expect(planMessage(waiting, { ...limits, sentAt })).toEqual({ send: null, until: NOON + 20 * MINUTE });
     expect(planMessage(waiting, { ...limits, sentAt, now: NOON + 20 * MINUTE })).toEqual({ send: waiting });
   });
@@ -94,10 +94,10 @@ describe('a message to a person', () => {
 
 describe('a wave of lockouts', () => {
   const lockouts = (count: number, step: number, from = NOON): Lockout[] =>
-    Array.from({ length: count }, (_, place) => ({
-      uid: `${from}-${place}`,
-      at: from + place * step,
-      address: `192.0.2.${place}`,
+    Array.from({ length: count }, (_, index) => ({
+      uid: `${from}-${index}`,
+      at: from + index * step,
+      address: `192.0.2.${index}`,
       failures: 5,
     }));
 
@@ -173,13 +173,13 @@ describe('addresses and devices', () => {
 
   it('tells of a site that does not answer once, after three minutes', () => {
     let outage: Outage | null = null;
-    const told: number[] = [];
+    const reported: number[] = [];
     for (let minute = 0; minute <= 10; minute++) {
       const { report, ...next } = followOutage(outage, NOON + minute * MINUTE);
-      if (report) told.push(minute);
+      if (report) reported.push(minute);
       outage = next;
     }
-    expect(told).toEqual([3]);
+    expect(reported).toEqual([3]);
     expect(outage?.since).toBe(NOON);
     // Not stored, and told again.
     expect(followOutage({ since: NOON, reported: false }, NOON + 11 * MINUTE).report).toBe(true);

@@ -21,24 +21,24 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const all = [...ALERT_KINDS].filter((kind) => kind !== 'vulnerability-found');
 
 async function receiver() {
-  const world = { status: 200, bodies: [] as string[] };
+  const receiver = { status: 200, bodies: [] as string[] };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    world.bodies.push(Buffer.concat(chunks).toString());
-    response.writeHead(world.status).end();
+    receiver.bodies.push(Buffer.concat(chunks).toString());
+    response.writeHead(receiver.status).end();
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => new Promise<void>((done) => server.close(() => done())));
   const { port } = server.address() as AddressInfo;
-  return Object.assign(world, {
+  return Object.assign(receiver, {
     url: `http://127.0.0.1:${port}/secret-path?token=hidden`,
-    types: () => world.bodies.map((body) => (JSON.parse(body) as { type: string }).type),
+    types: () => receiver.bodies.map((body) => (JSON.parse(body) as { type: string }).type),
   });
 }
 
 /** Guard with a site, a real mail server and targets on this machine allowed. */
-async function world(config: object = {}) {
+async function setUp(config: object = {}) {
   const connector = await fakeConnector();
   const mail = await mailServer();
   const { host, port, from } = mail.server;
@@ -87,7 +87,7 @@ const CHROME = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chr
 describe('alerts', () => {
   it('go to nobody until somebody asked for them, and then to who asked', async () => {
     const { pass } = passingTime();
-    const { connector, mail, dataDir, call, choose, subjects } = await world();
+    const { connector, mail, dataDir, call, choose, subjects } = await setUp();
     const { url } = await runningGuard(dataDir);
     await call(url, '/notification-emails', { entries: [ANNA, 'ben@example.com'] });
     await happens(connector, url, { ...newAdministrator, object: { type: 'user', id: '6', name: 'before' } });
@@ -105,7 +105,7 @@ describe('alerts', () => {
 
   it('of a login are for new devices and networks only', async () => {
     const { pass } = passingTime();
-    const { connector, mail, dataDir, choose, subjects } = await world();
+    const { connector, mail, dataDir, choose, subjects } = await setUp();
     const { url } = await runningGuard(dataDir);
     await choose(url, ['administrator-login']);
     await happens(connector, url, login('192.0.2.1', FIREFOX));
@@ -120,7 +120,7 @@ describe('alerts', () => {
 
   it('tell by mail and webhook that a protection was switched off, and by whom', async () => {
     const { pass } = passingTime();
-    const { mail, dataDir, call, choose, subjects } = await world();
+    const { mail, dataDir, call, choose, subjects } = await setUp();
     const { url } = await runningGuard(dataDir);
     const hook = await receiver();
     await choose(url);
@@ -135,7 +135,7 @@ describe('alerts', () => {
   });
 
   it('that a webhook refuses wait, are shown in words, become a notification, and arrive in order', async () => {
-    const { dataDir, call, choose } = await world();
+    const { dataDir, call, choose } = await setUp();
     const { url } = await runningGuard(dataDir);
     const hook = await receiver();
     hook.status = 503;
@@ -174,7 +174,7 @@ describe('alerts', () => {
   });
 
   it('survive guard being killed', async () => {
-    const { connector, mail, dataDir, choose } = await world();
+    const { connector, mail, dataDir, choose } = await setUp();
     const guard = await serve(dataDir);
     await choose(guard.url);
     await happens(connector, guard.url, newAdministrator);
@@ -193,7 +193,7 @@ describe('alerts', () => {
   it('go by webhook while WordPress is down, and by its mailer when it is back', async () => {
     const { pass } = passingTime();
     const log = recordedLog();
-    const { connector, dataDir, call, choose } = await world({ mail: { smtp: null } });
+    const { connector, dataDir, call, choose } = await setUp({ mail: { smtp: null } });
     const { url } = await runningGuard(dataDir, log.logger);
     const hook = await receiver();
     await choose(url);
@@ -216,7 +216,7 @@ describe('alerts', () => {
 
 describe('the settings of alerts', () => {
   it('say at the weekly checkup who gets a mail of it', async () => {
-    const { dataDir, call, choose } = await world();
+    const { dataDir, call, choose } = await setUp();
     const { url } = await runningGuard(dataDir);
     const mailed = async () =>
       ((await call(url, '/checkup')).body.data as { weekly: { emails: string[] } }).weekly.emails;
@@ -227,7 +227,7 @@ describe('the settings of alerts', () => {
   });
 
   it('never tell a secret: not in answers, in the log, or in the record of changes', async () => {
-    const { dataDir, call, choose } = await world();
+    const { dataDir, call, choose } = await setUp();
     const lines: string[] = [];
     const guard = await serve(dataDir);
     const { url } = guard;
@@ -247,7 +247,7 @@ describe('the settings of alerts', () => {
   });
 
   it('refuse private targets, plain http and what is no address, with a text at the field', async () => {
-    const { dataDir, call } = await world({ alerts: {} });
+    const { dataDir, call } = await setUp({ alerts: {} });
     const { url } = await runningGuard(dataDir);
     const refused = async (suffix: string, body: object) => {
       const { http, body: answer } = await call(url, suffix, body);
@@ -269,7 +269,7 @@ describe('the settings of alerts', () => {
   });
 
   it('are for recipients of the tab alone, and go with them', async () => {
-    const { dataDir, call, choose } = await world();
+    const { dataDir, call, choose } = await setUp();
     const { url } = await runningGuard(dataDir);
     await choose(url);
     expect((await call(url, '/alert-recipient', { email: 'eve@example.com', report: 1, kinds: all })).http).toBe(404);
@@ -281,7 +281,7 @@ describe('the settings of alerts', () => {
   });
 
   it('are for administrators alone', async () => {
-    const { dataDir } = await world();
+    const { dataDir } = await setUp();
     const { url } = await runningGuard(dataDir);
     const headers = { cookie: 'session=editor', 'x-wp-nonce': 'editor-nonce' };
     for (const suffix of ['/alerts', '/alert-recipient', '/alert-webhook', '/alert-slack', '/alert-test']) {
@@ -290,7 +290,7 @@ describe('the settings of alerts', () => {
   });
 
   it('are tested by mail to everybody who gets alerts, with the answer in words', async () => {
-    const { dataDir, call, choose, mail } = await world();
+    const { dataDir, call, choose, mail } = await setUp();
     const { url } = await runningGuard(dataDir);
     const test = async () =>
       (await call(url, '/alert-test', { channel: 'mail' })).body.data as { ok: number; sent: number };

@@ -104,13 +104,13 @@ describe('a target', () => {
     ['hooks.example.com/site', 'Enter a whole address'],
     ['http://hooks.example.com/', 'https://'],
     ['https://user:pass@hooks.example.com/', 'user name'],
-  ])('%s is no webhook', (url, words) => {
+  ])('%s is no webhook', (url, text) => {
     const parse = () => parseWebhookUrl(url, closed);
     expect(parse).toThrow(TargetRefused);
     try {
       parse();
     } catch (error) {
-      expect((error as TargetRefused).text).toContain(words);
+      expect((error as TargetRefused).text).toContain(text);
     }
   });
 });
@@ -143,11 +143,11 @@ describe('a webhook', () => {
 
   it('is posted to the address that was checked, whatever DNS says next', async () => {
     const { taken, port } = await httpReceiver();
-    let asked = 0;
-    const once: Resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']);
+    let calls = 0;
+    const once: Resolve = async () => (calls++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']);
     const hook = { url: `http://rebinding.example.com:${port}/`, secret: SECRET };
     expect((await sendWebhook(hook, message(), { policy: local, resolve: once, now: NOW })).ok).toBe(true);
-    expect([taken.length, asked]).toEqual([1, 1]);
+    expect([taken.length, calls]).toEqual([1, 1]);
   });
 
   it('is checked again with each alert', async () => {

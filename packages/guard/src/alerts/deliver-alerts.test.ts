@@ -18,7 +18,7 @@ const site = siteConfig();
 const ANNA = 'anna@example.com';
 
 /** Queue and delivery on a real database, with a clock and a mail server that the test moves. */
-async function world() {
+async function setUp() {
   const dataDir = await scratchFolder();
   const log = recordedLog();
   let db: TestDatabase = await openTestDatabase(dataDir);
@@ -80,13 +80,13 @@ async function world() {
 
 describe('alerts by mail', () => {
   it('go out one by one, with what to do and one button', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     await alerts.add({ kind: 'new-administrator', login: 'web-helper', promoted: false } as Partial<Alert>);
     expect(await alerts.at(NOON)).toBe(NOON + 5000);
     await alerts.at(NOON + 5000);
     expect(alerts.subjects()).toEqual(['example.com has a new administrator']);
     const [mail] = alerts.mails as [Mail];
-    for (const words of [
+    for (const text of [
       'web-helper',
       'owner',
       '192.0.2.1',
@@ -94,8 +94,8 @@ describe('alerts by mail', () => {
       'Open the checkup',
       'See it in the log',
     ]) {
-      expect(mail.html).toContain(words);
-      expect(mail.text).toContain(words);
+      expect(mail.html).toContain(text);
+      expect(mail.text).toContain(text);
     }
     expect(mail.text).toContain(`You get this alert because ${ANNA} asked for it on example.com.`);
     const log = 'https://example.com/wp-admin/admin.php?page=activity-log';
@@ -107,7 +107,7 @@ describe('alerts by mail', () => {
   });
 
   it('that come faster than four an hour come together in one mail', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     for (let minute = 0; minute < 10; minute++) {
       await alerts.add();
       await alerts.at(NOON + minute * MINUTE + 10_000);
@@ -120,7 +120,7 @@ describe('alerts by mail', () => {
   });
 
   it('survive a restart, and each is sent once', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     await alerts.add();
     await alerts.restart();
     await alerts.at(NOON + 5000);
@@ -130,7 +130,7 @@ describe('alerts by mail', () => {
   });
 
   it('that fail are tried again after growing rests, told once in the log, and given up after a day', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     alerts.outcome = { kind: 'refused', reason: 'WordPress could not send the mail.' };
     await alerts.add();
     let next = await alerts.at(NOON + 5000);
@@ -150,7 +150,7 @@ describe('alerts by mail', () => {
   });
 
   it('arrive once the mailer is back', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     alerts.outcome = { kind: 'refused', reason: 'no' };
     await alerts.add();
     await alerts.at(NOON + 5000);
@@ -162,7 +162,7 @@ describe('alerts by mail', () => {
   });
 
   it('are not sent again when they may have arrived', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     alerts.outcome = { kind: 'unclear', reason: 'The answer was lost.' };
     await alerts.add();
     await alerts.at(NOON + 5000);
@@ -171,7 +171,7 @@ describe('alerts by mail', () => {
   });
 
   it('are bounded: the oldest make room, a new administrator last', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     await alerts.add({ kind: 'new-administrator', login: 'first', promoted: false } as Partial<Alert>);
     for (let count = 0; count < 260; count++) await alerts.add();
     const waiting = await alerts.queue.listWaiting(site.id, ANNA);
@@ -183,7 +183,7 @@ describe('alerts by mail', () => {
   });
 
   it('wait until the morning in quiet hours', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     alerts.settings = { ...alerts.settings, quietHours: true };
     const night = Date.UTC(2026, 10, 21, 22);
     alerts.now = night;
@@ -200,7 +200,7 @@ describe('alerts by mail', () => {
 
 describe('what others have written in an alert', () => {
   it('is plain text, cut, and names no login address', async () => {
-    const alerts = await world();
+    const alerts = await setUp();
     const name = `<img src=x onerror=alert(1)>\r\nBcc: evil@example.net /my-door/ ${'long '.repeat(100)}`;
     await alerts.add({ name, by: '<script>' } as Partial<Alert>);
     await alerts.at(NOON + 5000);

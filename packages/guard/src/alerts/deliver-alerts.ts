@@ -96,7 +96,7 @@ async function deliverChannel(
   if (channel === 'webhook' || channel === 'syslog') {
     for (const alert of waiting.slice(0, PER_ROUND)) {
       const outcome = await sendToProgram(delivery, site, channel, toMessage(alert, site, described));
-      const until = await noteOutcome(delivery, site, channel, [alert], outcome, failures);
+      const until = await recordOutcome(delivery, site, channel, [alert], outcome, failures);
       if (until !== null) return until;
     }
     return waiting.length > PER_ROUND ? clock() : null;
@@ -110,7 +110,7 @@ async function deliverChannel(
   const alerts = plan.send.map(({ alert }) => JSON.parse(alert) as Alert);
   const to = { email: channel, perHour, now: clock() };
   const outcome = await sendToPerson(delivery, site, channel, composeMail(alerts, described, to));
-  const until = await noteOutcome(delivery, site, channel, plan.send, outcome, failures);
+  const until = await recordOutcome(delivery, site, channel, plan.send, outcome, failures);
   if (until !== null) return until;
   return plan.send.length < waiting.length ? clock() + 1000 : null;
 }
@@ -159,7 +159,7 @@ function toMessage({ uid, kind, alert }: QueuedAlert, site: SiteConfig, describe
 }
 
 /** Notes what became of alerts. @returns when the channel may be tried again after a failure, else null */
-async function noteOutcome(
+async function recordOutcome(
   { queue, clock, logger }: AlertDelivery,
   site: SiteConfig,
   channel: string,

@@ -380,9 +380,9 @@ export function inLanguage(text: ServerText, language: Language): string {
     translate: (known) => translateKnown(known),
     number,
     time: (time) => time,
-    message: (message) => sayMessage(message),
+    message: (message) => formatMessage(message),
   };
-  function sayMessage({ english, code, params }: ServerMessage): string {
+  function formatMessage({ english, code, params }: ServerMessage): string {
     const entry: string | { readonly one: string; readonly other: string } | undefined =
       serverMessages[code as MessageCode];
     if (entry === undefined) return english;
@@ -390,5 +390,5 @@ export function inLanguage(text: ServerText, language: Language): string {
       typeof entry === 'string' ? translateKnown(entry) : countKnown(entry.one, entry.other, getCount(params) ?? 0);
     return fillMessage(template, params, said);
   }
-  return typeof text === 'string' ? translateKnown(text) : sayMessage(text);
+  return typeof text === 'string' ? translateKnown(text) : formatMessage(text);
 }

@@ -99,7 +99,7 @@ describe('a call of the API', () => {
     const { guard } = await start();
     const owner = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
     const headers = { ...owner, connection: 'close', 'content-length': 10_000_000 };
-    for (let turn = 0; turn < 10; turn++) {
+    for (let round = 0; round < 10; round++) {
       const sent = request(`${guard.url}/wp-json/security-optimizer/v1/disable-feeds`, { method: 'POST', headers });
       sent.end(Buffer.alloc(10_000_000, 'x'));
       const [answer] = (await once(sent, 'response')) as [IncomingMessage];

@@ -15,8 +15,8 @@ async function serve(make: () => Promise<Api>) {
     server.closeAllConnections();
     server.close();
   });
-  const ask = () => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  return { api, ask, log };
+  const send = () => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  return { api, send: send, log };
 }
 
 const answering = (): Api => ({
@@ -26,14 +26,14 @@ const answering = (): Api => ({
 
 it('makes the API once, for the calls that wait for it', async () => {
   let made = 0;
-  const { api, ask } = await serve(async () => {
+  const { api, send } = await serve(async () => {
     made++;
     await new Promise((resolve) => setTimeout(resolve, 20));
     return answering();
   });
-  const answers = await Promise.all([ask(), ask()]);
+  const answers = await Promise.all([send(), send()]);
   expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(['answered', 'answered']);
-  expect(await (await ask()).text()).toBe('answered');
+  expect(await (await send()).text()).toBe('answered');
   expect(made).toBe(1);
   await api.close();
 });
@@ -41,10 +41,10 @@ it('makes the API once, for the calls that wait for it', async () => {
 it('answers with an error when the API can’t be made, and tries again with the next call', async () => {
   const outcomes = [Promise.reject(new Error('a file is missing')), Promise.resolve(answering())];
   outcomes[0]?.catch(() => undefined);
-  const { ask, log } = await serve(() => outcomes.shift() as Promise<Api>);
-  const refused = await ask();
+  const { send, log } = await serve(() => outcomes.shift() as Promise<Api>);
+  const refused = await send();
   expect(refused.status).toBe(500);
   expect(await refused.json()).toMatchObject({ data: null, code: 'internal' });
   expect(log.events()).toEqual(['api-init-failed']);
-  expect(await (await ask()).text()).toBe('answered');
+  expect(await (await send()).text()).toBe('answered');
 });

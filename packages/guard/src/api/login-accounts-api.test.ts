@@ -6,12 +6,12 @@ import { callApi } from '../../test/support/running-guard.js';
 
 describe('disabling common usernames', () => {
   async function withAdmins() {
-    const world = await loginSite();
-    world.connector.members.set(7, { login: 'Admin', administrator: true });
-    world.connector.members.set(8, { login: 'user1', administrator: true });
-    world.connector.members.set(9, { login: 'user', administrator: false });
-    await world.call('/disable-admin-username', { disable_usernames: 0 });
-    return world;
+    const site = await loginSite();
+    site.connector.members.set(7, { login: 'Admin', administrator: true });
+    site.connector.members.set(8, { login: 'user1', administrator: true });
+    site.connector.members.set(9, { login: 'user', administrator: false });
+    await site.call('/disable-admin-username', { disable_usernames: 0 });
+    return site;
   }
 
   it('is refused while administrators have one, and says which', async () => {

@@ -196,9 +196,9 @@ describe('consent', () => {
     [{}, { show_data_consent: 0, show_email_consent: 0 }],
     [{ technicalDataUrl: consent.technicalDataUrl }, { show_data_consent: 1, show_email_consent: 0 }],
     [{ emailUrl: consent.emailUrl }, { show_data_consent: 0, show_email_consent: 1 }],
-  ])('is asked for only where the provider has an address for it: %o', async (urls, asked) => {
+  ])('is asked for only where the provider has an address for it: %o', async (urls, isAsked) => {
     const { connector } = await overviewSite({ consent: urls });
-    expect(connector.policy?.policy).toMatchObject(asked);
+    expect(connector.policy?.policy).toMatchObject(isAsked);
   });
 
   it('is stored as no where nobody would receive what was agreed to', async () => {

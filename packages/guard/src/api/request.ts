@@ -33,7 +33,7 @@ export async function authenticate(
   const sender = { host, scheme, address, requestId };
   const user = await sessions.getUser(
     call.site,
-    { cookie, nonce, sender, isMember: isRegisteredUser, isWanted },
+    { cookie, nonce, sender, isRegisteredUser: isRegisteredUser, isWanted },
     fresh,
   );
   if (user === null) throw new ApiError('rest_cookie_invalid_nonce');
@@ -76,7 +76,7 @@ export function parseBody(bytes: Uint8Array): unknown {
  * @throws ApiError invalid_input with one text per field; the field is `body` when the input is not an object
  */
 export function parseInput(schema: z.core.$ZodType, input: unknown): unknown {
-  const result = z.safeParse(schema, input, { error: plainWords });
+  const result = z.safeParse(schema, input, { error: toPlainText });
   if (result.success) return result.data;
   const fields: Record<string, string> = {};
   for (const issue of result.error.issues) {
@@ -87,7 +87,7 @@ export function parseInput(schema: z.core.$ZodType, input: unknown): unknown {
 }
 
 /** Messages for fields whose schema has none; the validator's own are written for programmers. */
-function plainWords(issue: { readonly input?: unknown }): string {
+function toPlainText(issue: { readonly input?: unknown }): string {
   return issue.input === undefined ? messages.required : messages.invalidFormat;
 }
 
@@ -126,9 +126,9 @@ function put(read: Query, path: readonly string[], value: string): void {
 function getMember(parent: Query, name: string): Query {
   const known = parent[name];
   if (typeof known === 'object') return known;
-  const member = empty();
-  parent[name] = member;
-  return member;
+  const key = empty();
+  parent[name] = key;
+  return key;
 }
 
 /** The index that `[]` appends. */

@@ -94,7 +94,7 @@ function separate(value: unknown, at: string, texts: MessageAt[]): unknown {
   }
   if (Array.isArray(value)) return value.map((item, index) => separate(item, `${at}/${index}`, texts));
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, separate(member, `${at}/${escaped(name)}`, texts)]),
+    Object.entries(value).map(([name, key]) => [name, separate(key, `${at}/${escaped(name)}`, texts)]),
   );
 }
 

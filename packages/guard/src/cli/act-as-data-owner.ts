@@ -110,9 +110,9 @@ async function giveAway(folder: string, uid: number, gid: number): Promise<void>
 }
 
 async function findUser(name: string): Promise<{ readonly uid: number; readonly gid: number }> {
-  const ask = async (option: '-u' | '-g') =>
+  const readId = async (option: '-u' | '-g') =>
     Number((await promisify(execFile)('id', [option, '--', name]).catch(() => ({ stdout: '' }))).stdout.trim() || NaN);
-  const [uid, gid] = [await ask('-u'), await ask('-g')];
+  const [uid, gid] = [await readId('-u'), await readId('-g')];
   if (!Number.isInteger(uid) || !Number.isInteger(gid)) {
     throw new UsageError(`--user: there is no user ${JSON.stringify(name)}. Use the name of a user of this machine.`);
   }

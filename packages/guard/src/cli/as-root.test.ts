@@ -103,9 +103,9 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
   ])('refuse a link in the site: %s', async (_what, name, target) => {
     const at = await machine();
     expect(at.attach().status).toBe(0);
-    const place = join(at.wordpress, name);
-    renameSync(place, `${place}.aside`);
-    linkAs(OWNER, target(at), place);
+    const file = join(at.wordpress, name);
+    renameSync(file, `${file}.aside`);
+    linkAs(OWNER, target(at), file);
     const before = [snapshot(at.victim), snapshot(at.wordpress), snapshot(at.ofRoot)];
     const ours = () => {
       const config = readFileSync(join(at.dataDir, 'guard.json'), 'utf8');
@@ -113,7 +113,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     };
     const data = ours();
     for (const again of [at.attach(), runAsRoot('detach', '--data-dir', at.dataDir)]) {
-      expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining(`${place} is a symbolic link`) });
+      expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining(`${file} is a symbolic link`) });
     }
     expect([snapshot(at.victim), snapshot(at.wordpress), snapshot(at.ofRoot)]).toEqual(before);
     expect(ours()).toEqual(data);
@@ -438,8 +438,8 @@ describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped wi
     expect(ownersIn(dataDir)).toEqual([nobody]);
     const own = spawn(process.execPath, [program, 'serve', ...at], { uid: nobody, gid: nobody, stdio: 'pipe' });
     onTestFinished(() => void own.kill('SIGKILL'));
-    const told = await once(own.stderr, 'data');
-    expect(String(told[0])).not.toMatch(/EACCES|EPERM|readonly/);
+    const output = await once(own.stderr, 'data');
+    expect(String(output[0])).not.toMatch(/EACCES|EPERM|readonly/);
   });
 
   it('is not given to another user by a repeated attach, nor made where others could change it', async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { look, RefusedPath, shown } from '../lib/pinned-folder.js';
 import { becomeUser, isRoot } from '../lib/privileges.js';
-import { ASK_FOLDER_PHP, parseToldFolder } from '../wordpress/must-use-folder.js';
+import { parseReportedFolder, READ_FOLDER_PHP } from '../wordpress/must-use-folder.js';
 import type { SiteCall, SiteResults, SiteTask } from '../wordpress/site-files.js';
 import { type EnteredWordPress, enterWordPress } from './open-site.js';
 
@@ -15,7 +15,7 @@ const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
  * Has PHP of the command line read WordPress's configuration. That runs code of the site: never as root, and with the
  * owner's own group alone, not with that of wp-config.php, which the owner need not have.
  */
-export async function askFolder(
+export async function queryMuPluginsFolder(
   call: SiteCall,
   task: Extract<SiteTask, { kind: 'ask-folder' }>,
 ): Promise<SiteResults['ask-folder']> {
@@ -25,8 +25,8 @@ export async function askFolder(
     throw new RefusedPath(`${shown('')} belongs to user ${uid}, and not to user ${call.owner}.`);
   }
   const marker = randomBytes(16).toString('hex');
-  const printed = await runPhp(ASK_FOLDER_PHP, [marker, task.host, task.path], task.timeoutMs);
-  return { folder: parseToldFolder(printed, marker), uid };
+  const printed = await runPhp(READ_FOLDER_PHP, [marker, task.host, task.path], task.timeoutMs);
+  return { folder: parseReportedFolder(printed, marker), uid };
 }
 
 /** User of whom no file is. */

@@ -17,7 +17,7 @@ import { readConfig } from './config-store.js';
 import { toUnverifiedText } from './connector-place.js';
 import { attachByHand } from './manual-install.js';
 import { prepareRelease } from './prepare-release.js';
-import { tellServed } from './running-guard.js';
+import { printServed } from './running-guard.js';
 import { toRealAddressAdvice } from './server-behind.js';
 
 export const attachCommand: Command = {
@@ -151,41 +151,41 @@ site at once, also with another --trusted-proxy; another --listen counts after a
       const { wordpress = null, 'mu-plugins': muPluginsDir = null } = values;
       const { sharedConnector = null } = common;
       process.stdout.write(await attachByHand({ ...common, wordpressDir: wordpress, muPluginsDir, sharedConnector }));
-      return (await tellServed(dataDir, { needsGuard: true })) ? 0 : 1;
+      return (await printServed(dataDir, { needsGuard: true })) ? 0 : 1;
     }
     const site = await attachVerified({ wordpressDir: required('wordpress', values.wordpress), ...common });
     process.stdout.write(
-      `${site.again ? 'Brought up to date' : 'Attached'}: site ${site.id}.\n${tellAddresses(site, common.upstream)}${
+      `${site.again ? 'Brought up to date' : 'Attached'}: site ${site.id}.\n${printAddresses(site, common.upstream)}${
         site.requireGuard
           ? 'Direct requests: refused. Visitors must come through guard.'
           : 'Direct requests: allowed. Run this again with --require-guard when visitors come through guard.'
       }\n`,
     );
-    tellSharedKey(site);
+    printSharedKey(site);
     if (site.isPlaceTold) {
       process.stdout.write(
-        `WordPress loads its must-use plugins from ${site.place.muPluginsDir}: the connector is there.\n`,
+        `WordPress loads its must-use plugins from ${site.location.muPluginsDir}: the connector is there.\n`,
       );
     }
     for (const folder of site.cleaned) process.stdout.write(`Taken out of ${folder}: the connector and its key.\n`);
-    const isServed = await tellServed(dataDir, { needsGuard: true });
+    const isServed = await printServed(dataDir, { needsGuard: true });
     for (const other of site.before) {
       process.stdout.write(
         `This folder was the site ${other} before, whose settings and log are kept. To take them up, detach the site ${site.id} and attach again with --site ${other}; to remove them, use \`security-optimizer erase --site ${other}\`.\n`,
       );
     }
-    return tellPlace(site) && isServed ? 0 : 1;
+    return printLocation(site) && isServed ? 0 : 1;
   },
 };
 
 /** What the web server behind needs first, of a site that is new. */
-function tellAddresses({ again }: AttachedSite, upstream: string | undefined): string {
+function printAddresses({ again }: AttachedSite, upstream: string | undefined): string {
   if (again || upstream === undefined) return '';
   return `First: without more every visitor is guard’s own address to the web server behind. ${toRealAddressAdvice(upstream)}\n`;
 }
 
 /** Says what the operator should know of a key among those of other sites. */
-function tellSharedKey({ sharedKey, toMove }: AttachedSite): void {
+function printSharedKey({ sharedKey, toMove }: AttachedSite): void {
   if (sharedKey !== null) {
     process.stdout.write(`Other sites use the same must-use plugins. The key of this one: ${sharedKey.path}\n`);
     if (sharedKey.isPublic) {
@@ -227,13 +227,13 @@ async function attachAll(dataDir: string): Promise<number> {
     }
   }
   process.stdout.write(`${known.length - failed} of ${sites.length} sites are up to date.\n`);
-  const isServed = await tellServed(dataDir, { needsGuard: false });
+  const isServed = await printServed(dataDir, { needsGuard: false });
   if (unverified.length > 0) process.stdout.write(toUnverifiedText(unverified));
   return isServed && failed === 0 ? 0 : 1;
 }
 
 /** @returns false when WordPress answers without the connector */
-function tellPlace({ outcome, sharedConnector }: VerifiedSite): boolean {
+function printLocation({ outcome, sharedConnector }: VerifiedSite): boolean {
   if (outcome.kind === 'confirmed') return true;
   // With a shared connector there is something to look at whatever the cause.
   const isFault = outcome.kind === 'missing' || sharedConnector !== null;

@@ -16,20 +16,20 @@ import {
   SECRET,
 } from './connector-files.js';
 import {
-  askMuPluginsFolder,
-  describeWrongPlace,
-  type InstalledPlace,
-  type PlaceOutcome,
+  describeWrongLocation,
+  type InstalledLocation,
+  type LocationOutcome,
+  type ReportedMuPlugins,
+  readMuPluginsFolder,
   removeMisplaced,
-  type Told,
   toPage,
-  verifyPlace,
+  verifyLocation,
 } from './connector-place.js';
 import { enterRelease, isSameRelease, type Release, readReleases, toUsualMuPlugins } from './releases.js';
 import { findRetiredIn, forgetRetired } from './retired-sites.js';
 import {
+  locateSites,
   newSiteId,
-  placeSites,
   refuseTakenHosts,
   refuseUnlessShared,
   refuseUnlessVisited,
@@ -38,7 +38,7 @@ import {
   toProof,
   withoutLinks,
 } from './site-entry.js';
-import { findNamedSite, type PlacedSite, toKeyPlace } from './site-identity.js';
+import { findNamedSite, type LocatedSite, toKeyLocation } from './site-identity.js';
 import { type AttachedState, readNotes, restoreData, undoAttach } from './undo-attach.js';
 
 export interface AttachOptions {
@@ -95,7 +95,7 @@ export interface AttachedSite {
   /** Sites whose key every site of that folder still finds, until they are attached again. */
   readonly toMove: readonly SiteId[];
   /** Where the connector was installed. */
-  readonly place: InstalledPlace;
+  readonly location: InstalledLocation;
   /** The folder of must-use plugins is the one that WordPress's configuration names, and not the usual one. */
   readonly isPlaceTold: boolean;
   /** For `undoAttach`. */
@@ -120,10 +120,10 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     throw new CommandError('The data folder must not lie inside the WordPress folder: its files could be fetched.');
   }
   const sources = await findConnectorSources();
-  const told = await askWordPress(dataDir, options, { named, wordpressDir });
+  const reported = await queryWordPress(dataDir, options, { named, wordpressDir });
   const hadConfig = await hasConfig(dataDir);
   return updateConfig(dataDir, async (config, write) => {
-    const placed = await placeSites(dataDir, config);
+    const placed = await locateSites(dataDir, config);
     const there = findThere(placed, options, { named, wordpressDir });
     if (there !== undefined && options.site !== undefined && options.site !== there.id) {
       throw new CommandError(`${named} is attached as site ${there.id}. Detach that one first.`);
@@ -138,25 +138,25 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     // before has its must-use plugins elsewhere, too.
     const muPluginsDir = options.muPluginsDir === undefined ? there?.muPluginsDir : resolve(options.muPluginsDir);
     // WordPress's own word counts where nobody has named the folder.
-    const isPlaceTold = muPluginsDir === undefined && told !== null && !told.isUsual;
-    const toldDir = isPlaceTold ? toNamedPath(told.muPluginsDir, { named, wordpressDir }) : undefined;
+    const isPlaceTold = muPluginsDir === undefined && reported !== null && !reported.isUsual;
+    const reportedDir = isPlaceTold ? toNamedPath(reported.muPluginsDir, { named, wordpressDir }) : undefined;
     const folders = {
       wordpressDir,
       ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
-      ...(isPlaceTold && { muPluginsDir: told.muPluginsDir }),
+      ...(isPlaceTold && { muPluginsDir: reported.muPluginsDir }),
     };
     const proof = known === undefined ? undefined : await toProof(dataDir, known.id, folders);
-    const taskOptions = { proof, ...(isPlaceTold && { toldOwner: told.uid }) };
+    const taskOptions = { proof, ...(isPlaceTold && { toldOwner: reported.uid }) };
     const found = await runSiteTask(folders, { kind: 'inspect' }, taskOptions).catch((error: unknown) => {
       if (!isPlaceTold || !(error instanceof SiteFilesError)) throw error;
       const usual = toUsualMuPlugins(wordpressDir);
-      throw new CommandError(`${describeWrongPlace(usual, told.muPluginsDir)} ${error.message}`);
+      throw new CommandError(`${describeWrongLocation(usual, reported.muPluginsDir)} ${error.message}`);
     });
     const release = { wordpressDir, muPluginsDir: found.muPluginsDir };
     // A site that is attached already keeps its place: PHP may see WordPress under another path.
     const isShared = found.hasKeys || (known === undefined && found.isElsewhere) || options.sharedMuPlugins === true;
     const isExternal = options.externalKey ?? known?.externalKey ?? false;
-    const key = toKeyPlace(
+    const key = toKeyLocation(
       { ...release, isShared, isExternal },
       placed.filter(({ site }) => site !== known),
     );
@@ -171,7 +171,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       hosts: [...hosts],
       upstream,
       wordpressDir: there === undefined ? named : toStoredPath(dataDir, there, { named, wordpressDir }),
-      ...((muPluginsDir ?? toldDir) !== undefined && { muPluginsDir: muPluginsDir ?? toldDir }),
+      ...((muPluginsDir ?? reportedDir) !== undefined && { muPluginsDir: muPluginsDir ?? reportedDir }),
       ...(shared !== null && { sharedConnector: shared }),
       ...(isExternal && { externalKey: true }),
       requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
@@ -194,7 +194,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       const secret = await siteSecret(dataDir, site.id);
       await write(written);
       const content = { secret, requireGuard: site.requireGuard };
-      if (there !== undefined && isPlaceTold) await enterUsualPlace(dataDir, there.id, release, record);
+      if (there !== undefined && isPlaceTold) await enterUsualLocation(dataDir, there.id, release, record);
       isNewPlace = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
       await enterRelease(dataDir, site.id, release, record);
       ({ sharedKey } = await installConnector(folders, sources, content, record, { shared, ...taskOptions, key }));
@@ -213,7 +213,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       sharedConnector: shared,
       sharedKey,
       toMove: key === 'secret.php' ? [] : await findToMove(dataDir, site.id, release.muPluginsDir, placed),
-      place: { ...release, told, key },
+      location: { ...release, reported, key },
       isPlaceTold,
       state: { ...changed, place: release, isNewPlace, options: taskOptions },
     };
@@ -222,7 +222,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
 
 /** A site that is attached, and what WordPress says of the place of its connector. */
 export interface VerifiedSite extends AttachedSite {
-  readonly outcome: Exclude<PlaceOutcome, { readonly kind: 'wrong' }>;
+  readonly outcome: Exclude<LocationOutcome, { readonly kind: 'wrong' }>;
   /** Folders from which WordPress does not load the connector, and out of which it was taken. */
   readonly cleaned: readonly string[];
 }
@@ -236,7 +236,7 @@ export interface VerifiedSite extends AttachedSite {
 export async function attachVerified(options: AttachOptions): Promise<VerifiedSite> {
   const dataDir = resolve(options.dataDir);
   const site = await attach(options);
-  const outcome = await verifyPlace(dataDir, site.id, site.place);
+  const outcome = await verifyLocation(dataDir, site.id, site.location);
   if (outcome.kind === 'wrong') {
     let rest = site.state.isNewPlace
       ? 'The connector and its key were taken away again, and the configuration is as it was.'
@@ -247,26 +247,31 @@ export async function attachVerified(options: AttachOptions): Promise<VerifiedSi
     });
     throw new CommandError(`${outcome.text} ${rest}`);
   }
-  const isKnownPlace = outcome.kind === 'confirmed' || site.place.told?.muPluginsDir === site.place.muPluginsDir;
-  const cleaned = isKnownPlace ? await removeMisplaced(dataDir, site.id, site.place) : [];
+  const isKnownLocation =
+    outcome.kind === 'confirmed' || site.location.reported?.muPluginsDir === site.location.muPluginsDir;
+  const cleaned = isKnownLocation ? await removeMisplaced(dataDir, site.id, site.location) : [];
   return { ...site, outcome, cleaned };
 }
 
 /** Before the lock is taken: PHP may be slow. */
-async function askWordPress(dataDir: string, options: AttachOptions, folder: NamedFolder): Promise<Told | null> {
+async function queryWordPress(
+  dataDir: string,
+  options: AttachOptions,
+  folder: NamedFolder,
+): Promise<ReportedMuPlugins | null> {
   const config = await readConfig(dataDir);
-  const there = findThere(await placeSites(dataDir, config), options, folder);
+  const there = findThere(await locateSites(dataDir, config), options, folder);
   const { wordpressDir } = folder;
   const page = toPage({ hosts: options.hosts ?? there?.hosts ?? [], home: options.home ?? there?.home ?? '' });
   const proof = there === undefined ? undefined : await toProof(dataDir, there.id, { wordpressDir });
-  return askMuPluginsFolder({ wordpressDir }, page, proof);
+  return readMuPluginsFolder({ wordpressDir }, page, proof);
 }
 
 /**
  * Earlier versions of guard kept a record of files, and not where they are. Where nobody had named a folder, they are in the
  * usual one.
  */
-async function enterUsualPlace(
+async function enterUsualLocation(
   dataDir: string,
   id: SiteId,
   { wordpressDir }: Release,
@@ -281,7 +286,7 @@ async function findToMove(
   dataDir: string,
   id: SiteId,
   muPluginsDir: string,
-  placed: readonly PlacedSite[],
+  placed: readonly LocatedSite[],
 ): Promise<readonly SiteId[]> {
   const found: SiteId[] = [];
   for (const { site, muPluginsDir: theirs } of placed) {
@@ -302,7 +307,7 @@ interface NamedFolder {
  * The attached site that the operator means.
  * @throws CommandError when it could be one or another
  */
-function findThere(placed: readonly PlacedSite[], options: AttachOptions, folder: NamedFolder): SiteEntry | undefined {
+function findThere(placed: readonly LocatedSite[], options: AttachOptions, folder: NamedFolder): SiteEntry | undefined {
   const { muPluginsDir: plugins } = options;
   const found = findNamedSite(placed, {
     ...folder,

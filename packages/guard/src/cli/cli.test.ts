@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, runBeside, serve } from '../../test/support/command-line.js';
+import { run, runInChild, serve } from '../../test/support/command-line.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { callApi } from '../../test/support/running-guard.js';
 import { scratchFolder } from '../../test/support/scratch.js';
@@ -17,7 +17,7 @@ import { openSqlite } from '../storage/sqlite.js';
 async function attached() {
   const [wordpress, dataDir, connector] = [await wordpressFolder(), await scratchFolder(), await fakeConnector()];
   const attach = (...more: string[]) =>
-    runBeside(
+    runInChild(
       'attach',
       '--wordpress',
       wordpress,
@@ -78,8 +78,8 @@ describe('the configuration', () => {
     expect(await attach()).toMatchObject({ status: 0, stderr: '' });
     expect(await attach()).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(await readFile(file, 'utf8')).sites).toMatchObject([own]);
-    expect((await runBeside('status', '--data-dir', dataDir)).stderr).toBe('');
-    expect(await runBeside('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
+    expect((await runInChild('status', '--data-dir', dataDir)).stderr).toBe('');
+    expect(await runInChild('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ metrics: more.metrics, branding: { ebook } });
     // The new site has another key.
     connector.mode = 'broken';
@@ -108,7 +108,7 @@ describe('sites import', () => {
       const file = join(dataDir, 'sites', 'example-com.secret');
       connector.secret = readFileSync(file, 'utf8').trim();
     };
-    expect(await runBeside('sites', 'import', file, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
+    expect(await runInChild('sites', 'import', file, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites).toMatchObject([own]);
   });
 });
@@ -222,20 +222,20 @@ describe('attach', () => {
 
     it('has status say at which sites they pass, under a heading of its own, as no problem', async () => {
       const { attach, dataDir } = await attached();
-      const told = await runBeside('status', '--data-dir', dataDir);
-      expect(told.stdout).toContain('  Direct requests: allowed');
-      expect(told.stdout).toContain(
+      const outcome = await runInChild('status', '--data-dir', dataDir);
+      expect(outcome.stdout).toContain('  Direct requests: allowed');
+      expect(outcome.stdout).toContain(
         'Do not forget:\n  Site site: direct requests are allowed, so visitors can go past guard. No visitor has come through guard yet. Run `security-optimizer attach` with --require-guard when they come through guard.\n',
       );
       await visited(dataDir, 45);
-      const report = JSON.parse((await runBeside('status', '--data-dir', dataDir, '--json')).stdout);
+      const report = JSON.parse((await runInChild('status', '--data-dir', dataDir, '--json')).stdout);
       expect(report).toMatchObject({
         sites: [{ directRequests: 'allowed' }],
         warnings: [expect.stringContaining('They come through guard now')],
         problems: expect.not.arrayContaining([expect.stringContaining('irect requests')]),
       });
       expect((await attach('--require-guard')).status).toBe(0);
-      const closedNow = JSON.parse((await runBeside('status', '--data-dir', dataDir, '--json')).stdout);
+      const closedNow = JSON.parse((await runInChild('status', '--data-dir', dataDir, '--json')).stdout);
       expect(closedNow).toMatchObject({ sites: [{ directRequests: 'refused' }], warnings: [] });
     });
 
@@ -343,7 +343,7 @@ describe('status', () => {
   ])('says plainly that %s, with exit code 1', async (_what, fault, state) => {
     const { dataDir, connector } = await attached();
     Object.assign(connector, fault);
-    const { status, stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+    const { status, stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
     const report = JSON.parse(stdout);
     expect(status).toBe(1);
     expect(report.sites[0].connector).toBe(state);
@@ -353,7 +353,7 @@ describe('status', () => {
 
   it('shows what it sees as text too', async () => {
     const { dataDir } = await attached();
-    const { stdout } = await runBeside('status', '--data-dir', dataDir);
+    const { stdout } = await runInChild('status', '--data-dir', dataDir);
     expect(stdout).toContain('Guard:     not running');
     expect(stdout).toContain('Database:  none yet; guard makes it when it starts');
     expect(stdout).toContain('Connector: answers (version 0.1.0)');
@@ -377,14 +377,14 @@ describe('status', () => {
     };
     const unchanged = async (when: string) => {
       const before = await look();
-      const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+      const { stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
       expect([when, await look()]).toEqual([when, before]);
       return JSON.parse(stdout).storage;
     };
     expect(await unchanged('never started')).toMatchObject({ ok: true, detail: expect.stringContaining('none yet') });
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const { child } = await serve(dataDir);
-      expect((await runBeside('status', '--data-dir', dataDir, '--json')).stdout).toContain('"running":true');
+      expect((await runInChild('status', '--data-dir', dataDir, '--json')).stdout).toContain('"running":true');
       child.kill(signal);
       await once(child, 'exit');
       expect(await unchanged(signal)).toEqual({ ok: true, detail: null });
@@ -400,11 +400,11 @@ describe('status', () => {
     const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
     await store.write({ site: 'site', visits: packVisits([]), dropped: 1204 });
     await store.close();
-    const { stdout } = await runBeside('status', '--data-dir', dataDir);
+    const { stdout } = await runInChild('status', '--data-dir', dataDir);
     expect(stdout).toContain('Activity:  ready, 0.');
     expect(stdout).toContain('1,204 visits of the last 24 hours were not recorded');
     await writeFile(join(dataDir, 'activity.sqlite'), 'no database '.repeat(2000));
-    const report = JSON.parse((await runBeside('status', '--data-dir', dataDir, '--json')).stdout);
+    const report = JSON.parse((await runInChild('status', '--data-dir', dataDir, '--json')).stdout);
     expect(report.activity).toMatchObject({ ok: false, detail: expect.stringContaining('corrupt') });
     expect(report.sites[0].droppedVisits).toBeNull();
     expect(report.problems.some((text: string) => text.includes('Activity Log'))).toBe(true);

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bin, runBeside, runIn } from '../../test/support/command-line.js';
+import { bin, runIn, runInChild } from '../../test/support/command-line.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 import { parseConfig } from '../config/config-file.js';
 
 /** Words of an `attach` of a new WordPress. */
-const attachWords = (dataDir: string, wordpress: string, ...hosts: string[]): string[] => [
+const toAttachArgs = (dataDir: string, wordpress: string, ...hosts: string[]): string[] => [
   ...['attach', '--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
   ...['--data-dir', dataDir, ...hosts.flatMap((host) => ['--host', host])],
 ];
@@ -33,7 +33,7 @@ describe('commands that change the configuration at the same time', () => {
     const hosts = [1, 2, 3, 4].flatMap((number) => [`shop${number}.example.com`, `shop${number}-example.com`]);
     const folders = await Promise.all(hosts.map(() => wordpressFolder()));
     const done = await Promise.all(
-      hosts.map((host, index) => runBeside(...attachWords(dataDir, folders[index] as string, host))),
+      hosts.map((host, index) => runInChild(...toAttachArgs(dataDir, folders[index] as string, host))),
     );
     expect(done.map(({ status, stderr }) => [status, stderr])).toEqual(hosts.map(() => [0, '']));
     const sites = await readSites(dataDir);
@@ -47,7 +47,7 @@ describe('commands that change the configuration at the same time', () => {
 
   it('4 attach of the same WordPress at once make one site', async () => {
     const [dataDir, wordpress] = [await scratchFolder(), await wordpressFolder()];
-    const done = await Promise.all([1, 2, 3, 4].map(() => runBeside(...attachWords(dataDir, wordpress))));
+    const done = await Promise.all([1, 2, 3, 4].map(() => runInChild(...toAttachArgs(dataDir, wordpress))));
     expect(done.map(({ status, stderr }) => [status, stderr])).toEqual([1, 2, 3, 4].map(() => [0, '']));
     expect(await readSites(dataDir)).toMatchObject([{ id: 'site' }]);
     expect(await keyInWordPress(wordpress)).toBe((await readFile(join(dataDir, 'sites/site.secret'), 'utf8')).trim());
@@ -56,11 +56,11 @@ describe('commands that change the configuration at the same time', () => {
   it('attach and detach of different sites at once: what was attached is there, what was detached is gone', async () => {
     const dataDir = await scratchFolder();
     const folders = await Promise.all([1, 2, 3, 4, 5, 6].map(() => wordpressFolder()));
-    const words = (index: number) => attachWords(dataDir, folders[index] as string, `s${index}.example.com`);
-    for (const index of [0, 1, 2]) expect((await runBeside(...words(index))).status).toBe(0);
+    const args = (index: number) => toAttachArgs(dataDir, folders[index] as string, `s${index}.example.com`);
+    for (const index of [0, 1, 2]) expect((await runInChild(...args(index))).status).toBe(0);
     const done = await Promise.all([
-      ...[0, 1, 2].map((index) => runBeside('detach', '--data-dir', dataDir, '--site', `s${index}-example-com`)),
-      ...[3, 4, 5].map((index) => runBeside(...words(index))),
+      ...[0, 1, 2].map((index) => runInChild('detach', '--data-dir', dataDir, '--site', `s${index}-example-com`)),
+      ...[3, 4, 5].map((index) => runInChild(...args(index))),
     ]);
     expect(done.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0, 0]);
     expect((await readSites(dataDir)).map(({ id }) => id).sort()).toEqual([3, 4, 5].map((n) => `s${n}-example-com`));
@@ -68,7 +68,7 @@ describe('commands that change the configuration at the same time', () => {
 
   it('a command that was killed while it changed the configuration holds up nobody', async () => {
     const dataDir = await scratchFolder();
-    expect((await runBeside(...attachWords(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
+    expect((await runInChild(...toAttachArgs(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
     // Reading a pipe that nobody writes to, the first one stands still in the middle of its change.
     const traffic = join(dataDir, 'sites', 'b-example-com.traffic');
     execFileSync('mkfifo', ['-m', '600', traffic]);
@@ -81,8 +81,8 @@ describe('commands that change the configuration at the same time', () => {
       requireGuard: false,
     };
     await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ sites: [...(await readSites(dataDir)), site] }));
-    const words = [...attachWords(dataDir, wordpress), '--require-guard'];
-    const holder = spawn(process.execPath, [bin, ...words], { stdio: 'ignore' });
+    const args = [...toAttachArgs(dataDir, wordpress), '--require-guard'];
+    const holder = spawn(process.execPath, [bin, ...args], { stdio: 'ignore' });
     onTestFinished(() => void holder.kill('SIGKILL'));
     // A writer can only open the pipe once it is being read.
     const writer = spawn('sh', ['-c', `exec 3>"$0"; echo open; exec sleep 600`, traffic], {
@@ -91,7 +91,7 @@ describe('commands that change the configuration at the same time', () => {
     onTestFinished(() => void writer.kill('SIGKILL'));
     await once(writer.stdout, 'data');
     let ended = false;
-    const second = runBeside(...attachWords(dataDir, await wordpressFolder(), 'c.example.com')).finally(() => {
+    const second = runInChild(...toAttachArgs(dataDir, await wordpressFolder(), 'c.example.com')).finally(() => {
       ended = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -103,13 +103,13 @@ describe('commands that change the configuration at the same time', () => {
 
   it('killed at any moment leaves the old configuration or the new one, and nothing that the next one stumbles over', async () => {
     const dataDir = await scratchFolder();
-    expect((await runBeside(...attachWords(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
-    for (let turn = 0; turn < 12; turn++) {
-      const words = attachWords(dataDir, await wordpressFolder(), `killed${turn}.example.com`);
-      const child = spawn(process.execPath, [bin, ...words], { stdio: 'ignore' });
+    expect((await runInChild(...toAttachArgs(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
+    for (let round = 0; round < 12; round++) {
+      const args = toAttachArgs(dataDir, await wordpressFolder(), `killed${round}.example.com`);
+      const child = spawn(process.execPath, [bin, ...args], { stdio: 'ignore' });
       const ended = once(child, 'exit');
       const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
-      if (turn % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 100 + turn * 60));
+      if (round % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 100 + round * 60));
       // Right behind the moment in which the file is written.
       else
         await eventually(
@@ -119,7 +119,7 @@ describe('commands that change the configuration at the same time', () => {
       await ended;
       expect((await readSites(dataDir))[0]?.id).toBe('a-example-com');
     }
-    expect((await runBeside(...attachWords(dataDir, await wordpressFolder(), 'z.example.com'))).status).toBe(0);
+    expect((await runInChild(...toAttachArgs(dataDir, await wordpressFolder(), 'z.example.com'))).status).toBe(0);
     expect((await readSites(dataDir)).at(-1)?.id).toBe('z-example-com');
     expect((await readdir(dataDir)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
@@ -139,7 +139,7 @@ describe('what attach and detach write', () => {
     };
     await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ sites: [site] }));
     const env = { SECURITY_OPTIMIZER_DATABASE: 'sqlite:elsewhere.sqlite', SECURITY_OPTIMIZER_LOG_LEVEL: 'debug' };
-    expect(runIn(env, attachWords(dataDir, wordpress))).toMatchObject({ status: 0, stderr: '' });
+    expect(runIn(env, toAttachArgs(dataDir, wordpress))).toMatchObject({ status: 0, stderr: '' });
     expect(await readSites(dataDir)).toMatchObject([site]);
     const written = JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8'));
     expect(written).toMatchObject({ database: 'sqlite:guard.sqlite', logLevel: 'info' });

@@ -6,7 +6,7 @@ import type { SiteId } from '../site.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import {
   type ConnectorSources,
-  type KeyPlace,
+  type KeyLocation,
   runSiteTask,
   type SecretContent,
   type SiteResults,
@@ -176,7 +176,7 @@ export async function installConnector(
     shared = null,
     key = 'secret.php',
     ...options
-  }: SiteTaskOptions & { readonly shared?: string | null; readonly key?: KeyPlace } = {},
+  }: SiteTaskOptions & { readonly shared?: string | null; readonly key?: KeyLocation } = {},
 ): Promise<SiteResults['install']> {
   const { files, loader } = await readConnector(sources, shared);
   const recorded = await record.read();

@@ -13,7 +13,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bin, run, runBeside, waitForOutcome } from '../../test/support/command-line.js';
+import { bin, run, runInChild, waitForOutcome } from '../../test/support/command-line.js';
 import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { makeSite, type SiteLayout } from '../../test/support/site-layouts.js';
@@ -60,7 +60,7 @@ async function site(layout: SiteLayout) {
     '--data-dir',
     dataDir,
   ];
-  const attach = (upstream: string, ...more: string[]) => runBeside(...line(upstream), ...more);
+  const attach = (upstream: string, ...more: string[]) => runInChild(...line(upstream), ...more);
   const config = () => JSON.parse(readFileSync(join(dataDir, 'guard.json'), 'utf8'));
   const key = () => readFileSync(join(dataDir, 'sites', 'site.secret'), 'utf8').trim();
   return { ...at, dataDir, line, attach, config, key };
@@ -86,24 +86,26 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
   it.each(LAYOUTS)('is asked of WordPress itself, and the connector is there: %s', async (_name, layout) => {
     const at = await site(layout);
     const connector = await runningWordPress(at);
-    const told = await at.attach(connector.upstream);
-    expect(told).toMatchObject({ status: 0, stderr: '' });
-    expect(told.stdout).toContain(`WordPress loads its must-use plugins from ${at.loads}: the connector is there.\n`);
+    const outcome = await at.attach(connector.upstream);
+    expect(outcome).toMatchObject({ status: 0, stderr: '' });
+    expect(outcome.stdout).toContain(
+      `WordPress loads its must-use plugins from ${at.loads}: the connector is there.\n`,
+    );
     expect(filesIn(at.loads).sort()).toEqual(['security-optimizer', 'security-optimizer.php']);
     if (at.unused !== at.loads) expect(filesIn(at.unused)).toEqual([]);
     expect(at.config().sites).toMatchObject([{ muPluginsDir: at.loads, wordpressDir: at.wordpress }]);
     expect((await at.attach(connector.upstream)).stdout).toContain('Brought up to date: site site.');
-    expect((await runBeside('detach', '--data-dir', at.dataDir)).status).toBe(0);
+    expect((await runInChild('detach', '--data-dir', at.dataDir)).status).toBe(0);
     expect(filesIn(at.loads)).toEqual([]);
   });
 
   it('is asked also while WordPress does not run, whose database is down: then what is not verified is said', async () => {
     const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
-    const told = await at.attach(NOWHERE);
-    expect(told).toMatchObject({ status: 0, stderr: '' });
+    const outcome = await at.attach(NOWHERE);
+    expect(outcome).toMatchObject({ status: 0, stderr: '' });
     expect(filesIn(at.loads)).toContain('security-optimizer.php');
-    expect(told.stdout).toContain(`It is not verified that WordPress runs the connector from ${at.loads}`);
-    expect(told.stdout).toContain(`security-optimizer doctor site --data-dir ${at.dataDir}`);
+    expect(outcome.stdout).toContain(`It is not verified that WordPress runs the connector from ${at.loads}`);
+    expect(outcome.stdout).toContain(`security-optimizer doctor site --data-dir ${at.dataDir}`);
   });
 
   it('is not verified while WordPress is not set up, and that is no error', async () => {
@@ -113,8 +115,8 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
-    const told = await at.attach(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    expect(told).toMatchObject({
+    const outcome = await at.attach(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(outcome).toMatchObject({
       status: 0,
       stderr: '',
       stdout: expect.stringContaining('WordPress is not set up yet.'),
@@ -210,9 +212,9 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
     const key = at.key();
     writeFileSync(join(at.root, 'web', 'wp-config.php'), settings);
     const connector = await runningWordPress(at);
-    const told = await at.attach(connector.upstream);
-    expect(told).toMatchObject({ status: 0, stderr: '' });
-    expect(told.stdout).toContain(`Taken out of ${guessed}: the connector and its key.\n`);
+    const outcome = await at.attach(connector.upstream);
+    expect(outcome).toMatchObject({ status: 0, stderr: '' });
+    expect(outcome.stdout).toContain(`Taken out of ${guessed}: the connector and its key.\n`);
     expect(filesIn(guessed)).toEqual([]);
     expect(at.key()).toBe(key);
     expect(readFileSync(join(at.loads, 'security-optimizer', 'secret.php'), 'utf8')).toContain(key);
@@ -243,14 +245,14 @@ describe('a connector that does not answer from where it was put', () => {
     expect([at.config(), at.key()]).toEqual([config, key]);
     expect(filesIn(wrong)).toEqual([]);
     expect(filesIn(at.loads)).toContain('security-optimizer.php');
-    expect((await runBeside('status', '--json', '--data-dir', at.dataDir)).stdout).toContain('"connector":"ok"');
+    expect((await runInChild('status', '--json', '--data-dir', at.dataDir)).stdout).toContain('"connector":"ok"');
   });
 
   it.skipIf(!hasPhp)('leaves the note of a detached site as it was, so that it can be taken up still', async () => {
     const at = await site(skeleton);
     const connector = await runningWordPress(at);
     expect((await at.attach(connector.upstream)).status).toBe(0);
-    expect((await runBeside('detach', '--data-dir', at.dataDir)).status).toBe(0);
+    expect((await runInChild('detach', '--data-dir', at.dataDir)).status).toBe(0);
     const note = readFileSync(join(at.dataDir, 'sites', 'site.retired'), 'utf8');
     const again = ['--site', 'site'];
     expect((await at.attach(connector.upstream, ...again, '--mu-plugins', at.unused)).status).toBe(1);
@@ -276,13 +278,13 @@ describe('a connector that does not answer from where it was put', () => {
     const at = await site(skeleton);
     at.configure('exit;');
     const connector = await runningWordPress(at);
-    const told = await at.attach(connector.upstream);
-    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('has no connector plugin') });
-    expect(told.stderr).toContain(at.unused);
-    expect(told.stderr).toContain('--mu-plugins');
+    const outcome = await at.attach(connector.upstream);
+    expect(outcome).toMatchObject({ status: 1, stderr: expect.stringContaining('has no connector plugin') });
+    expect(outcome.stderr).toContain(at.unused);
+    expect(outcome.stderr).toContain('--mu-plugins');
     expect(filesIn(at.unused)).toContain('security-optimizer.php');
     expect(at.config().sites).toHaveLength(1);
-    const all = await runBeside('attach', '--all', '--data-dir', at.dataDir);
+    const all = await runInChild('attach', '--all', '--data-dir', at.dataDir);
     expect(all).toMatchObject({ status: 1, stderr: expect.stringContaining('Site site: What answers for the host') });
   });
 
@@ -300,8 +302,8 @@ describe('a connector that does not answer from where it was put', () => {
     const file = join(at.dataDir, 'import.json');
     const entry = { wordpressDir: at.wordpress, upstream: connector.upstream, hosts: ['*'] };
     writeFileSync(file, JSON.stringify({ sites: [entry] }));
-    const told = await runBeside('sites', 'import', file, '--data-dir', at.dataDir);
-    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('has no connector plugin') });
+    const outcome = await runInChild('sites', 'import', file, '--data-dir', at.dataDir);
+    expect(outcome).toMatchObject({ status: 1, stderr: expect.stringContaining('has no connector plugin') });
   });
 });
 

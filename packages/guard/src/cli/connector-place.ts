@@ -11,8 +11,8 @@ import { StorageError } from '../storage/storage-error.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
-import { judgePlace, type PlaceResponse, type ToldFolder } from '../wordpress/must-use-folder.js';
-import { type KeyPlace, type KeyProof, runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
+import { judgeLocation, type LocationResponse, type ReportedFolder } from '../wordpress/must-use-folder.js';
+import { type KeyLocation, type KeyProof, runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
 import { toNamedHost } from '../wordpress/site-origin.js';
 import { updateConfig } from './config-store.js';
 import { forgetRelease, type Release, readReleases } from './releases.js';
@@ -30,7 +30,7 @@ const KEY_ADVICE =
   'The key is found by the folder of WordPress: where PHP sees that under another path, as in a container, attach with --external-key.';
 
 /** What WordPress's own configuration says, and the user as whom it was read. */
-export interface Told extends ToldFolder {
+export interface ReportedMuPlugins extends ReportedFolder {
   readonly uid: number;
 }
 
@@ -39,11 +39,11 @@ export interface Told extends ToldFolder {
  * @param site `host` and `path` of a page, since configurations of several sites look at them
  * @returns null where that can't be asked: without PHP on the command line, without `wp-config.php`, …
  */
-export async function askMuPluginsFolder(
+export async function readMuPluginsFolder(
   folders: WordPressFolders,
   site: { readonly host: string; readonly path: string },
   proof: KeyProof | undefined,
-): Promise<Told | null> {
+): Promise<ReportedMuPlugins | null> {
   try {
     const task = { kind: 'ask-folder', ...site, timeoutMs: PHP_MS } as const;
     const { folder, uid } = await runSiteTask(folders, task, { proof });
@@ -56,13 +56,13 @@ export async function askMuPluginsFolder(
 }
 
 /** Where a connector was installed, and what WordPress says of it. */
-export interface InstalledPlace extends Release {
-  readonly told: Told | null;
-  readonly key: KeyPlace;
+export interface InstalledLocation extends Release {
+  readonly reported: ReportedMuPlugins | null;
+  readonly key: KeyLocation;
 }
 
 /** What came of looking whether the connector runs; `text` is for the operator. */
-export type PlaceOutcome =
+export type LocationOutcome =
   | { readonly kind: 'confirmed' }
   /** The connector is not where WordPress loads it from. */
   | { readonly kind: 'wrong'; readonly text: string }
@@ -75,11 +75,15 @@ export type PlaceOutcome =
  * Has WordPress show by a signed call that the connector runs from where it was installed. The caller must not hold the
  * lock of the configuration, since WordPress may take long.
  */
-export async function verifyPlace(dataDir: string, id: SiteId, place: InstalledPlace): Promise<PlaceOutcome> {
-  const { wordpressDir, muPluginsDir } = place;
+export async function verifyLocation(
+  dataDir: string,
+  id: SiteId,
+  location: InstalledLocation,
+): Promise<LocationOutcome> {
+  const { wordpressDir, muPluginsDir } = location;
   const called = await callConnector(dataDir, id);
-  const told = place.told?.muPluginsDir ?? null;
-  const verdict = judgePlace({ wordpressDir, muPluginsDir, told, response: called.response });
+  const reportedDir = location.reported?.muPluginsDir ?? null;
+  const verdict = judgeLocation({ wordpressDir, muPluginsDir, reported: reportedDir, response: called.response });
   const advice = called.shared === null ? '' : ` ${sharedAdvice(called.shared)}`;
   const check = `security-optimizer doctor ${id} --data-dir ${dataDir}`;
   const byHand = `The operator puts its key in place: \`attach --print --site ${id}\` shows it, and where it may be.`;
@@ -87,20 +91,20 @@ export async function verifyPlace(dataDir: string, id: SiteId, place: InstalledP
     case 'confirmed':
       return verdict;
     case 'wrong':
-      return { kind: 'wrong', text: describeWrongPlace(muPluginsDir, verdict.folder) };
+      return { kind: 'wrong', text: describeWrongLocation(muPluginsDir, verdict.folder) };
     case 'missing': {
-      if (place.key === 'external') {
+      if (location.key === 'external') {
         return { kind: 'unverified', text: `WordPress does not run with the key of the site ${id} yet. ${byHand}` };
       }
       const where =
-        told === null
+        reportedDir === null
           ? `The connector is in ${muPluginsDir}; if WordPress loads its must-use plugins from another folder, attach it again with --mu-plugins and that folder.`
           : `The connector is in ${muPluginsDir}, from where WordPress loads its must-use plugins: check that --upstream and --host lead to this WordPress.`;
-      const key = place.key === 'by-path' ? ` ${KEY_ADVICE}` : '';
+      const key = location.key === 'by-path' ? ` ${KEY_ADVICE}` : '';
       return { kind: 'missing', text: `${called.detail} ${where}${key} To look again: ${check}${advice}` };
     }
     case 'unverified': {
-      const key = place.key === 'external' ? ` ${byHand}` : '';
+      const key = location.key === 'external' ? ` ${byHand}` : '';
       const text = `It is not verified that WordPress runs the connector from ${muPluginsDir}: ${called.detail} When WordPress runs: ${check}${key}${advice}`;
       // A site that is closed without its shared connector answers 503.
       const isClosed = called.shared !== null && / 503\b/.test(called.detail);
@@ -115,7 +119,7 @@ export function toUnverifiedText(sites: readonly SiteId[]): string {
 }
 
 /** Names both folders and the option to use. */
-export function describeWrongPlace(muPluginsDir: string, folder: string): string {
+export function describeWrongLocation(muPluginsDir: string, folder: string): string {
   return `WordPress loads its must-use plugins from ${folder}, and not from ${muPluginsDir}. Attach it with --mu-plugins ${folder}.`;
 }
 
@@ -144,7 +148,7 @@ export async function readStoredFacts(
 }
 
 interface Called {
-  readonly response: PlaceResponse;
+  readonly response: LocationResponse;
   /** Why there was no signed answer; empty when there was one. */
   readonly detail: string;
   /** Folder with the releases that sites share, or null. */
@@ -192,10 +196,10 @@ async function callConnector(dataDir: string, id: SiteId): Promise<Called> {
  *
  * @throws SiteFilesError
  */
-export async function removeMisplaced(dataDir: string, id: SiteId, place: Release): Promise<readonly string[]> {
+export async function removeMisplaced(dataDir: string, id: SiteId, location: Release): Promise<readonly string[]> {
   return updateConfig(dataDir, async ({ sites }) => {
     const misplaced = (await readReleases(dataDir, id)).filter(
-      (release) => release.wordpressDir === place.wordpressDir && release.muPluginsDir !== place.muPluginsDir,
+      (release) => release.wordpressDir === location.wordpressDir && release.muPluginsDir !== location.muPluginsDir,
     );
     const removed: string[] = [];
     for (const release of misplaced) {

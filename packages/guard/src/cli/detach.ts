@@ -11,11 +11,11 @@ import { type Command, CommandError, readOptions, required, UsageError } from '.
 import { readConfig, updateConfig } from './config-store.js';
 import { fileRecord } from './connector-files.js';
 import { readStoredFacts } from './connector-place.js';
-import { type ErasedRows, eraseSite, tellErased } from './erase.js';
+import { type ErasedRows, eraseSite, printErased } from './erase.js';
 import { deleteReleases, forgetFormerReleases, readReleases, toUsualMuPlugins } from './releases.js';
 import { removeFromRelease } from './remove-connector.js';
-import { noteRetired } from './retired-sites.js';
-import { applyConfiguration, tellServed } from './running-guard.js';
+import { recordRetired } from './retired-sites.js';
+import { applyConfiguration, printServed } from './running-guard.js';
 
 /** How long WordPress may take to clean its database, milliseconds. */
 const FORGET_TIMEOUT_MS = 10_000;
@@ -65,7 +65,7 @@ export async function detach(options: {
           folders === null
             ? { hasOthers: false, isInUse: false }
             : await removeConnectorEverywhere(dataDir, site.id, folders, others);
-        await noteRetired(dataDir, { ...site, wordpressDir: folders?.wordpressDir ?? null });
+        await recordRetired(dataDir, { ...site, wordpressDir: folders?.wordpressDir ?? null });
         gone.push(site);
         outcomes.push({ ...outcome, hasOthers, isInUse, failure: null });
       } catch (error) {
@@ -179,7 +179,7 @@ database.`,
     const detached = outcomes.filter(({ failure }) => failure === null);
     if (detached.length > 0) process.stdout.write(`Detached: ${detached.map(({ site }) => site).join(', ')}.\n`);
     for (const { site, erased } of detached) {
-      if (erased !== null) await tellErased(dataDir, site, erased);
+      if (erased !== null) await printErased(dataDir, site, erased);
       else process.stdout.write(`Settings and log of ${site} are kept, for \`attach --site ${site}\`.\n`);
     }
     for (const { site } of detached.filter(({ forgotten }) => !forgotten)) {
@@ -198,7 +198,7 @@ database.`,
     for (const { site, failure } of outcomes) {
       if (failure !== null) process.stderr.write(`${site} stays attached: ${failure}\n`);
     }
-    const isApplied = values.purge || (await tellServed(dataDir, { needsGuard: false }));
+    const isApplied = values.purge || (await printServed(dataDir, { needsGuard: false }));
     return isApplied && detached.length === outcomes.length ? 0 : 1;
   },
 };

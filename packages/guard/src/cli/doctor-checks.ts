@@ -2,7 +2,7 @@
  * What `doctor` concludes from what it has seen of a site: pure rules over plain data. Every text says what is wrong, and
  * `advice` what to do.
  */
-import { describeCachePastGuard, toServerBehindWarnings } from './server-behind.js';
+import { describeCachePastGuard, toUpstreamServerWarnings } from './server-behind.js';
 import { sharedAdvice } from './shared-connector.js';
 import type { SiteStatus, StatusReport } from './status.js';
 
@@ -146,12 +146,12 @@ export function checkPolicy(inSync: boolean | null, pausedUntil: string | null):
  * Whether the web server behind guard sees each visitor, and keeps what is for the machine alone to itself.
  * @param upstream `SiteConfig.upstream`
  */
-export function checkServerBehind(
+export function checkUpstreamServer(
   { visitors, openPages }: Pick<SiteStatus, 'visitors' | 'openPages'>,
   upstream: string,
 ): Finding {
   const isAddressSeen = visitors === null ? null : visitors === 'seen';
-  const [first, ...more] = toServerBehindWarnings(
+  const [first, ...more] = toUpstreamServerWarnings(
     // It is told with the direct requests.
     { isAddressSeen, openPages, cachePastGuard: null },
     upstream,

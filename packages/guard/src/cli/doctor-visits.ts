@@ -90,21 +90,21 @@ export async function visitDirectly(
 ): Promise<DirectVisits> {
   const path = home?.pathname.replace(/\/+$/, '') ?? '';
   const connect = toUpstreamAddress(site.upstream);
-  const asked = toSiteOrigin(site, home && { homeUrl: home.href });
-  const ask = (target: string, origin: SiteOrigin) => {
+  const requested = toSiteOrigin(site, home && { homeUrl: home.href });
+  const send = (target: string, origin: SiteOrigin) => {
     const headers = { host: origin.host, ...toForwardedHeaders({ ...origin, address: OWN_ADDRESS }) };
     return visit(new URL(`http://localhost${path}${target}`), { headers, connect });
   };
   const hello = '/index.php?rest_route=/security-optimizer-connector/v1/hello';
-  let origin = asked;
-  let php = await ask(hello, origin);
+  let origin = requested;
+  let php = await send(hello, origin);
   // The public scheme is not known yet, and the web server serves one alone.
   const other = 'fault' in php ? null : getRedirectOrigin(toRedirect(php), origin);
   if (other !== null && other.host === origin.host) {
     origin = other;
-    php = await ask(hello, origin);
+    php = await send(hello, origin);
   }
-  const page = await ask('/', origin);
+  const page = await send('/', origin);
   return { php, page, clockAhead: 'fault' in php ? null : readClock(php) };
 }
 
@@ -115,7 +115,7 @@ function toRedirect({ status, headers }: VisitResponse) {
 
 /** `Date` tells whole seconds, of some time between request and response. */
 function readClock({ headers, sentAt, receivedAt }: VisitResponse): number | null {
-  const told = Date.parse(headers.date ?? '');
-  if (Number.isNaN(told)) return null;
-  return (told + 500 - (sentAt + receivedAt) / 2) / 1000;
+  const serverTime = Date.parse(headers.date ?? '');
+  if (Number.isNaN(serverTime)) return null;
+  return (serverTime + 500 - (sentAt + receivedAt) / 2) / 1000;
 }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { runBeside } from '../../test/support/command-line.js';
+import { runInChild } from '../../test/support/command-line.js';
 import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
 import { certificate, freePort } from '../../test/support/front-proxy.js';
 import { mailServer } from '../../test/support/mail-server.js';
@@ -157,12 +157,12 @@ function handOn(front: Front, guard: string, visitor: IncomingMessage, response:
   if (forwardedFor !== 'pass') delete headers['x-forwarded-for'];
   if (forwardedFor === 'set') headers['x-forwarded-for'] = visitor.socket.remoteAddress;
   if (forwardedProto) headers['x-forwarded-proto'] = 'https';
-  const asked = request(`${target}${visitor.url}`, { method: visitor.method, headers, agent: false }, (answer) => {
+  const outgoing = request(`${target}${visitor.url}`, { method: visitor.method, headers, agent: false }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);
   });
-  asked.on('error', () => response.destroy());
-  visitor.pipe(asked);
+  outgoing.on('error', () => response.destroy());
+  visitor.pipe(outgoing);
 }
 
 const about = (findings: readonly Finding[], check: CheckName): Finding => {
@@ -203,7 +203,7 @@ describe('doctor at a site where all is well', () => {
   it('is a command with exit codes, text and JSON', async () => {
     const { dataDir, connect } = await site();
     const doctor = (...more: string[]) =>
-      runBeside('doctor', '--data-dir', dataDir, '--connect', `127.0.0.1:${connect.port}`, ...more);
+      runInChild('doctor', '--data-dir', dataDir, '--connect', `127.0.0.1:${connect.port}`, ...more);
     // The command trusts the system's authorities alone, so the test's certificate is the one problem.
     const asJson = await doctor('example-com', '--json');
     expect(asJson).toMatchObject({ status: 1, stderr: '' });

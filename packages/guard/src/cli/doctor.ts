@@ -27,7 +27,7 @@ import {
   checkMail,
   checkPolicy,
   checkRedirects,
-  checkServerBehind,
+  checkUpstreamServer,
   type Finding,
   type MailFacts,
 } from './doctor-checks.js';
@@ -108,7 +108,7 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
       proxyProtocol: config.proxyProtocol,
       ownAddresses: getOwnAddresses(),
     }),
-    checkServerBehind(status, site.upstream),
+    checkUpstreamServer(status, site.upstream),
     checkHttps(url, outside?.plain ?? null),
     checkCertificate(outside?.inspected.visit?.certificate ?? null, systemClock()),
     checkScheme(url, arrival),

@@ -12,7 +12,7 @@ import { guardedTrafficFile } from '../wordpress/guarded-traffic.js';
 import { type Command, CommandError, checked, readOptions, required } from './command.js';
 import { hasConfig, updateConfig } from './config-store.js';
 import { fileRecord } from './connector-files.js';
-import { findRetired, noteErased } from './retired-sites.js';
+import { findRetired, recordErased } from './retired-sites.js';
 
 /**
  * Removes everything that is stored of a site that is not attached: settings, record of changes, Activity Log, second
@@ -36,7 +36,7 @@ export async function eraseSite(dataDir: string, id: SiteId): Promise<ErasedRows
     }
     await refuseInUse(dataDir, id);
     // From here on nobody can take the site up again.
-    await noteErased(dataDir, id);
+    await recordErased(dataDir, id);
     // Guard writes what it sees of a site's visitors until it is restarted, so also after `detach`.
     for (const file of [secretFile(dataDir, id), guardedTrafficFile(dataDir, id)]) await rm(file, { force: true });
     await fileRecord(dataDir, id).delete();
@@ -56,7 +56,7 @@ export async function refuseInUse(dataDir: string, id: SiteId): Promise<void> {
 }
 
 /** Tells what was erased, and what else the operator may want to remove. */
-export async function tellErased(dataDir: string, id: SiteId, { rows, unclean }: ErasedRows): Promise<void> {
+export async function printErased(dataDir: string, id: SiteId, { rows, unclean }: ErasedRows): Promise<void> {
   process.stdout.write(`Erased: site ${id}, ${rows.toLocaleString('en')} rows. Its id is not given again.\n`);
   for (const file of unclean) {
     process.stderr.write(
@@ -81,7 +81,7 @@ May run beside a guard that was started after the site was detached. The id is n
     const values = readOptions(args, { 'data-dir': { type: 'string' }, site: { type: 'string' } });
     const dataDir = resolve(required('data-dir', values['data-dir']));
     const id = checked('site', siteId, required('site', values.site));
-    await tellErased(dataDir, id, await eraseSite(dataDir, id));
+    await printErased(dataDir, id, await eraseSite(dataDir, id));
     return 0;
   },
 };

@@ -26,15 +26,15 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     const { wordpress, shared, print, readSites, readSecret } = await machine();
     const line = ['--wordpress', wordpress, '--host', 'shop.example', '--upstream', 'http://127.0.0.1:1'];
     expect(print(...line)).toMatchObject({ status: 2, stderr: expect.stringContaining('--shared-connector') });
-    const told = print(...line, '--shared-connector', shared);
-    expect(told).toMatchObject({ status: 0, stderr: '' });
+    const output = print(...line, '--shared-connector', shared);
+    expect(output).toMatchObject({ status: 0, stderr: '' });
     expect(await readdir(join(wordpress, 'wp-content'))).toEqual([]);
     // Guard knows no folder, so that neither `attach --all` nor a lost key leads it there.
     expect(await readSites()).toMatchObject([{ id: 'shop-example', wordpressDir: null, sharedConnector: shared }]);
-    expect(told.stdout).toContain(join(wordpress, 'wp-content', 'mu-plugins'));
-    expect(told.stdout).toContain(await readSecret('shop-example'));
-    expect(told.stdout).toContain("define( 'SECURITY_OPTIMIZER_KEY_FILE',");
-    expect(told.stdout).toContain('SECURITY_OPTIMIZER_REQUIRE_GUARD=0');
+    expect(output.stdout).toContain(join(wordpress, 'wp-content', 'mu-plugins'));
+    expect(output.stdout).toContain(await readSecret('shop-example'));
+    expect(output.stdout).toContain("define( 'SECURITY_OPTIMIZER_KEY_FILE',");
+    expect(output.stdout).toContain('SECURITY_OPTIMIZER_REQUIRE_GUARD=0');
     const again = print('--site', 'shop-example', '--require-guard', '--force');
     expect(again.stdout).toContain('SECURITY_OPTIMIZER_REQUIRE_GUARD=1');
     expect(again.stdout).toContain(await readSecret('shop-example'));
@@ -43,9 +43,9 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
 
   it('needs no folder of WordPress, which may be on another machine', async () => {
     const { shared, print, readSites, dataDir } = await machine();
-    const told = print('--host', 'shop.example', '--upstream', 'http://192.0.2.7', '--shared-connector', shared);
-    expect(told).toMatchObject({ status: 0, stdout: expect.stringContaining('WPMU_PLUGIN_DIR') });
-    expect(told.stdout).toContain('set_real_ip_from ADDRESS_OF_GUARD;');
+    const output = print('--host', 'shop.example', '--upstream', 'http://192.0.2.7', '--shared-connector', shared);
+    expect(output).toMatchObject({ status: 0, stdout: expect.stringContaining('WPMU_PLUGIN_DIR') });
+    expect(output.stdout).toContain('set_real_ip_from ADDRESS_OF_GUARD;');
     expect(await readSites()).toHaveLength(1);
     expect(run('attach', '--all', '--data-dir', dataDir)).toMatchObject({ status: 0 });
     expect(run('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
@@ -59,9 +59,9 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
       stdout: expect.stringContaining('`attach --print --site site` shows it'),
     });
     const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
-    const told = print('--wordpress', wordpress);
-    expect(told.stdout).toContain('`attach` has installed it');
-    expect(told.stdout).toContain(await readSecret('site'));
+    const output = print('--wordpress', wordpress);
+    expect(output.stdout).toContain('`attach` has installed it');
+    expect(output.stdout).toContain(await readSecret('site'));
     expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).toBe(before);
   });
 
@@ -81,9 +81,9 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
       } );
       require '${plugins}/security-optimizer.php';
       echo json_encode( array( Security_Optimizer_Secret::read(), SECURITY_OPTIMIZER_FILE, SECURITY_OPTIMIZER_DIR ) );`;
-    const told = spawnSync('php', ['-d', 'display_errors=1', '-r', code], { encoding: 'utf8' });
+    const output = spawnSync('php', ['-d', 'display_errors=1', '-r', code], { encoding: 'utf8' });
     const [release] = await readdir(shared);
-    expect(JSON.parse(told.stdout)).toEqual([
+    expect(JSON.parse(output.stdout)).toEqual([
       { secret: await readSecret('a-example'), require_guard: false },
       join(plugins, 'security-optimizer.php'),
       join(shared, release as string),

@@ -7,8 +7,8 @@ import { CommandError } from './command.js';
 import { updateConfig } from './config-store.js';
 import { fileRecord, findConnectorSources, installConnector } from './connector-files.js';
 import { enterRelease, isSameRelease, type Release, readReleases } from './releases.js';
-import { placeSites, refuseUnlessShared, siteSecret, toProof } from './site-entry.js';
-import { type PlacedSite, toKeyPlace } from './site-identity.js';
+import { locateSites, refuseUnlessShared, siteSecret, toProof } from './site-entry.js';
+import { type LocatedSite, toKeyLocation } from './site-identity.js';
 import { readNotes, restoreNotes } from './undo-attach.js';
 
 export interface PreparedRelease {
@@ -43,9 +43,9 @@ export async function prepareRelease(options: PreparedRelease): Promise<SiteId> 
     const proof = await toProof(dataDir, site.id, folders);
     const { hasKeys: isShared, muPluginsDir: plugins } = await runSiteTask(folders, { kind: 'inspect' }, { proof });
     const release = { wordpressDir, muPluginsDir: plugins };
-    const others = (await placeSites(dataDir, config)).filter((placed) => placed.site !== site);
+    const others = (await locateSites(dataDir, config)).filter((placed) => placed.site !== site);
     await refuseUnlessFree(dataDir, others, { named, ...release });
-    const key = toKeyPlace({ ...release, isShared, isExternal: site.externalKey ?? false }, others);
+    const key = toKeyLocation({ ...release, isShared, isExternal: site.externalKey ?? false }, others);
     const shared = site.sharedConnector ?? null;
     if (shared !== null) await refuseUnlessShared(sources, shared);
     const content = { secret: await siteSecret(dataDir, site.id), requireGuard: site.requireGuard };
@@ -80,7 +80,7 @@ function findDeployedSite({ sites }: ConfigFile, id: SiteId | undefined): SiteEn
 /** A folder of another site would get this site's key in place of its own. */
 async function refuseUnlessFree(
   dataDir: string,
-  others: readonly PlacedSite[],
+  others: readonly LocatedSite[],
   release: Release & { readonly named: string },
 ): Promise<void> {
   const isHere = (folders: Release) => isSameRelease(folders, release);

@@ -65,7 +65,7 @@ factor) and the owner's settings stay, and are named. Who visits the site afterw
   run: (args) =>
     withPerson(args, async (open) => {
       if (!open.yes) await confirm(open.person);
-      await tellErasure(open, await erasePerson(open));
+      await printErasure(open, await erasePerson(open));
       return 0;
     }),
 };
@@ -210,7 +210,7 @@ function eraseOnce(open: OpenPerson): Erasure {
   return { erased: { ...main.erased, ...log.erased }, kept: [...main.kept, ...log.kept] };
 }
 
-async function tellErasure({ dataDir, main, activity }: OpenPerson, { erased, kept }: Erasure): Promise<void> {
+async function printErasure({ dataDir, main, activity }: OpenPerson, { erased, kept }: Erasure): Promise<void> {
   const rows = Object.entries(erased).filter(([, count]) => count > 0);
   process.stdout.write(
     rows.length === 0

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runBeside, serve, spawnServe } from '../../test/support/command-line.js';
+import { runInChild, serve, spawnServe } from '../../test/support/command-line.js';
 import { openTestDatabase } from '../../test/support/database.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { callApi, dataFolderFor } from '../../test/support/running-guard.js';
@@ -36,8 +36,8 @@ describe('a second guard on a data folder', () => {
     const { dataDir } = await dataFolder();
     const first = await serve(dataDir);
     expect((await setFeeds(first.url, 1)).http).toBe(200);
-    for (let turn = 0; turn < 3; turn++) {
-      expect(await runBeside('serve', '--data-dir', dataDir)).toEqual({
+    for (let round = 0; round < 3; round++) {
+      expect(await runInChild('serve', '--data-dir', dataDir)).toEqual({
         status: 1,
         stdout: '',
         stderr: `Another guard runs on this data folder (process ${first.child.pid}).\n`,
@@ -68,7 +68,7 @@ describe('a second guard on a data folder', () => {
     await once(first.child, 'exit');
     // The number of a program that lives: this one.
     await writeFile(join(dataDir, 'guard.pid'), `${process.pid}\n`);
-    const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+    const { stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
     expect(JSON.parse(stdout).guard).toMatchObject({ running: false, pid: null });
     const second = await serve(dataDir);
     expect(await feeds(second.url)).toBe(1);
@@ -92,11 +92,11 @@ describe('the command line beside a guard that answers requests', () => {
     let last = 0;
     let changes = 0;
     const owner = (async () => {
-      for (let turn = 0; !over; turn++) {
-        const { http, body } = await setFeeds(url, turn % 2);
+      for (let round = 0; !over; round++) {
+        const { http, body } = await setFeeds(url, round % 2);
         if (http !== 200) odd.push([http, body]);
         else {
-          last = turn % 2;
+          last = round % 2;
           changes++;
         }
       }
@@ -110,9 +110,9 @@ describe('the command line beside a guard that answers requests', () => {
       ['unblock', '203.0.113.7'],
       ['away-mode', 'off'],
     ];
-    for (const words of [...commands, ...commands]) {
-      const { status, stderr } = await runBeside(...words, '--data-dir', dataDir);
-      if (status !== 0 && words[0] !== 'status') odd.push([words, status, stderr]);
+    for (const args of [...commands, ...commands]) {
+      const { status, stderr } = await runInChild(...args, '--data-dir', dataDir);
+      if (status !== 0 && args[0] !== 'status') odd.push([args, status, stderr]);
     }
     over = true;
     await Promise.all([visits, owner]);

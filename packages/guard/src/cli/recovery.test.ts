@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { run, runBeside, serve } from '../../test/support/command-line.js';
+import { run, runInChild, serve } from '../../test/support/command-line.js';
 import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { callApi, dataFolderFor } from '../../test/support/running-guard.js';
@@ -58,17 +58,17 @@ describe('while guard does not run', () => {
     [['login-url', 'reset'], 'login_url', custom, { ...custom, type: 'default' }, 'wp-login.php'],
     [['login-access', 'clear'], 'login_access', ['192.0.2.1'], [], 'list is empty'],
     [['away-mode', 'off'], 'away_mode', away, { type: 'off' }, 'Away Mode is off'],
-  ])('%j changes what is stored, and says who did it', async (words, name, before, after, text) => {
+  ])('%j changes what is stored, and says who did it', async (args, name, before, after, text) => {
     const { dataDir, store, stored, audited } = await dataFolder();
     await store({ [name]: before });
-    expect(run(...words, '--data-dir', dataDir)).toMatchObject({
+    expect(run(...args, '--data-dir', dataDir)).toMatchObject({
       status: 0,
       stdout: expect.stringContaining(text),
       stderr: '',
     });
     expect(await stored(name)).toEqual(after);
     expect(await audited()).toEqual([[name, before, after]]);
-    expect(run(...words, '--data-dir', dataDir).status).toBe(0);
+    expect(run(...args, '--data-dir', dataDir).status).toBe(0);
   });
 
   it('`unblock` lifts the lock of one address, an IPv6 one by its /64, or of all', async () => {
@@ -106,7 +106,7 @@ describe('while guard does not run', () => {
   it('`two-factor reset` forgets the factor by name or number, also when WordPress is down', async () => {
     const { connector, dataDir, db, audited } = await dataFolder();
     await insertFactor(db);
-    const done = await runBeside('two-factor', 'reset', 'owner', '--data-dir', dataDir);
+    const done = await runInChild('two-factor', 'reset', 'owner', '--data-dir', dataDir);
     expect(done).toEqual({ status: 0, stdout: 'Owner sets up a new second factor at the next login.\n', stderr: '' });
     expect(connector.endedSessions).toEqual([{ body: { users: [1] }, cookie: undefined }]);
     expect(await audited()).toEqual([['reset_2fa', { user: 1, login: 'Owner', on: true }, null]]);
@@ -133,9 +133,9 @@ describe('while guard does not run', () => {
     [['pause', '1441'], 'MINUTES: use 1 to 1440.'],
     [['pause', '1.5'], 'MINUTES: use 1 to 1440.'],
     [['resume', 'now'], 'Nothing but options can stand here.'],
-  ])('%j is refused with exit code 2 and changes nothing', async (words, text) => {
+  ])('%j is refused with exit code 2 and changes nothing', async (args, text) => {
     const { dataDir, audited } = await dataFolder();
-    expect(run(...words, '--data-dir', dataDir)).toMatchObject({ status: 2, stderr: expect.stringContaining(text) });
+    expect(run(...args, '--data-dir', dataDir)).toMatchObject({ status: 2, stderr: expect.stringContaining(text) });
     expect(await audited()).toEqual([]);
   });
 });
@@ -150,24 +150,24 @@ describe('while guard runs', () => {
     prepare: (db: TestDatabase) => Promise<void> = async () => {},
     stepMs = BETWEEN_PUSHES_MS,
   ) {
-    const world = await dataFolder();
-    await world.store(values);
-    await prepare(world.db);
-    const guard = await serve(world.dataDir, { NODE_OPTIONS: `--import=${moveClock}?step=${stepMs}` });
-    const { connector } = world;
+    const folder = await dataFolder();
+    await folder.store(values);
+    await prepare(folder.db);
+    const guard = await serve(folder.dataDir, { NODE_OPTIONS: `--import=${moveClock}?step=${stepMs}` });
+    const { connector } = folder;
     await eventually(() => connector.policy !== null);
     const status = async (path: string, init: RequestInit = {}) =>
       (await fetch(`${guard.url}${path}`, { redirect: 'manual', ...init })).status;
     /** The next change is pushed to WordPress at once: the last push was long ago. */
     const passes = () => void guard.child.kill('SIGUSR2');
-    return { ...world, guard, status, passes };
+    return { ...folder, guard, status, passes };
   }
 
   it('the login is back at its own address within seconds, in WordPress too', async () => {
     const { connector, dataDir, passes } = await running({ login_url: custom });
     expect(connector.policy?.policy.login_url_login).toBe('my-door');
     passes();
-    expect((await runBeside('login-url', 'reset', '--data-dir', dataDir)).status).toBe(0);
+    expect((await runInChild('login-url', 'reset', '--data-dir', dataDir)).status).toBe(0);
     await eventually(() => connector.policy?.policy.login_url_login === '');
   });
 
@@ -175,8 +175,8 @@ describe('while guard runs', () => {
     const { dataDir, guard } = await running({ login_access: ['203.0.113.0/24'], away_mode: away });
     const logIn = async () => (await fetch(`${guard.url}/wp-login.php`, { redirect: 'manual' })).status;
     expect(await logIn()).not.toBe(200);
-    await runBeside('login-access', 'clear', '--data-dir', dataDir);
-    await runBeside('away-mode', 'off', '--data-dir', dataDir);
+    await runInChild('login-access', 'clear', '--data-dir', dataDir);
+    await runInChild('away-mode', 'off', '--data-dir', dataDir);
     await eventually(async () => (await logIn()) === 200);
   });
 
@@ -186,20 +186,20 @@ describe('while guard runs', () => {
     );
     const logIn = async () =>
       (await fetch(`${guard.url}/wp-login.php`, { method: 'POST', body: 'log=a&pwd=b' })).status;
-    await runBeside('login-access', 'clear', '--data-dir', dataDir);
-    await runBeside('unblock', '198.51.100.1', '--data-dir', dataDir);
+    await runInChild('login-access', 'clear', '--data-dir', dataDir);
+    await runInChild('unblock', '198.51.100.1', '--data-dir', dataDir);
     expect(await logIn()).toBe(429);
-    await runBeside('unblock', '127.0.0.1', '--data-dir', dataDir);
+    await runInChild('unblock', '127.0.0.1', '--data-dir', dataDir);
     await eventually(async () => (await logIn()) !== 429);
   });
 
   it('status knows the accounts that guard slows down, so that it finds the policy in force', async () => {
     const { connector, dataDir, guard, passes } = await running({});
     passes();
-    for (let turn = 0; turn < 21; turn++) await guessFrom(guard.url, `127.0.41.${1 + Math.floor(turn / 4)}`);
+    for (let round = 0; round < 21; round++) await guessFrom(guard.url, `127.0.41.${1 + Math.floor(round / 4)}`);
     await eventually(() => connector.policy?.policy.slow_users === '1');
     const inSync = async () => {
-      const { stdout } = await runBeside('status', '--data-dir', dataDir, '--json');
+      const { stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
       return JSON.parse(stdout).sites[0].policyInSync;
     };
     expect(await inSync()).toBe(true);
@@ -224,9 +224,9 @@ describe('while guard runs', () => {
     await eventually(async () => (await home()) === 403 && connector.policy?.policy.blocked_users === '1');
     passes();
     expect(run('unblock', 'nobody', '--data-dir', dataDir)).toMatchObject({ status: 2 });
-    const words = { '127.0.0.1': '127.0.0.1', '198.51.100.*': '198.51.100.0/24', owner: 'owner' };
-    for (const [word, name] of Object.entries(words)) {
-      expect((await runBeside('unblock', word, '--data-dir', dataDir)).stdout).toBe(`Unblocked: ${name}.\n`);
+    const args = { '127.0.0.1': '127.0.0.1', '198.51.100.*': '198.51.100.0/24', owner: 'owner' };
+    for (const [word, name] of Object.entries(args)) {
+      expect((await runInChild('unblock', word, '--data-dir', dataDir)).stdout).toBe(`Unblocked: ${name}.\n`);
     }
     expect(await blocks.count('site', Number.MAX_SAFE_INTEGER)).toBe(0);
     await eventually(async () => (await home()) !== 403 && connector.policy?.policy.blocked_users === '');
@@ -239,17 +239,17 @@ describe('while guard runs', () => {
     });
     expect(await status('/xmlrpc.php', { method: 'POST' })).not.toBe(200);
     passes();
-    const paused = await runBeside('pause', '30', '--data-dir', dataDir);
+    const paused = await runInChild('pause', '30', '--data-dir', dataDir);
     expect(paused.stdout).toMatch(/^Everything is off until \d{4}-/);
     await eventually(async () => (await status('/xmlrpc.php', { method: 'POST' })) === 200);
     expect(await status('/wp-login.php')).toBe(200);
     await eventually(() => connector.policy?.policy.sg2fa === 0 && connector.policy.policy.disable_xml_rpc === 0);
     await eventually(() => guard.log().includes('"event":"paused"'));
-    const report = await runBeside('status', '--data-dir', dataDir);
+    const report = await runInChild('status', '--data-dir', dataDir);
     expect(report.stdout).toContain('everything is off until');
     expect(report.status).toBe(1);
     passes();
-    await runBeside('resume', '--data-dir', dataDir);
+    await runInChild('resume', '--data-dir', dataDir);
     await eventually(async () => (await status('/xmlrpc.php', { method: 'POST' })) !== 200);
     await eventually(() => connector.policy?.policy.sg2fa === 1);
   });

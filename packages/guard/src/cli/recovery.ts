@@ -38,7 +38,7 @@ export interface OpenSite {
   readonly db: Database;
   readonly now: number;
   /** Words of the command that are no options. */
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   /** Stores changes; a running guard puts them in force and hands them to WordPress. */
   change(decide: (settings: SiteSettings) => SettingChanges): Promise<SiteSettings>;
 }
@@ -47,12 +47,12 @@ export interface OpenSite {
  * Opens the database of a data folder for one recovery command, and closes it again. It never waits for WordPress or
  * guard, so that it works when one of them is the problem.
  *
- * @param words what has to stand beside the options, for messages, for example `['reset']` or `['IP']`
+ * @param form what has to stand beside the options, for messages, for example `['reset']` or `['IP']`
  * @throws UsageError, CommandError, ConfigError, StorageError
  */
 export async function withSite<Flag extends string = never>(
   args: readonly string[],
-  words: readonly string[],
+  form: readonly string[],
   task: (open: OpenSite, flags: Readonly<Partial<Record<Flag, boolean>>>, config: Config) => Promise<number>,
   flags: readonly Flag[] = [],
 ): Promise<number> {
@@ -62,7 +62,7 @@ export async function withSite<Flag extends string = never>(
     ...Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }])),
   });
   const given = flags.some((flag) => (values as Record<string, unknown>)[flag] === true);
-  checkArguments(positionals, given ? [] : words);
+  checkArguments(positionals, given ? [] : form);
   const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
   const site = pickSite([...config.sites, ...config.quarantined], values.site);
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
@@ -80,7 +80,7 @@ export async function withSite<Flag extends string = never>(
     return (await changeSettings(outside, { site, actor: COMMAND_LINE_ACTOR }, decide)).after;
   };
   try {
-    const open = { site, db, now: systemClock(), words: positionals, change };
+    const open = { site, db, now: systemClock(), positionals, change };
     return await task(open, values as Partial<Record<Flag, boolean>>, config);
   } finally {
     await db.destroy();
@@ -169,7 +169,7 @@ Every protection of the site is off for that time, the second factor too. Then a
 administrators and editors who logged in meanwhile without it log in again. End it sooner with \`security-optimizer
 resume\`; \`security-optimizer status\` says until when it lasts.`,
   run: (args) =>
-    withSite(args, ['MINUTES'], async ({ change, now, words: [text = ''] }) => {
+    withSite(args, ['MINUTES'], async ({ change, now, positionals: [text = ''] }) => {
       const minutes = /^\d{1,4}$/.test(text) ? Number(text) : 0;
       if (minutes < 1 || minutes > MAX_MINUTES) throw new UsageError(`MINUTES: use 1 to ${MAX_MINUTES}.`);
       const until = now + minutes * 60_000;
@@ -202,7 +202,7 @@ export const twoFactorCommand: Command = {
 ${recoveryOptionsHelp}
 Ends the sessions of the user too, if WordPress answers.`,
   run: (args) =>
-    withSite(args, ['reset', 'USER'], async ({ site, db, words: [, name = ''] }) => {
+    withSite(args, ['reset', 'USER'], async ({ site, db, positionals: [, name = ''] }) => {
       const store = createFactorStore(db);
       const enrolled = await listEnrolled(store, site.id);
       const match = enrolled.find(({ user_login }) => user_login.toLowerCase() === name.toLowerCase());
@@ -262,7 +262,9 @@ ${recoveryOptionsHelp}`,
       args,
       ['WHO'],
       async (open, { all }) => {
-        process.stdout.write(terminalText(all ? await unlockAll(open) : await unblock(open, open.words[0] ?? '')));
+        process.stdout.write(
+          terminalText(all ? await unlockAll(open) : await unblock(open, open.positionals[0] ?? '')),
+        );
         return 0;
       },
       ['all'],

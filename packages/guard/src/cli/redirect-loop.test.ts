@@ -9,12 +9,12 @@ const HOME = 'https://a.example';
 /** A web server that leads everybody there. @returns its upstream, and requests as `seen` of `webServer` */
 async function leadingTo(location: (upstream: string) => string, status = 301) {
   let own = '';
-  const behind = await webServer((_request, response) => {
+  const upstream = await webServer((_request, response) => {
     response.writeHead(status, { location: location(own) }).end();
     return true;
   });
-  own = behind.upstream;
-  return behind;
+  own = upstream.upstream;
+  return upstream;
 }
 
 describe('the first page of a site', () => {

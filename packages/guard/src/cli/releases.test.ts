@@ -12,7 +12,7 @@ import {
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, runBeside, serve } from '../../test/support/command-line.js';
+import { run, runInChild, serve } from '../../test/support/command-line.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import {
   canPlayUsers,
@@ -165,7 +165,7 @@ describe('a site whose path is a link to the current release', () => {
     deploy('1');
     attach(...site);
     const problems = async () =>
-      JSON.parse((await runBeside('status', '--json', '--data-dir', dataDir)).stdout).problems;
+      JSON.parse((await runInChild('status', '--json', '--data-dir', dataDir)).stdout).problems;
     expect((await problems()).join()).not.toContain('without the connector');
     const second = deploy('2');
     expect((await problems()).join()).toContain(`${current} leads to ${second}, a release without the connector.`);
@@ -204,7 +204,7 @@ describe('a site whose path is a link to the current release', () => {
     rmSync(releases[0] as string, { recursive: true });
     // The current release was never attached.
     deploy('4');
-    expect(await runBeside('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
+    expect(await runInChild('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
     expect(readdirSync(plugins(releases[1] as string))).toEqual(['own.php']);
     expect(readdirSync(join(releases[2] as string, 'wp-content'))).toEqual([]);
     expect(readdirSync(join(dataDir, 'sites'))).toEqual(['site.retired']);
@@ -233,11 +233,11 @@ describe('attach --release', () => {
     expect(keyIn(second)).toBe(keyIn(first));
     expect(readConfig(dataDir)).toEqual(config);
     deploy('2');
-    const { problems } = JSON.parse((await runBeside('status', '--json', '--data-dir', dataDir)).stdout);
+    const { problems } = JSON.parse((await runInChild('status', '--json', '--data-dir', dataDir)).stdout);
     expect(problems.join()).not.toContain('without the connector');
     expect(attach('--all')).toMatchObject({ status: 0, stderr: '' });
     expect(readConfig(dataDir)).toEqual(config);
-    expect(await runBeside('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
+    expect(await runInChild('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
     for (const release of [first, second]) expect(existsSync(plugins(release))).toBe(false);
   });
 
@@ -336,7 +336,7 @@ describe('attach --all', () => {
     deploy('1');
     attach(...site, '--listen', '127.0.0.1:0');
     await serve(dataDir);
-    const all = await runBeside('attach', '--all', '--data-dir', dataDir);
+    const all = await runInChild('attach', '--all', '--data-dir', dataDir);
     expect(all).toMatchObject({ status: 0, stderr: '' });
     expect(all.stdout).toContain('1 of 1 sites are up to date.\nThe running guard has taken it up.\n');
   });

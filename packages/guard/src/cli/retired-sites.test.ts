@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bin, runBeside, serve } from '../../test/support/command-line.js';
+import { bin, runInChild, serve } from '../../test/support/command-line.js';
 import { openTestDatabase } from '../../test/support/database.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { dataFolderFor } from '../../test/support/running-guard.js';
@@ -18,12 +18,12 @@ const MAIN = 'guard.sqlite';
 const ACTIVITY = 'activity.sqlite';
 
 const attach = (dataDir: string, wordpress: string, ...more: string[]) =>
-  runBeside(
+  runInChild(
     ...['attach', '--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
     ...['--data-dir', dataDir, ...more],
   );
-const detach = (dataDir: string, ...more: string[]) => runBeside('detach', '--data-dir', dataDir, ...more);
-const erase = (dataDir: string, site: string) => runBeside('erase', '--data-dir', dataDir, '--site', site);
+const detach = (dataDir: string, ...more: string[]) => runInChild('detach', '--data-dir', dataDir, ...more);
+const erase = (dataDir: string, site: string) => runInChild('erase', '--data-dir', dataDir, '--site', site);
 
 async function sitesIn(dataDir: string): Promise<{ id: string; wordpressDir: string; hosts: string[] }[]> {
   return JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites;
@@ -265,7 +265,7 @@ describe('erasing a site', () => {
     expect((await detach(dataDir, '--purge')).stderr).toContain('--purge needs --site');
     expect(await sitesIn(dataDir)).toHaveLength(1);
     // Of a version that left no note.
-    for (const turn of [1, 2]) expect([turn, (await erase(dataDir, 'old')).status]).toEqual([turn, 0]);
+    for (const round of [1, 2]) expect([round, (await erase(dataDir, 'old')).status]).toEqual([round, 0]);
     expect(countRows(dataDir, 'old')).toEqual(new Map());
   });
 
@@ -321,8 +321,8 @@ describe('erasing a site beside a guard', () => {
     for (const { id } of sites) await writeFile(join(dataDir, 'sites', `${id}.secret`), SECRET, { mode: 0o600 });
     const guard = await serve(dataDir);
     for (const id of ['stays', 'gone']) {
-      expect((await runBeside('pause', '5', '--data-dir', dataDir, '--site', id)).status).toBe(0);
-      expect((await runBeside('resume', '--data-dir', dataDir, '--site', id)).status).toBe(0);
+      expect((await runInChild('pause', '5', '--data-dir', dataDir, '--site', id)).status).toBe(0);
+      expect((await runInChild('resume', '--data-dir', dataDir, '--site', id)).status).toBe(0);
     }
     return { dataDir, guard };
   }
@@ -368,7 +368,7 @@ describe('erasing a site beside a guard', () => {
     const next = await serve(dataDir);
     expect(await erase(dataDir, 'gone')).toMatchObject({ status: 0, stderr: '' });
     expect(countRows(dataDir, 'gone')).toEqual(new Map());
-    expect((await runBeside('pause', '5', '--data-dir', dataDir, '--site', 'stays')).status).toBe(0);
+    expect((await runInChild('pause', '5', '--data-dir', dataDir, '--site', 'stays')).status).toBe(0);
     await eventually(() => next.log().includes('"paused"'));
     next.child.kill('SIGTERM');
     await once(next.child, 'exit');

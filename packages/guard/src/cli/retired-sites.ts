@@ -21,24 +21,24 @@ export type RetiredSite = z.output<typeof retiredSite>;
 const SUFFIX = '.retired';
 
 /** Notes that a site was detached. The caller holds the lock of the configuration, as everywhere here. */
-export async function noteRetired(dataDir: string, site: Omit<RetiredSite, 'retiredAt' | 'erasedAt'>): Promise<void> {
+export async function recordRetired(dataDir: string, site: Omit<RetiredSite, 'retiredAt' | 'erasedAt'>): Promise<void> {
   const { id, hosts, wordpressDir, home } = site;
-  await writeNote(dataDir, id, { id, hosts, wordpressDir, home, retiredAt: new Date().toISOString() });
+  await writeRetirement(dataDir, id, { id, hosts, wordpressDir, home, retiredAt: new Date().toISOString() });
 }
 
 /** Notes that nothing of a site is to be kept. */
-export async function noteErased(dataDir: string, id: SiteId): Promise<void> {
-  await writeNote(dataDir, id, { id, erasedAt: new Date().toISOString() });
+export async function recordErased(dataDir: string, id: SiteId): Promise<void> {
+  await writeRetirement(dataDir, id, { id, erasedAt: new Date().toISOString() });
 }
 
 /** A site is in use again. */
 export async function forgetRetired(dataDir: string, id: SiteId): Promise<void> {
-  await rm(noteFile(dataDir, id), { force: true });
+  await rm(retirementFile(dataDir, id), { force: true });
 }
 
 /** @throws CommandError for a note that can't be read */
 export async function findRetired(dataDir: string, id: SiteId): Promise<RetiredSite | null> {
-  const file = noteFile(dataDir, id);
+  const file = retirementFile(dataDir, id);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
@@ -67,10 +67,10 @@ export async function findRetiredIn(dataDir: string, paths: readonly string[]): 
   return found;
 }
 
-function noteFile(dataDir: string, id: SiteId): string {
+function retirementFile(dataDir: string, id: SiteId): string {
   return join(dataDir, 'sites', `${id}${SUFFIX}`);
 }
 
-async function writeNote(dataDir: string, id: SiteId, note: Partial<RetiredSite>): Promise<void> {
-  await writeFileAtomically(noteFile(dataDir, id), `${JSON.stringify(note)}\n`, { mode: 0o600 });
+async function writeRetirement(dataDir: string, id: SiteId, note: Partial<RetiredSite>): Promise<void> {
+  await writeFileAtomically(retirementFile(dataDir, id), `${JSON.stringify(note)}\n`, { mode: 0o600 });
 }

@@ -49,7 +49,7 @@ export async function applyConfiguration(folder: string): Promise<Applied> {
  * @param options `needsGuard`: say how to start guard when it does not run
  * @returns false when guard refuses the configuration
  */
-export async function tellServed(dataDir: string, options: { readonly needsGuard: boolean }): Promise<boolean> {
+export async function printServed(dataDir: string, options: { readonly needsGuard: boolean }): Promise<boolean> {
   const applied = await applyConfiguration(dataDir);
   if (applied.kind === 'not-running') {
     if (options.needsGuard) process.stdout.write(`Start guard: security-optimizer serve --data-dir ${dataDir}\n`);

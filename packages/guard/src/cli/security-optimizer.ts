@@ -47,11 +47,11 @@ const aliases: ReadonlyMap<string, string> = new Map([
 const GROUPS: ReadonlySet<string> = new Set(['sites', 'settings', 'privacy']);
 
 /** The command's name, of one or two words, and its arguments. */
-function readCommand(words: readonly string[]): [name: string | undefined, ...args: readonly string[]] {
-  const [first, second, ...rest] = words;
+function readCommand(positionals: readonly string[]): [name: string | undefined, ...args: readonly string[]] {
+  const [first, second, ...rest] = positionals;
   if (GROUPS.has(first ?? '') && second !== undefined && !second.startsWith('-'))
     return [`${first} ${second}`, ...rest];
-  return [aliases.get(first ?? '') ?? first, ...words.slice(1)];
+  return [aliases.get(first ?? '') ?? first, ...positionals.slice(1)];
 }
 
 async function overview(): Promise<string> {
@@ -70,8 +70,8 @@ async function overview(): Promise<string> {
 }
 
 /** @returns the exit code: 0 done, 1 could not be done or problems found, 2 called wrongly */
-async function main(words: readonly string[]): Promise<number> {
-  const [name, ...args] = readCommand(words);
+async function main(positionals: readonly string[]): Promise<number> {
+  const [name, ...args] = readCommand(positionals);
   if (name === '--version') return print(`${version}\n`);
   if (name === undefined || name === '--help' || name === 'help') {
     print(await overview());
@@ -102,8 +102,8 @@ function print(text: string): 0 {
 
 /** What went wrong in words for the one who called; a stack only for faults of our own. */
 function explain(error: unknown): string {
-  const told = [UsageError, CommandError, SiteFilesError, DataDirInUseError, SocketActivationError];
-  if (told.some((kind) => error instanceof kind)) return (error as Error).message;
+  const EXPECTED_ERRORS = [UsageError, CommandError, SiteFilesError, DataDirInUseError, SocketActivationError];
+  if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) {
     return `The configuration has mistakes:\n${error.mistakes.map((mistake) => `  ${mistake}`).join('\n')}`;
   }

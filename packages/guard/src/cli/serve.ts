@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { preloadBlocks } from '../activity/blocklist/preload-blocklist.js';
 import type { Config, ConfiguredSites, LiveConfig } from '../config/config.js';
 import { ConfigError, type ConfigSource, configWrittenAt, loadConfig } from '../config/load-config.js';
-import { loadConfigBeside } from '../config/load-config-beside.js';
+import { loadConfigInThread } from '../config/load-config-beside.js';
 import { createLogger, type Logger } from '../lib/logger.js';
 import { limitHeapGrowth } from '../lib/process-tuning.js';
 import { createServiceState } from '../lib/service-state.js';
@@ -56,7 +56,7 @@ as long as that one may take to stop, unless --wait says otherwise.`,
     const reloading = reloadSignal();
     endOnFault(logger);
     toggleDebugOnSignal(logger);
-    const tellSupervisor = createServiceState(process.env, logger);
+    const notifySupervisor = createServiceState(process.env, logger);
     const socket = descriptor === null ? undefined : { descriptor };
     const { shutdownSeconds, drainSeconds } = config.limits;
     const stopping = new AbortController();
@@ -104,11 +104,11 @@ as long as that one may take to stop, unless --wait says otherwise.`,
     reloading.start(createReload({ guard, source, started: config, lock: storage.lock, logger }));
     // Changed while guard waited for another one, which was the one to be told.
     if ((await configWrittenAt(source).catch(() => writtenAt)) !== writtenAt) reloading.request();
-    void tellSupervisor('READY=1');
+    void notifySupervisor('READY=1');
     const signal = await stopped;
     reloading.stop();
     logger.info({ event: 'guard-stopping', signal }, 'Guard finishes running requests and stops.');
-    void tellSupervisor('STOPPING=1');
+    void notifySupervisor('STOPPING=1');
     await guard.close();
     logger.info({ event: 'guard-stopped' }, 'Guard stopped.');
     logger.flush();
@@ -154,21 +154,21 @@ function stopSignal(logger: Logger): Promise<NodeJS.Signals> {
 /** Runs one reload after the other for SIGHUP; those that come during one share the next. */
 function reloadSignal(): { start(reload: () => Promise<void>): void; request(): void; stop(): void } {
   let reload: (() => Promise<void>) | null = null;
-  let asked = false;
+  let isStopRequested = false;
   let running = false;
 
   async function run(): Promise<void> {
     if (running || reload === null) return;
     running = true;
-    while (asked) {
-      asked = false;
+    while (isStopRequested) {
+      isStopRequested = false;
       await reload();
     }
     running = false;
   }
 
   const request = () => {
-    asked = true;
+    isStopRequested = true;
     void run();
   };
   process.on('SIGHUP', request);
@@ -180,7 +180,7 @@ function reloadSignal(): { start(reload: () => Promise<void>): void; request(): 
     },
     stop() {
       reload = null;
-      asked = false;
+      isStopRequested = false;
     },
   };
 }
@@ -203,7 +203,7 @@ function createReload(parts: {
 
   async function apply(): Promise<readonly string[]> {
     try {
-      const next = await loadConfigBeside(source);
+      const next = await loadConfigInThread(source);
       await guard.reload(next);
       served = next;
       restartKeys = changedKeys(started, next);

@@ -21,7 +21,7 @@ import {
   MACHINE_PATHS,
   type OpenPage,
   recognizeMachinePage,
-  type ServerBehind,
+  type UpstreamServer,
 } from './server-behind.js';
 
 /** Longest wait for one answer, milliseconds. */
@@ -64,12 +64,12 @@ interface Examination {
 }
 
 /** Asks the web server behind as a visitor. @param home address of the site as WordPress names it */
-export async function examineServerBehind(
+export async function inspectUpstreamServer(
   site: SiteConfig,
   home: URL,
   { guard, withPages, ownAddresses = listOwnAddresses(), now }: Examination,
-): Promise<ServerBehind> {
-  const isAddressSeen = await askWhoIsSeen(site, home, now);
+): Promise<UpstreamServer> {
+  const isAddressSeen = await querySeenClient(site, home, now);
   if (!withPages) return { isAddressSeen, openPages: [], cachePastGuard: null };
   const openPages = await findOpenPages(site, home, { guard, isAddressSeen, now });
   // A server that does not answer is asked nothing more.
@@ -89,7 +89,7 @@ async function findOpenPages(
   for (const host of [home.host, ...others]) {
     for (const path of MACHINE_PATHS) {
       if (openPages.some((page) => page.path === path)) continue;
-      const direct = await visitBehind(site, home, { host, path, now });
+      const direct = await visitUpstream(site, home, { host, path, now });
       if (direct === null) return openPages.length === 0 ? null : openPages;
       const name = recognizeMachinePage(direct, isAddressSeen);
       if (name === null) continue;
@@ -117,7 +117,7 @@ async function findCachePastGuard(
   if (!site.requireGuard || 'path' in server || !(await refusesPastGuard(server, home))) return null;
   if (!(await isPageOfWordPress(site, home, now))) return null;
   if (!(await answersPastGuard(server, home))) {
-    await ask(server, toFirstPage(home), null, toVisitorHeaders(site, home, home.host, now()).headers);
+    await send(server, toFirstPage(home), null, toVisitorHeaders(site, home, home.host, now()).headers);
     if (!(await answersPastGuard(server, home))) return null;
   }
   if (!(await isLoopback(server.host))) return printSocketAddress(server);
@@ -136,14 +136,14 @@ const toFirstPage = (home: URL): string => `${home.pathname.replace(/\/+$/, '')}
 /** Whether the connector refuses a request without guard's signature that no cache has an answer for. */
 async function refusesPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
   const path = `${toFirstPage(home)}index.php?rest_route=/security-optimizer-connector/v1/hello&${randomBytes(4).toString('hex')}`;
-  const answer = await ask(server, path, null, toForwarded(home));
+  const answer = await send(server, path, null, toForwarded(home));
   return answer?.status === 403 && answer.body.includes(CONNECTOR_REFUSAL);
 }
 
 /** Whether the first page is WordPress's: one that the web server has as a file is for everybody. */
 async function isPageOfWordPress(site: SiteConfig, home: URL, now: () => number): Promise<boolean> {
   const { headers, requestId } = toVisitorHeaders(site, home, home.host, now(), 'probe');
-  const answer = await ask(toUpstreamAddress(site.upstream), toFreshTarget(toFirstPage(home)), null, headers);
+  const answer = await send(toUpstreamAddress(site.upstream), toFreshTarget(toFirstPage(home)), null, headers);
   const signal = answer?.headers[SIGNAL_HEADER.toLowerCase()];
   return readSignal(site.secret, signal?.toString(), requestId).kind === 'ok';
 }
@@ -151,7 +151,7 @@ async function isPageOfWordPress(site: SiteConfig, home: URL, now: () => number)
 /** Whether the first page comes without guard's signature, by either way in which visitors of the site may ask for it. */
 async function answersPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
   for (const headers of [toForwarded(home), { host: home.host }]) {
-    const answer = await ask(server, toFirstPage(home), null, headers);
+    const answer = await send(server, toFirstPage(home), null, headers);
     if (answer !== null && answer.status >= 200 && answer.status < 300) return true;
   }
   return false;
@@ -170,12 +170,12 @@ async function isLoopback(host: string): Promise<boolean> {
 const helloAddress = z.object({ address_seen: z.boolean().nullable().catch(null) });
 
 /** @returns whether the web server named the visitor; null for any answer that does not say so with the site's key */
-async function askWhoIsSeen(site: SiteConfig, home: URL, now: () => number): Promise<boolean | null> {
+async function querySeenClient(site: SiteConfig, home: URL, now: () => number): Promise<boolean | null> {
   const body = '{}';
   const { headers, requestId, time } = toVisitorHeaders(site, home, home.host, now());
   const nonce = randomBytes(16).toString('hex');
   const path = `${home.pathname.replace(/\/+$/, '')}/index.php?rest_route=/security-optimizer-connector/v1/hello`;
-  const answer = await ask(toUpstreamAddress(site.upstream), path, body, {
+  const answer = await send(toUpstreamAddress(site.upstream), path, body, {
     ...headers,
     'content-type': 'application/json',
     'content-length': String(body.length),
@@ -192,13 +192,13 @@ async function askWhoIsSeen(site: SiteConfig, home: URL, now: () => number): Pro
 }
 
 /** @returns the web server's response; null when there is none */
-function visitBehind(
+function visitUpstream(
   site: SiteConfig,
   home: URL,
   { host, path, now }: { readonly host: string; readonly path: string; now(): number },
-): Promise<Answer | null> {
+): Promise<UpstreamResponse | null> {
   const { headers } = toVisitorHeaders(site, home, host, now(), 'probe');
-  return ask(toUpstreamAddress(site.upstream), toFreshTarget(path), null, headers);
+  return send(toUpstreamAddress(site.upstream), toFreshTarget(path), null, headers);
 }
 
 /** @returns the response to a visitor of guard; null when there is none */
@@ -206,36 +206,36 @@ function visitGuard(
   guard: SocketAddress,
   home: URL,
   { host, path }: { readonly host: string; readonly path: string },
-): Promise<Answer | null> {
+): Promise<UpstreamResponse | null> {
   // Where this machine is no proxy guard believes neither header, and the page is as open.
   const headers = { host, 'x-forwarded-for': VISITOR, 'x-forwarded-proto': toScheme(home) };
-  return ask(guard, toFreshTarget(path), null, headers);
+  return send(guard, toFreshTarget(path), null, headers);
 }
 
 /** No cache has it, and none keeps it for a visitor. */
 const toFreshTarget = (path: string): string => `${path}?${randomBytes(4).toString('hex')}`;
 
-interface Answer {
+interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
 /** Sends a request and follows nothing. @param body null for a GET @returns null when no response comes */
-async function ask(
+async function send(
   server: SocketAddress,
   path: string,
   body: string | null,
   headers: Readonly<Record<string, string>>,
-): Promise<Answer | null> {
+): Promise<UpstreamResponse | null> {
   try {
-    const asked = request({
+    const outgoing = request({
       ...('path' in server ? { socketPath: server.path } : server),
       ...{ method: body === null ? 'GET' : 'POST', path, agent: false },
       headers: { 'user-agent': 'Security Optimizer status', accept: 'text/html,application/json', ...headers },
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    const [response] = (await once(asked.end(body ?? undefined), 'response')) as [IncomingMessage];
+    const [response] = (await once(outgoing.end(body ?? undefined), 'response')) as [IncomingMessage];
     const pieces: Buffer[] = [];
     let length = 0;
     for await (const piece of response as AsyncIterable<Buffer>) {
@@ -243,7 +243,7 @@ async function ask(
       length += piece.length;
       if (length >= BODY_BYTES) break;
     }
-    asked.destroy();
+    outgoing.destroy();
     return {
       status: response.statusCode as number,
       headers: response.headers,

@@ -5,8 +5,8 @@ import { type FakeConnector, fakeConnector } from '../../test/support/fake-conne
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { loadConfig } from '../config/load-config.js';
-import { MACHINE_PATHS, recognizeMachinePage, toRealAddressAdvice, toServerBehindWarnings } from './server-behind.js';
-import { examineServerBehind } from './server-behind-visits.js';
+import { MACHINE_PATHS, recognizeMachinePage, toRealAddressAdvice, toUpstreamServerWarnings } from './server-behind.js';
+import { inspectUpstreamServer } from './server-behind-visits.js';
 import { statusReport, statusText } from './status.js';
 
 const NGINX = 'Active connections: 2 \nserver accepts handled requests\n 3 3 4 \nReading: 0 Writing: 1 Waiting: 1 \n';
@@ -23,19 +23,19 @@ const trustsNobody = () => '127.0.0.1';
 /** Puts pages there that are for 127.0.0.1 alone, as the server knows who asks. */
 function keepForMachine(
   connector: FakeConnector,
-  whoAsks: (request: IncomingMessage) => string,
+  seenClient: (request: IncomingMessage) => string,
   pages: Readonly<Record<string, string>>,
 ): void {
   for (const [path, body] of Object.entries(pages)) {
-    connector.pages.set(path, (request) => (whoAsks(request) === '127.0.0.1' ? body : 'Forbidden'));
+    connector.pages.set(path, (request) => (seenClient(request) === '127.0.0.1' ? body : 'Forbidden'));
   }
   const signed = ({ headers }: IncomingMessage) => String(headers['x-security-optimizer-guard']).split(' ')[5];
-  connector.addressSeen = (request) => whoAsks(request) === signed(request);
+  connector.addressSeen = (request) => seenClient(request) === signed(request);
 }
 
 const HOME = new URL('https://example.com/blog');
 const examine = (connector: FakeConnector, options = {}) =>
-  examineServerBehind(siteConfig({ upstream: connector.upstream }), HOME, {
+  inspectUpstreamServer(siteConfig({ upstream: connector.upstream }), HOME, {
     ...{ guard: null, withPages: true, now: Date.now },
     ...options,
   });
@@ -95,7 +95,7 @@ describe('the web server behind, asked as a visitor', () => {
       '/server-status the state of Apache',
       '/status the state of PHP-FPM',
     ]);
-    const warnings = toServerBehindWarnings(found, connector.upstream).join('\n');
+    const warnings = toUpstreamServerWarnings(found, connector.upstream).join('\n');
     expect(warnings).toMatch(/has guard’s address for every visitor.*set_real_ip_from 127\.0\.0\.1/);
     expect(warnings).toContain('/nginx_status with the host example.com gets the state of nginx.');
   });
@@ -105,7 +105,7 @@ describe('the web server behind, asked as a visitor', () => {
     keepForMachine(connector, trustsGuard, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
     const found = await examine(connector);
     expect(found).toEqual({ isAddressSeen: true, openPages: [], cachePastGuard: null });
-    expect(toServerBehindWarnings(found, connector.upstream)).toEqual([]);
+    expect(toUpstreamServerWarnings(found, connector.upstream)).toEqual([]);
   });
 
   it('that sees each visitor and has a page for everybody is told, with another way out', async () => {
@@ -114,7 +114,7 @@ describe('the web server behind, asked as a visitor', () => {
     connector.pages.set('/stub_status', () => NGINX);
     const found = await examine(connector);
     expect(found.openPages).toEqual([{ name: 'the state of nginx', path: '/stub_status', host: 'example.com' }]);
-    expect(toServerBehindWarnings(found, connector.upstream)).toEqual([expect.stringContaining('deny all')]);
+    expect(toUpstreamServerWarnings(found, connector.upstream)).toEqual([expect.stringContaining('deny all')]);
   });
 
   it('tells of a page once, and asks by the site’s own host once, whatever that is', async () => {
@@ -126,7 +126,7 @@ describe('the web server behind, asked as a visitor', () => {
     const site = siteConfig({ upstream: connector.upstream });
     const home = new URL('http://127.0.0.1:8080');
     const options = { guard: { host, port: Number(port) }, withPages: true, now: Date.now };
-    const { openPages } = await examineServerBehind(site, home, options);
+    const { openPages } = await inspectUpstreamServer(site, home, options);
     expect(openPages.map((page) => page.host)).toEqual(['127.0.0.1:8080']);
     expect([...hosts]).toEqual(['127.0.0.1:8080', 'localhost']);
   });
@@ -134,7 +134,7 @@ describe('the web server behind, asked as a visitor', () => {
   it('with a connector of an older version says nothing of addresses', async () => {
     const found = await examine(await fakeConnector());
     expect(found).toEqual({ isAddressSeen: null, openPages: [], cachePastGuard: null });
-    expect(toServerBehindWarnings(found, 'http://127.0.0.1:1')).toEqual([]);
+    expect(toUpstreamServerWarnings(found, 'http://127.0.0.1:1')).toEqual([]);
   });
 
   it('with another key, or that answers nothing, says nothing', async () => {
@@ -150,12 +150,12 @@ describe('the web server behind, asked as a visitor', () => {
 
   it('is asked by the site’s host and scheme, and WordPress does nothing for a page', async () => {
     const connector = await fakeConnector();
-    const asked: (string | undefined)[] = [];
+    const requested: (string | undefined)[] = [];
     connector.onRequest = (_, { headers, url }) => {
-      asked.push(`${headers.host} ${headers['x-forwarded-proto']} ${headers['x-real-ip']} ${url?.split('?')[0]}`);
+      requested.push(`${headers.host} ${headers['x-forwarded-proto']} ${headers['x-real-ip']} ${url?.split('?')[0]}`);
     };
     await examine(connector);
-    expect(asked.slice(0, MACHINE_PATHS.length + 1)).toEqual(
+    expect(requested.slice(0, MACHINE_PATHS.length + 1)).toEqual(
       ['/blog/index.php', ...MACHINE_PATHS].map((path) => `example.com https 192.0.2.1 ${path}`),
     );
     expect(connector.commands).toEqual(['hello']);
@@ -166,9 +166,9 @@ describe('the web server behind, asked as a visitor', () => {
 async function listenAlsoAt(host: string, connector: FakeConnector): Promise<string> {
   const { hostname, port } = new URL(connector.upstream);
   const server = createServer((socket) => {
-    const behind = connect({ host: hostname, port: Number(port) });
-    for (const end of [socket, behind]) end.on('error', () => {});
-    socket.pipe(behind).pipe(socket);
+    const upstream = connect({ host: hostname, port: Number(port) });
+    for (const end of [socket, upstream]) end.on('error', () => {});
+    socket.pipe(upstream).pipe(socket);
   });
   await new Promise<void>((resolve) => server.listen(Number(port), host, resolve));
   onTestFinished(() => void server.close());
@@ -197,7 +197,7 @@ describe('a page cache that answers before the connector', () => {
     const address = await listenAlsoAt(PUBLIC, connector);
     putCacheBefore(connector, isKept);
     expect(await search(connector)).toBe(address);
-    const warnings = toServerBehindWarnings(await examine(connector, { ownAddresses: [PUBLIC] }), connector.upstream);
+    const warnings = toUpstreamServerWarnings(await examine(connector, { ownAddresses: [PUBLIC] }), connector.upstream);
     expect(warnings).toEqual([expect.stringMatching(/who asks 127\.0\.0\.2:\d+ gets pages.*listen where guard alone/)]);
   });
 
@@ -219,7 +219,7 @@ describe('a page cache that answers before the connector', () => {
     // No address of loopback, but this machine's own.
     const own = new URL(connector.upstream);
     const site = siteConfig({ upstream: `http://0.0.0.0:${own.port}` });
-    const { cachePastGuard } = await examineServerBehind(site, HOME, {
+    const { cachePastGuard } = await inspectUpstreamServer(site, HOME, {
       ...{ guard: null, withPages: true, ownAddresses: [], now: Date.now },
     });
     expect(cachePastGuard).toBe(`0.0.0.0:${own.port}`);
@@ -243,16 +243,16 @@ describe('a page cache that answers before the connector', () => {
     expect(await search(plain)).toBeNull();
     const site = siteConfig({ upstream: plain.upstream, requireGuard: false });
     const options = { guard: null, withPages: true, ownAddresses: [PUBLIC], now: Date.now };
-    expect((await examineServerBehind(site, HOME, options)).cachePastGuard).toBeNull();
+    expect((await inspectUpstreamServer(site, HOME, options)).cachePastGuard).toBeNull();
   });
 
   it('is not taken for one where guard or a server in front has the same port at another address', async () => {
     const [connector, other] = [await fakeConnector(), await fakeConnector()];
     putCacheBefore(connector, () => true);
     const { port } = new URL(connector.upstream);
-    const behind = Number(new URL(other.upstream).port);
+    const upstream = Number(new URL(other.upstream).port);
     const front = createServer((socket) => {
-      const next = connect({ host: '127.0.0.1', port: behind });
+      const next = connect({ host: '127.0.0.1', port: upstream });
       for (const end of [socket, next]) end.on('error', () => {});
       socket.pipe(next).pipe(socket);
     });

@@ -92,7 +92,7 @@ export interface OpenPage {
 }
 
 /** What the web server behind takes a visitor for. */
-export interface ServerBehind {
+export interface UpstreamServer {
   /** Whether it sees each visitor's address; null when that is not known, as with a connector of an older version. */
   readonly isAddressSeen: boolean | null;
   readonly openPages: readonly OpenPage[];
@@ -113,8 +113,8 @@ export function describeCachePastGuard(address: string): { readonly message: str
 }
 
 /** What is wrong there, one sentence each with the way out. @param upstream `SiteConfig.upstream` */
-export function toServerBehindWarnings(
-  { isAddressSeen, openPages, cachePastGuard }: ServerBehind,
+export function toUpstreamServerWarnings(
+  { isAddressSeen, openPages, cachePastGuard }: UpstreamServer,
   upstream: string,
 ): string[] {
   const warnings: string[] = [];

@@ -52,15 +52,15 @@ ${recoveryOptionsHelp}
 Every mistake is named, and with one nothing is changed. WordPress is not asked whether a login address is in use by one of
 its pages.`,
   run: (args) =>
-    withSite(args, ['FILE'], async ({ db, site, words, now, change }, _flags, config) => {
-      const values = await readValues(words[0] ?? '');
+    withSite(args, ['FILE'], async ({ db, site, positionals, now, change }, _flags, config) => {
+      const values = await readValues(positionals[0] ?? '');
       const { facts } = await createSiteFactsStore(db).read(site.id);
       const mistakes: string[] = [];
       let count = 0;
       await change((current) => {
         const { maxEmails } = config.weeklyReport;
         const changes = checkValues(values, { current, facts, now, maxEmails }, mistakes);
-        if (mistakes.length > 0) throw new CommandError(describeMistakes(words[0] ?? '', mistakes));
+        if (mistakes.length > 0) throw new CommandError(describeMistakes(positionals[0] ?? '', mistakes));
         count = Object.keys(changes).length;
         return changes;
       });

@@ -3,7 +3,7 @@ import { chownSync } from 'node:fs';
 import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bin, run, runBeside } from '../../test/support/command-line.js';
+import { bin, run, runInChild } from '../../test/support/command-line.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { freePort } from '../../test/support/front-proxy.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
@@ -12,7 +12,7 @@ import { findConnectorSources } from './connector-files.js';
 import { shareConnector } from './shared-connector.js';
 
 /** A user without an entry in the system's list. */
-const STRANGER = 54_321;
+const OTHER_USER = 54_321;
 const isRoot = process.getuid?.() === 0;
 const hasPhp = spawnSync('php', ['-v']).status === 0;
 
@@ -21,9 +21,9 @@ async function machine() {
   const [root, wordpress, dataDir] = [await scratchFolder(), await wordpressFolder(), await scratchFolder()];
   await chmod(root, 0o755);
   const shared = join(root, 'connector');
-  const told = run('share-connector', shared);
-  expect(told).toMatchObject({ status: 0, stderr: '' });
-  const release = told.stdout.trim().replace('Shared: ', '');
+  const outcome = run('share-connector', shared);
+  expect(outcome).toMatchObject({ status: 0, stderr: '' });
+  const release = outcome.stdout.trim().replace('Shared: ', '');
   const plugins = join(wordpress, 'wp-content', 'mu-plugins');
   const attach = (...more: string[]) =>
     run(
@@ -100,10 +100,10 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     ['lacks its classes', (at) => rm(join(at.release, 'includes/class-hooks.php')), /There is no /],
     ['others may change', (at) => chmod(at.shared, 0o777), /Others than root may change .*connector\./],
     ['others may add to', (at) => chmod(at.shared, 0o1777), /Others than root may change .*connector\./],
-    ['belongs to another user', (at) => chownSync(at.release, STRANGER, STRANGER), /belongs to user 54321/],
+    ['belongs to another user', (at) => chownSync(at.release, OTHER_USER, OTHER_USER), /belongs to user 54321/],
     [
       'has a class of another user',
-      (at) => chownSync(join(at.release, 'includes/class-hooks.php'), STRANGER, 0),
+      (at) => chownSync(join(at.release, 'includes/class-hooks.php'), OTHER_USER, 0),
       /belongs to user 54321/,
     ],
     ['PHP may not enter', (at) => chmod(at.root, 0o700), /PHP of the site can’t read/],
@@ -128,7 +128,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(at.attachShared()).toMatchObject({ status: 0 });
     const theirs = join(at.root, 'theirs');
     await cp(at.shared, theirs, { recursive: true });
-    chownSync(theirs, STRANGER, STRANGER);
+    chownSync(theirs, OTHER_USER, OTHER_USER);
     const file = join(at.dataDir, 'guard.json');
     await writeFile(file, (await readFile(file, 'utf8')).replace(at.shared, theirs));
     const before = await readFile(join(at.plugins, 'security-optimizer.php'), 'utf8');
@@ -147,7 +147,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await filesBelow(shared)).toEqual(before);
     const theirs = join(root, 'theirs');
     await mkdir(theirs);
-    chownSync(theirs, STRANGER, STRANGER);
+    chownSync(theirs, OTHER_USER, OTHER_USER);
     expect(run('share-connector', join(theirs, 'new')).stderr).toContain('belongs to user 54321');
     expect(await readdir(theirs)).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     const { shared, dataDir, attachShared } = await machine();
     expect(attachShared()).toMatchObject({ status: 0 });
     await chmod(shared, 0o777);
-    const findings = JSON.parse((await runBeside('doctor', 'site', '--data-dir', dataDir, '--json')).stdout);
+    const findings = JSON.parse((await runInChild('doctor', 'site', '--data-dir', dataDir, '--json')).stdout);
     expect(findings).toContainEqual({
       check: 'permissions',
       state: 'problem',
@@ -204,12 +204,12 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     const { shared, wordpress, dataDir } = await machine();
     const connector = await fakeConnector();
     connector.mode = 'gone';
-    const told = await runBeside(
+    const outcome = await runInChild(
       ...['attach', '--wordpress', wordpress, '--upstream', connector.upstream, '--data-dir', dataDir],
       ...['--shared-connector', shared],
     );
-    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('where PHP has open_basedir') });
-    expect(told.stderr).toContain(shared);
+    expect(outcome).toMatchObject({ status: 1, stderr: expect.stringContaining('where PHP has open_basedir') });
+    expect(outcome.stderr).toContain(shared);
   });
 });
 
@@ -233,11 +233,11 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
       log += chunk;
     });
     await eventually(() => log.includes('started'));
-    const ask = async () => {
+    const send = async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/`);
       return { status: answer.status, text: await answer.text() };
     };
-    return { ask, log: () => log, router, options };
+    return { send: send, log: () => log, router, options };
   }
   const closed = { status: 503, text: 'This site is not available at the moment.\n' };
 
@@ -246,15 +246,15 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     expect(at.attachShared()).toMatchObject({ status: 0 });
     // Without a key the connector asks WordPress for nothing.
     await rm(join(at.plugins, 'security-optimizer', 'secret.php'));
-    const { ask } = await served(at);
-    expect(await ask()).toEqual({ status: 200, text: `WordPress ${at.release}/includes/class-outbox.php` });
+    const { send } = await served(at);
+    expect(await send()).toEqual({ status: 200, text: `WordPress ${at.release}/includes/class-outbox.php` });
   });
 
   it('reads the key beside itself, and refuses requests that did not come through guard', async () => {
     const at = await machine();
     expect(at.attachShared('--require-guard', '--force')).toMatchObject({ status: 0 });
-    const { ask } = await served(at);
-    expect(await ask()).toMatchObject({ status: 403, text: expect.stringContaining('not available here') });
+    const { send } = await served(at);
+    expect(await send()).toMatchObject({ status: 403, text: expect.stringContaining('not available here') });
   });
 
   it.each([
@@ -266,8 +266,8 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
       const at = await machine();
       expect(at.attachShared('--require-guard', '--force')).toMatchObject({ status: 0 });
       if (!isThere) await rm(at.shared, { recursive: true });
-      const { ask, log, router, options } = await served(at, ...(isThere ? [`open_basedir=${at.wordpress}`] : []));
-      expect(await ask()).toEqual(closed);
+      const { send, log, router, options } = await served(at, ...(isThere ? [`open_basedir=${at.wordpress}`] : []));
+      expect(await send()).toEqual(closed);
       expect(log()).toContain(`Security Optimizer: PHP can not read ${at.release}.`);
       // The command line goes on, as with the connector.
       expect(spawnSync('php', [...options, router], { encoding: 'utf8' }).stdout).toBe('WordPress alone');
@@ -278,8 +278,8 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     const at = await machine();
     expect(at.attachShared()).toMatchObject({ status: 0 });
     await rm(at.shared, { recursive: true });
-    const { ask, log } = await served(at);
-    expect(await ask()).toEqual({ status: 200, text: 'WordPress alone' });
+    const { send, log } = await served(at);
+    expect(await send()).toEqual({ status: 200, text: 'WordPress alone' });
     expect(log()).toContain('Security Optimizer: PHP can not read');
   });
 
@@ -288,16 +288,16 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     expect(at.attachShared()).toMatchObject({ status: 0 });
     await rm(join(at.plugins, 'security-optimizer', 'secret.php'));
     // What PHP remembers of a file older than two seconds would be asked, not the loader (opcache.revalidate_freq).
-    const { ask } = await served(at, 'opcache.enable=0');
+    const { send } = await served(at, 'opcache.enable=0');
     const next = join(at.shared, '0123456789ab');
     await cp(at.release, next, { recursive: true });
     const loader = join(at.plugins, 'security-optimizer.php');
     const text = await readFile(loader, 'utf8');
     await writeFile(`${loader}.next`, text.replace(at.release, next));
     const seen = new Set<string>();
-    const before = await ask();
+    const before = await send();
     await rename(`${loader}.next`, loader);
-    for (let count = 0; count < 5; count++) seen.add((await ask()).text);
+    for (let count = 0; count < 5; count++) seen.add((await send()).text);
     expect(before.text).toBe(`WordPress ${at.release}/includes/class-outbox.php`);
     expect([...seen]).toEqual([`WordPress ${next}/includes/class-outbox.php`]);
   });

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { run, runBeside } from '../../test/support/command-line.js';
+import { run, runInChild } from '../../test/support/command-line.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { freePort } from '../../test/support/front-proxy.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
@@ -220,9 +220,12 @@ describe('one folder of must-use plugins that two sites use', () => {
     connector.mode = 'gone';
     expect(attachTo(one, 'one.example', '--shared-mu-plugins')).toMatchObject({ status: 0, stderr: '' });
     const line = ['--wordpress', one, '--mu-plugins', plugins, '--upstream', connector.upstream];
-    const told = await runBeside('attach', ...line, '--data-dir', dataDir);
-    expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('under another path, as in a container') });
-    expect(told.stderr).toContain('--external-key');
+    const outcome = await runInChild('attach', ...line, '--data-dir', dataDir);
+    expect(outcome).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('under another path, as in a container'),
+    });
+    expect(outcome.stderr).toContain('--external-key');
   });
 
   it('loses the keys of releases that are gone, and keeps those that the site may be rolled back to', async () => {
@@ -310,8 +313,8 @@ describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
       [constant('KEY', `''`), {}, null],
       [constant('KEY_FILE', `'${digits}'`), { SECURITY_OPTIMIZER_KEY_FILE: file }, { secret: b, require_guard: false }],
     ] as const) {
-      const ask = await serve(plugins, one, { settings, env });
-      expect([settings, env, await ask()]).toEqual([settings, env, expected]);
+      const send = await serve(plugins, one, { settings, env });
+      expect([settings, env, await send()]).toEqual([settings, env, expected]);
     }
   });
 });

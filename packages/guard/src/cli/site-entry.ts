@@ -16,13 +16,13 @@ import { hasSiteRows, type SiteDatabases } from './erase.js';
 import { readReleases, toUsualMuPlugins } from './releases.js';
 import { findRetired, type RetiredSite } from './retired-sites.js';
 import { findSharedFault } from './shared-connector.js';
-import type { PlacedSite } from './site-identity.js';
+import type { LocatedSite } from './site-identity.js';
 
 /** What commands that connect a site need: its id, its key, what is kept of it, and what speaks against it. */
 
 /** The sites of the configuration whose folders guard knows. */
-export async function placeSites(dataDir: string, { sites }: ConfigFile): Promise<readonly PlacedSite[]> {
-  const placed: PlacedSite[] = [];
+export async function locateSites(dataDir: string, { sites }: ConfigFile): Promise<readonly LocatedSite[]> {
+  const placed: LocatedSite[] = [];
   for (const site of sites) {
     if (site.wordpressDir === null) continue;
     const named = resolve(dataDir, site.wordpressDir);

@@ -26,7 +26,7 @@ import {
   type SiteResults,
   type SiteTask,
 } from '../wordpress/site-files.js';
-import { askFolder } from './ask-folder.js';
+import { queryMuPluginsFolder } from './ask-folder.js';
 import {
   type Connector,
   findConnectorSources,
@@ -369,7 +369,7 @@ async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {
     case 'locate':
       return locate(call);
     case 'ask-folder':
-      return askFolder(call, task);
+      return queryMuPluginsFolder(call, task);
     case 'inspect':
       return inspect(call);
     case 'install':

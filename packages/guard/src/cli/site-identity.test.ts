@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { siteEntry } from '../config/config-file.js';
-import { findNamedSite, type KeyFolder, type NamedSite, type PlacedSite, toKeyPlace } from './site-identity.js';
+import { findNamedSite, type KeyFolder, type LocatedSite, type NamedSite, toKeyLocation } from './site-identity.js';
 
 const CORE = '/srv/core';
 
-function placed(id: string, named: string, more: Partial<PlacedSite> = {}, hosts = [`${id}.example`]): PlacedSite {
+function placed(id: string, named: string, more: Partial<LocatedSite> = {}, hosts = [`${id}.example`]): LocatedSite {
   const site = siteEntry.parse({ id, hosts, upstream: 'http://127.0.0.1:1', wordpressDir: named });
   return { site, named, wordpressDir: named, muPluginsDir: `${named}/wp-content/mu-plugins`, ...more };
 }
 
-function find(sites: readonly PlacedSite[], asked: Partial<NamedSite>): string | null {
-  const named = asked.named ?? '/srv/a';
+function find(sites: readonly LocatedSite[], wanted: Partial<NamedSite>): string | null {
+  const named = wanted.named ?? '/srv/a';
   return (
     findNamedSite(sites, {
       ...{ named, wordpressDir: named, hosts: null, id: null, isNew: false, upstream: null, muPluginsDir: null },
-      ...asked,
+      ...wanted,
     })?.id ?? null
   );
 }
@@ -39,14 +39,14 @@ describe('the site of a folder', () => {
   });
 
   it('is not taken over by another path to its core with another upstream or other must-use plugins', () => {
-    const asked = { named: '/srv/b/wp', wordpressDir: CORE };
-    expect(find([a], { ...asked, upstream: 'http://127.0.0.1:1' })).toBe('a');
-    expect(() => find([a], { ...asked, upstream: 'http://127.0.0.1:2' })).toThrow(
+    const wanted = { named: '/srv/b/wp', wordpressDir: CORE };
+    expect(find([a], { ...wanted, upstream: 'http://127.0.0.1:1' })).toBe('a');
+    expect(() => find([a], { ...wanted, upstream: 'http://127.0.0.1:2' })).toThrow(
       'add --site a; if it is another site',
     );
-    expect(() => find([a], { ...asked, muPluginsDir: '/srv/b/mu-plugins' })).toThrow('name its hosts with --host');
+    expect(() => find([a], { ...wanted, muPluginsDir: '/srv/b/mu-plugins' })).toThrow('name its hosts with --host');
     expect(find([a], { named: '/srv/a/wp', wordpressDir: CORE, upstream: 'http://127.0.0.1:2' })).toBe('a');
-    expect(find([a], { ...asked, upstream: 'http://127.0.0.1:2', id: 'a' })).toBe('a');
+    expect(find([a], { ...wanted, upstream: 'http://127.0.0.1:2', id: 'a' })).toBe('a');
   });
 
   it('is not guessed where several share the folder', () => {
@@ -81,23 +81,23 @@ describe('the place of a key', () => {
   const inMu = { ...folder, muPluginsDir: '/opt/mu' };
 
   it('is secret.php in a folder of the site alone, also where sites share a core', () => {
-    expect(toKeyPlace(folder, [])).toBe('secret.php');
-    expect(toKeyPlace(folder, [placed('b', '/srv/b/wp', { wordpressDir: '/srv/a' })])).toBe('secret.php');
+    expect(toKeyLocation(folder, [])).toBe('secret.php');
+    expect(toKeyLocation(folder, [placed('b', '/srv/b/wp', { wordpressDir: '/srv/a' })])).toBe('secret.php');
   });
 
   it('is a file of its own where other sites use the folder, by what is there or by another site', () => {
-    expect(toKeyPlace({ ...inMu, isShared: true }, [])).toBe('by-path');
-    expect(toKeyPlace(inMu, [placed('b', '/srv/b', { muPluginsDir: '/opt/mu' })])).toBe('by-path');
+    expect(toKeyLocation({ ...inMu, isShared: true }, [])).toBe('by-path');
+    expect(toKeyLocation(inMu, [placed('b', '/srv/b', { muPluginsDir: '/opt/mu' })])).toBe('by-path');
   });
 
   it('is refused where another site has the same core and the same folder: each has to name its key', () => {
     const twin = placed('b', '/srv/b', { wordpressDir: '/srv/a', muPluginsDir: '/opt/mu' });
-    expect(() => toKeyPlace(inMu, [twin])).toThrow(
+    expect(() => toKeyLocation(inMu, [twin])).toThrow(
       /The site b \(the host b\.example\) has the same WordPress, \/srv\/a/,
     );
-    expect(() => toKeyPlace({ ...inMu, isExternal: true }, [twin])).toThrow('the site b first');
+    expect(() => toKeyLocation({ ...inMu, isExternal: true }, [twin])).toThrow('the site b first');
     const named = { ...twin, site: { ...twin.site, externalKey: true } };
-    expect(() => toKeyPlace(inMu, [named])).toThrow('SECURITY_OPTIMIZER_KEY_FILE');
-    expect(toKeyPlace({ ...inMu, isExternal: true }, [named])).toBe('external');
+    expect(() => toKeyLocation(inMu, [named])).toThrow('SECURITY_OPTIMIZER_KEY_FILE');
+    expect(toKeyLocation({ ...inMu, isExternal: true }, [named])).toBe('external');
   });
 });

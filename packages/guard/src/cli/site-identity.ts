@@ -1,5 +1,5 @@
 import type { SiteEntry } from '../config/config-file.js';
-import type { KeyPlace } from '../wordpress/site-files.js';
+import type { KeyLocation } from '../wordpress/site-files.js';
 import { CommandError } from './command.js';
 
 /**
@@ -8,7 +8,7 @@ import { CommandError } from './command.js';
  */
 
 /** A site of the configuration with its folders, absolute. */
-export interface PlacedSite {
+export interface LocatedSite {
   readonly site: SiteEntry;
   /** As the configuration names it. */
   readonly named: string;
@@ -41,27 +41,27 @@ export interface NamedSite {
  *
  * @throws CommandError when it could be one or the other
  */
-export function findNamedSite(sites: readonly PlacedSite[], asked: NamedSite): SiteEntry | null {
-  if (asked.isNew) return null;
-  const isNamed = (each: PlacedSite) => each.named === asked.named;
-  const all = sites.filter((each) => isNamed(each) || each.wordpressDir === asked.wordpressDir);
-  const byId = all.find(({ site }) => site.id === asked.id);
+export function findNamedSite(sites: readonly LocatedSite[], wanted: NamedSite): SiteEntry | null {
+  if (wanted.isNew) return null;
+  const isNamed = (each: LocatedSite) => each.named === wanted.named;
+  const all = sites.filter((each) => isNamed(each) || each.wordpressDir === wanted.wordpressDir);
+  const byId = all.find(({ site }) => site.id === wanted.id);
   if (byId !== undefined) return byId.site;
   const exact = all.filter(isNamed);
   const candidates = exact.length > 0 ? exact : all;
   const first = candidates[0];
   if (first === undefined) return null;
-  const { hosts } = asked;
+  const { hosts } = wanted;
   if (hosts === null) {
-    if (candidates.length === 1 && (exact.length === 1 || !isOtherSite(first, asked))) return first.site;
+    if (candidates.length === 1 && (exact.length === 1 || !isOtherSite(first, wanted))) return first.site;
     if (candidates.length === 1) {
       throw new CommandError(
-        `${asked.named} leads to the WordPress of the site ${first.site.id} (${first.named}), which has another upstream or other must-use plugins. If it is that site, add --site ${first.site.id}; if it is another site that shares the core, name its hosts with --host.`,
+        `${wanted.named} leads to the WordPress of the site ${first.site.id} (${first.named}), which has another upstream or other must-use plugins. If it is that site, add --site ${first.site.id}; if it is another site that shares the core, name its hosts with --host.`,
       );
     }
     const ids = candidates.map(({ site }) => site.id).join(', ');
     throw new CommandError(
-      `${asked.named} is the folder of several sites: ${ids}. Name one with --site or by its hosts.`,
+      `${wanted.named} is the folder of several sites: ${ids}. Name one with --site or by its hosts.`,
     );
   }
   const same = [...exact, ...all].find(({ site }) => site.hosts.some((host) => hosts.includes(host)));
@@ -70,15 +70,15 @@ export function findNamedSite(sites: readonly PlacedSite[], asked: NamedSite): S
   const takesAll = exact.length === 1 && (first.site.hosts.includes('*') || hosts.includes('*'));
   if (takesAll) return first.site;
   throw new CommandError(
-    `${asked.named} is the site ${first.site.id} with ${listHosts(first.site)}. If that site has other hosts from now on, add --site ${first.site.id}; if this is another site that shares the folder, add --new-site.`,
+    `${wanted.named} is the site ${first.site.id} with ${listHosts(first.site)}. If that site has other hosts from now on, add --site ${first.site.id}; if this is another site that shares the folder, add --new-site.`,
   );
 }
 
 /** Whether what the operator says of a folder does not fit a site with the same core. */
-function isOtherSite({ site, muPluginsDir }: PlacedSite, asked: NamedSite): boolean {
+function isOtherSite({ site, muPluginsDir }: LocatedSite, wanted: NamedSite): boolean {
   return (
-    (asked.upstream !== null && asked.upstream !== site.upstream) ||
-    (asked.muPluginsDir !== null && asked.muPluginsDir !== muPluginsDir)
+    (wanted.upstream !== null && wanted.upstream !== site.upstream) ||
+    (wanted.muPluginsDir !== null && wanted.muPluginsDir !== muPluginsDir)
   );
 }
 
@@ -98,7 +98,7 @@ export interface KeyFolder {
  * @param others the other attached sites
  * @throws CommandError when another site would find it at every place
  */
-export function toKeyPlace(folder: KeyFolder, others: readonly PlacedSite[]): KeyPlace {
+export function toKeyLocation(folder: KeyFolder, others: readonly LocatedSite[]): KeyLocation {
   const beside = others.filter(({ muPluginsDir }) => muPluginsDir === folder.muPluginsDir);
   const twin = beside.find(({ wordpressDir }) => wordpressDir === folder.wordpressDir);
   if (twin !== undefined && !(folder.isExternal && twin.site.externalKey === true)) {

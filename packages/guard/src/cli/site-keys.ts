@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { isSecret } from '../config/load-config.js';
 import { look, readPlainFile, shown } from '../lib/pinned-folder.js';
 import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
-import type { KeyPlace, SecretContent, SharedKey } from '../wordpress/site-files.js';
+import type { KeyLocation, SecretContent, SharedKey } from '../wordpress/site-files.js';
 import { isKeyFile, KEYS, SECRET } from './connector-files.js';
 import { goBack, isThere, type OpenSite, toFolder, within, withinIfThere } from './open-site.js';
 
@@ -46,7 +46,7 @@ export function ownKeyFile({ wordpressDir }: OpenSite): string {
 /** The key file to write, by its place; none where the operator puts it. */
 export function toKeyFiles(
   site: OpenSite,
-  place: KeyPlace,
+  place: KeyLocation,
   content: SecretContent,
 ): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
   if (place === 'external') return [];

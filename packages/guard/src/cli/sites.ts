@@ -7,7 +7,7 @@ import { type AttachOptions, attachVerified } from './attach.js';
 import { type Command, CommandError, readArguments, readOptions, required, UsageError } from './command.js';
 import { readConfig } from './config-store.js';
 import { toUnverifiedText } from './connector-place.js';
-import { tellServed } from './running-guard.js';
+import { printServed } from './running-guard.js';
 
 const dataDirOption = { 'data-dir': { type: 'string' } } as const;
 
@@ -115,7 +115,7 @@ repeat: what is attached already is brought up to date. An id in the file counts
     for (const entry of entries) {
       const name = entry.id ?? entry.hosts.join(', ');
       try {
-        const newSite = entries.some((other) => isTwin(entry, other)) && !(await isHostTaken(entry, dataDir));
+        const newSite = entries.some((other) => isDuplicate(entry, other)) && !(await isHostTaken(entry, dataDir));
         const { id, again, outcome } = await attachVerified({ ...toAttachOptions(entry, dataDir), newSite });
         if (outcome.kind === 'missing') throw new CommandError(outcome.text);
         if (outcome.kind === 'unverified') unverified.push(id);
@@ -126,7 +126,7 @@ repeat: what is attached already is brought up to date. An id in the file counts
       }
     }
     process.stdout.write(`${entries.length - failed} of ${entries.length} sites are attached.\n`);
-    const isServed = await tellServed(dataDir, { needsGuard: true });
+    const isServed = await printServed(dataDir, { needsGuard: true });
     if (unverified.length > 0) process.stdout.write(toUnverifiedText(unverified));
     return isServed && failed === 0 ? 0 : 1;
   },
@@ -148,7 +148,7 @@ async function readImportFile(file: string): Promise<readonly ImportEntry[]> {
 }
 
 /** Whether two sites of a file share WordPress's folder, so that the second is no other name of the first. */
-function isTwin(entry: ImportEntry, other: ImportEntry): boolean {
+function isDuplicate(entry: ImportEntry, other: ImportEntry): boolean {
   return other !== entry && entry.wordpressDir !== null && other.wordpressDir === entry.wordpressDir;
 }
 

@@ -31,8 +31,8 @@ import { toNamedHost } from '../wordpress/site-origin.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
 import { describeRedirectLoop, findRedirectLoop } from './redirect-loop.js';
 import { findNewRelease } from './releases.js';
-import { type ServerBehind, toServerBehindWarnings } from './server-behind.js';
-import { examineServerBehind, toLocalServer } from './server-behind-visits.js';
+import { toUpstreamServerWarnings, type UpstreamServer } from './server-behind.js';
+import { inspectUpstreamServer, toLocalServer } from './server-behind-visits.js';
 
 /** Sites that are asked at the same time. Each question starts a WordPress. */
 const SITES_AT_ONCE = 32;
@@ -177,9 +177,9 @@ export interface SiteStatus {
   /** Whether the web server behind guard sees each visitor's address, or guard's; null when that can't be known. */
   readonly visitors: 'seen' | 'hidden' | null;
   /** Pages for the machine alone that everybody gets. */
-  readonly openPages: ServerBehind['openPages'];
+  readonly openPages: UpstreamServer['openPages'];
   /** Where a page cache answers others than this machine who come past guard, though WordPress refuses them; else null. */
-  readonly cachePastGuard: ServerBehind['cachePastGuard'];
+  readonly cachePastGuard: UpstreamServer['cachePastGuard'];
   /** Visits of the last 24 hours that the Activity Log did not record; null when that can't be known. */
   readonly droppedVisits: number | null;
 }
@@ -261,11 +261,11 @@ export async function statusReport(
   if (!activity.ok) problems.push(`The database of the Activity Log can’t be used (${activity.detail}).`);
   try {
     const server = guard.answers && !config.proxyProtocol ? toLocalServer(config.listen) : null;
-    const asked = new Set<string>();
+    const probed = new Set<string>();
     const look = async (site: SiteConfig) => {
       const found: string[] = [];
-      const withPages = wanted.length <= SITES_AT_ONCE || !asked.has(site.upstream);
-      asked.add(site.upstream);
+      const withPages = wanted.length <= SITES_AT_ONCE || !probed.has(site.upstream);
+      probed.add(site.upstream);
       const droppedVisits = activity.ok ? (dropped.get(site.id) ?? 0) : null;
       const warned = site.requireGuard
         ? []
@@ -274,22 +274,22 @@ export async function statusReport(
           ];
       const status = await siteStatus(site, config.consent, failed ? 'unusable' : db, found);
       const isAnswering = status.connector === 'ok' || status.connector === 'version_differs';
-      const behind: ServerBehind =
+      const upstream: UpstreamServer =
         isAnswering && status.homeUrl !== null
-          ? await examineServerBehind(site, new URL(status.homeUrl), { guard: server, withPages, now: systemClock })
+          ? await inspectUpstreamServer(site, new URL(status.homeUrl), { guard: server, withPages, now: systemClock })
           : { isAddressSeen: null, openPages: [], cachePastGuard: null };
       if (status.unknownTimeZone !== null) {
         warned.push(
           `guard’s table of time zones lacks ${status.unknownTimeZone}, or has other rules for it, so guard goes by the site’s own clock. Update Node.js.`,
         );
       }
-      const { isAddressSeen, openPages, cachePastGuard } = behind;
+      const { isAddressSeen, openPages, cachePastGuard } = upstream;
       const visitors = isAddressSeen === null ? null : isAddressSeen ? ('seen' as const) : ('hidden' as const);
-      warned.push(...toServerBehindWarnings(behind, site.upstream));
+      warned.push(...toUpstreamServerWarnings(upstream, site.upstream));
       const release = site.wordpressDir && (await findNewRelease(config.dataDir, site.id, site.wordpressDir));
       if (release) found.push(`Site ${site.id}: ${release}`);
-      const told = warned.map((text) => `Site ${site.id}: ${text}`);
-      return { site: { ...status, visitors, openPages, cachePastGuard, droppedVisits }, found, warned: told };
+      const lines = warned.map((text) => `Site ${site.id}: ${text}`);
+      return { site: { ...status, visitors, openPages, cachePastGuard, droppedVisits }, found, warned: lines };
     };
     const looks = await mapBounded(wanted, SITES_AT_ONCE, look);
     const sites = looks.map(({ site }) => site);
@@ -329,7 +329,7 @@ async function siteStatus(
   const assumed = found === 'unusable' ? null : defaultSiteSettings;
   const settings = db ? await readSiteSettings(createSettingsStore(db), site.id) : assumed;
   const slow = db ? await sqlThrottledAccountsStore(db).read(site.id) : [];
-  const outcome = await askConnector(site, remembered.facts);
+  const outcome = await queryConnector(site, remembered.facts);
   const problem = (text: string) => problems.push(`Site ${site.id}: ${text}`);
   let connector: SiteStatus['connector'] = 'unknown';
   let policyInSync: boolean | null = null;
@@ -387,7 +387,7 @@ export async function requireGuardNext(dataDir: string, site: SiteId): Promise<s
     : `${missing} Run \`security-optimizer attach\` with --require-guard when they come through guard.`;
 }
 
-async function askConnector(site: SiteConfig, facts: SiteFacts | null): Promise<HelloResponse | ConnectorError> {
+async function queryConnector(site: SiteConfig, facts: SiteFacts | null): Promise<HelloResponse | ConnectorError> {
   const client = createConnectorClient({ clock: systemClock, facts: () => facts, answerTimeoutMs: ANSWER_TIMEOUT_MS });
   try {
     return await client.hello(site);
@@ -410,15 +410,15 @@ async function guardAnswers({ listen, sites, proxyProtocol }: Config): Promise<b
   const server = toLocalServer(listen);
   if (proxyProtocol) return reactsToProxy(server);
   try {
-    const asked = request({
+    const outgoing = request({
       ...('path' in server ? { socketPath: server.path } : server),
       path: '/?rest_route=/security-optimizer/v1/fetch-options',
       method: 'POST',
       headers: { host: name },
       signal: AbortSignal.timeout(5000),
     });
-    await once(asked.end(), 'response');
-    asked.destroy();
+    await once(outgoing.end(), 'response');
+    outgoing.destroy();
     return true;
   } catch {
     return false;

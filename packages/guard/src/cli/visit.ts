@@ -80,7 +80,7 @@ export async function visit(
   const trusted = connect !== undefined && 'ca' in connect && connect.ca !== undefined ? { ca: connect.ca } : {};
   const sentAt = Date.now();
   try {
-    const asked =
+    const outgoing =
       url.protocol === 'https:'
         ? requestByHttps({
             ...shared,
@@ -89,14 +89,14 @@ export async function visit(
             ...trusted,
           })
         : requestByHttp(shared);
-    return await readResponse(asked, sentAt);
+    return await readResponse(outgoing, sentAt);
   } catch (error) {
     return { fault: explain(error) };
   }
 }
 
-async function readResponse(asked: ClientRequest, sentAt: number): Promise<VisitResponse> {
-  const [response] = (await once(asked.end(), 'response')) as [IncomingMessage];
+async function readResponse(outgoing: ClientRequest, sentAt: number): Promise<VisitResponse> {
+  const [response] = (await once(outgoing.end(), 'response')) as [IncomingMessage];
   const receivedAt = Date.now();
   const { socket, rawHeaders } = response;
   // Read before the connection ends.
@@ -109,7 +109,7 @@ async function readResponse(asked: ClientRequest, sentAt: number): Promise<Visit
     length += chunk.length;
     if (length >= BODY_BYTES) break;
   }
-  asked.destroy();
+  outgoing.destroy();
   return {
     status: response.statusCode as number,
     headers: response.headers,

@@ -12,7 +12,7 @@ const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/g
  *
  * @throws ConfigError, or what kept the thread from answering
  */
-export function loadConfigBeside(source: ConfigSource): Promise<Config> {
+export function loadConfigInThread(source: ConfigSource): Promise<Config> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(workerFile, { workerData: source, name: 'configuration', execArgv: [] });
     worker.once('message', (loaded: LoadedConfig) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, form, loginGateUnderTest, type Told } from '../../test/support/login-gateway.js';
+import { type ClientResponse, form, type RequestOptions, startLoginGateway } from '../../test/support/login-gateway.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
 
@@ -17,46 +17,46 @@ const PROGRAMS: readonly (readonly [how: string, headers: Record<string, string>
 ];
 const NAVIGATION = { accept: 'text/html', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
 
-const read = (told: Told) => {
-  expect(told.header('content-type')).toMatch(/^application\/json/);
-  return JSON.parse(told.body) as { code: string; message: string; data: { status: number } };
+const read = (response: ClientResponse) => {
+  expect(response.header('content-type')).toMatch(/^application\/json/);
+  return JSON.parse(response.body) as { code: string; message: string; data: { status: number } };
 };
-const getContentType = (told: Told) => told.header('content-type')?.split(';')[0];
+const getContentType = (response: ClientResponse) => response.header('content-type')?.split(';')[0];
 
-async function locked(language?: Parameters<typeof loginGateUnderTest>[1]) {
-  const gate = await loginGateUnderTest({ login_attempts: 3 }, language);
-  for (let turn = 0; turn < 3; turn++) await gate.ask('/wp-login.php', form(`wrong${turn}`));
+async function locked(language?: Parameters<typeof startLoginGateway>[1]) {
+  const gate = await startLoginGateway({ login_attempts: 3 }, language);
+  for (let round = 0; round < 3; round++) await gate.send('/wp-login.php', form(`wrong${round}`));
   return gate;
 }
 
 describe.each(PROGRAMS)('a program that is known by %s', (_how, headers) => {
   it('is told of a lock in JSON, with when to come back', async () => {
     const gate = await locked();
-    const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers });
-    expect(told.status).toBe(429);
-    expect(read(told)).toEqual({
+    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers });
+    expect(response.status).toBe(429);
+    expect(read(response)).toEqual({
       code: 'too_many_login_attempts',
       message: 'Too many login attempts. Try again in 1 hour.',
       status: 429,
       data: { status: 429, until: Math.floor(gate.attempts.getEntry('site', '192.0.2.1').lockedUntil / 1000) },
     });
-    expect(Number(told.header('retry-after'))).toBeGreaterThan(3590);
+    expect(Number(response.header('retry-after'))).toBeGreaterThan(3590);
   });
 
   it('is told of Away Mode in JSON', async () => {
-    const gate = await loginGateUnderTest({ away_mode: ALWAYS });
-    const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers });
-    expect([told.status, read(told).code]).toEqual([403, 'away_mode']);
-    expect(read(told).message).toContain('The admin area is closed.');
+    const gate = await startLoginGateway({ away_mode: ALWAYS });
+    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers });
+    expect([response.status, read(response).code]).toEqual([403, 'away_mode']);
+    expect(read(response).message).toContain('The admin area is closed.');
   });
 
   it('is told of Login Access in JSON, and of nothing inside', async () => {
-    const gate = await loginGateUnderTest({ login_access: ['198.51.100.7'] });
-    const told = await gate.ask('/wp-admin/', { headers });
-    expect(told.status).toBe(403);
-    expect(read(told)).toMatchObject({ data: { status: 403, reference: expect.stringMatching(/^\w{4}-\w{4}$/) } });
-    expect(read(told).message).toContain('example.com');
-    expect(told.body).not.toMatch(/optimizer|guard|wordpress|rule|192\.0\.2\.1/i);
+    const gate = await startLoginGateway({ login_access: ['198.51.100.7'] });
+    const response = await gate.send('/wp-admin/', { headers });
+    expect(response.status).toBe(403);
+    expect(read(response)).toMatchObject({ data: { status: 403, reference: expect.stringMatching(/^\w{4}-\w{4}$/) } });
+    expect(read(response).message).toContain('example.com');
+    expect(response.body).not.toMatch(/optimizer|guard|wordpress|rule|192\.0\.2\.1/i);
     expect(gate.visits).toHaveLength(1);
   });
 });
@@ -64,27 +64,27 @@ describe.each(PROGRAMS)('a program that is known by %s', (_how, headers) => {
 describe('a person who looks at what comes back', () => {
   it.each([
     ['a lock', locked],
-    ['Away Mode', () => loginGateUnderTest({ away_mode: ALWAYS })],
-    ['Login Access', () => loginGateUnderTest({ login_access: ['198.51.100.7'] })],
+    ['Away Mode', () => startLoginGateway({ away_mode: ALWAYS })],
+    ['Login Access', () => startLoginGateway({ login_access: ['198.51.100.7'] })],
   ])('gets a page about %s, also where the browser would rather have JSON', async (_why, start) => {
     const gate = await start();
     for (const headers of [NAVIGATION, { accept: 'text/html' }]) {
-      expect(getContentType(await gate.ask('/wp-login.php', { ...form(PASSWORD), headers }))).toBe('text/html');
+      expect(getContentType(await gate.send('/wp-login.php', { ...form(PASSWORD), headers }))).toBe('text/html');
     }
   });
 
   it('gets one on the REST API and on admin-ajax.php as well', async () => {
-    const gate = await loginGateUnderTest({ login_access: ['198.51.100.7'] });
+    const gate = await startLoginGateway({ login_access: ['198.51.100.7'] });
     const basic = { authorization: `Basic ${btoa(`owner:${PASSWORD}`)}` };
-    const refused: [string, AskOptions][] = [
+    const refused: [string, RequestOptions][] = [
       ['/wp-json/wp/v2/users/me', { headers: basic }],
       ['/wp-admin/admin-ajax.php', { headers: { cookie: 'wordpress_logged_in_x=1' } }],
     ];
     for (const [path, options] of refused) {
-      const asked = (headers: Record<string, string>) =>
-        gate.ask(path, { ...options, headers: { ...options.headers, ...headers } });
-      expect([path, getContentType(await asked(NAVIGATION))]).toEqual([path, 'text/html']);
-      expect([path, getContentType(await asked({}))]).toEqual([path, 'application/json']);
+      const send = (headers: Record<string, string>) =>
+        gate.send(path, { ...options, headers: { ...options.headers, ...headers } });
+      expect([path, getContentType(await send(NAVIGATION))]).toEqual([path, 'text/html']);
+      expect([path, getContentType(await send({}))]).toEqual([path, 'application/json']);
     }
   });
 });
@@ -93,22 +93,22 @@ describe('other programs', () => {
   it('get a fault of XML-RPC there, whatever they accept', async () => {
     const gate = await locked();
     for (const headers of [{}, { accept: 'application/json' }, { 'x-requested-with': 'XMLHttpRequest' }]) {
-      const told = await gate.ask('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers });
-      expect([told.status, getContentType(told)]).toEqual([429, 'text/xml']);
+      const response = await gate.send('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers });
+      expect([response.status, getContentType(response)]).toEqual([429, 'text/xml']);
     }
   });
 
   it('get one plain line when they say nothing of what they read', async () => {
-    const gate = await loginGateUnderTest({ login_access: ['198.51.100.7'] });
-    const told = await gate.ask('/wp-admin/', { headers: { accept: '*/*' } });
-    expect([told.status, getContentType(told), told.body]).toEqual([403, 'text/plain', 'Not allowed\n']);
+    const gate = await startLoginGateway({ login_access: ['198.51.100.7'] });
+    const response = await gate.send('/wp-admin/', { headers: { accept: '*/*' } });
+    expect([response.status, getContentType(response), response.body]).toEqual([403, 'text/plain', 'Not allowed\n']);
   });
 
   it('read JSON in the language of the site', async () => {
     const language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })('de_DE');
     const gate = await locked({ language });
-    const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'application/json' } });
-    expect(read(told).message).toMatch(/^Zu viele .*1 Stunde/);
+    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'application/json' } });
+    expect(read(response).message).toMatch(/^Zu viele .*1 Stunde/);
   });
 });
 
@@ -119,11 +119,11 @@ describe('a locked address', () => {
       const gate = await locked();
       const before = gate.wordpress.checks.length;
       const body = new URLSearchParams({ user_login: 'owner' }).toString();
-      const told = await gate.ask(`/wp-login.php?action=${action}`, { method: 'POST', body });
-      expect(told.status).toBe(200);
+      const response = await gate.send(`/wp-login.php?action=${action}`, { method: 'POST', body });
+      expect(response.status).toBe(200);
       expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
       // The body may name another action than the address.
-      await gate.ask(`/wp-login.php?action=${action}`, {
+      await gate.send(`/wp-login.php?action=${action}`, {
         method: 'POST',
         body: `action=login&log=owner&pwd=${PASSWORD}`,
       });
@@ -136,7 +136,7 @@ describe('a locked address', () => {
     async (query) => {
       const gate = await locked();
       const before = gate.wordpress.reached.length;
-      expect((await gate.ask(`/wp-login.php${query}`, form(PASSWORD))).status).toBe(429);
+      expect((await gate.send(`/wp-login.php${query}`, form(PASSWORD))).status).toBe(429);
       expect(gate.wordpress.reached).toHaveLength(before);
     },
   );
@@ -144,15 +144,15 @@ describe('a locked address', () => {
   it('may send a form by the last of several actions, as PHP reads them', async () => {
     const gate = await locked();
     const body = new URLSearchParams({ user_login: 'owner' }).toString();
-    const told = await gate.ask('/wp-login.php?action=login&action=lostpassword', { method: 'POST', body });
-    expect(told.status).toBe(200);
+    const response = await gate.send('/wp-login.php?action=login&action=lostpassword', { method: 'POST', body });
+    expect(response.status).toBe(200);
   });
 
   it('has no password checked by a form whose action WordPress may read as a login', async () => {
     const gate = await locked();
     const before = gate.wordpress.checks.length;
     for (const query of ['?action[]=lostpassword', '?action=login&action=rp', '?action=rp%00', '?action=RP']) {
-      await gate.ask(`/wp-login.php${query}`, form(PASSWORD));
+      await gate.send(`/wp-login.php${query}`, form(PASSWORD));
     }
     expect(gate.wordpress.checks).toHaveLength(before);
   });

@@ -16,7 +16,7 @@ import type { Range } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
 import type { PageName } from '../pages/visitor-pages.js';
-import { decideOnReadings } from '../rules/doubtful-paths.js';
+import { evaluateReadings } from '../rules/doubtful-paths.js';
 import type { LoginRoute } from '../rules/login-policy.js';
 import { isFinal, type LiveSnapshots, type Snapshot, type Verdict } from '../rules/snapshot.js';
 import type { SiteFacts, SiteId } from '../site.js';
@@ -138,7 +138,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     const { ownAddresses } = context;
     const named = { host, client: address, isForwarded, isProxy: proxied, siteHosts, ownAddresses };
     const judgement = siteHost === null ? judgeHost(named) : 'passes';
-    const standing = judgement === 'unproved' ? getStanding(context, site, host) : judgement;
+    const standing = judgement === 'unproved' ? getSessionTrust(context, site, host) : judgement;
     if (standing === 'foreign') return refuseUnknownHost(context, host, address);
     isHostProved = standing !== null;
   }
@@ -184,7 +184,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   if (doubt !== null) {
     const toFacts = (other: CanonicalPath): RequestFacts =>
       toRequestFacts({ method, address, paths, signedXmlRpc, now, credentials, path: other, query });
-    const other = decideOnReadings(policy, { doubt, facts, loginRoute, toFacts }, context.onRuleError);
+    const other = evaluateReadings(policy, { doubt, facts, loginRoute, toFacts }, context.onRuleError);
     if (other === 'refuse') {
       const rule = `ambiguous:${doubt.reason}`;
       return { kind: 'refuse', page: 'bad-request', rule, site, host, address, policy, facts };
@@ -240,7 +240,7 @@ export function refuseUnknownHost(
 }
 
 /** What is known of a host; null when the web server behind has to be asked. Passes while the site has no name. */
-function getStanding(context: EvaluateContext, { config }: RoutedSite, host: string): 'passes' | 'foreign' | null {
+function getSessionTrust(context: EvaluateContext, { config }: RoutedSite, host: string): 'passes' | 'foreign' | null {
   if (context.facts(config.id) === null) return 'passes';
   const standing = context.hosts.find(config, toHostName(host));
   return standing === 'foreign' ? standing : standing && 'passes';

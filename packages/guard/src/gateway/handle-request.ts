@@ -46,7 +46,7 @@ export function handleRequest(
   const { site, host, address, scheme } = decision;
   const facts = gateway.facts(site.config.id) as SiteFacts;
   const isNamed = (other: string): boolean => isNamedHost(gateway, site, other);
-  const asked = {
+  const question = {
     site: site.config,
     facts,
     name: toHostName(host),
@@ -54,7 +54,7 @@ export function handleRequest(
     client: address,
     isNamed,
   };
-  void gateway.hosts.check(asked).then((standing) => {
+  void gateway.hosts.check(question).then((standing) => {
     if (response.destroyed) return;
     let proved: Decision = decision;
     if (standing === 'foreign') proved = refuseUnknownHost(gateway, host, address);
@@ -309,7 +309,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
     }
     if (openVerdict === null) return false;
     const { rule, refusal } = openVerdict;
-    const shown = { isFromWordPress: signal.kind === 'ok', isFromMember: checksStaff(signal), headers };
+    const shown = { isFromWordPress: signal.kind === 'ok', isFromRegisteredUser: checksStaff(signal), headers };
     if (refusal.unless === undefined || isHarmlessResponse(refusal.unless, shown)) return false;
     if (needsStaffCheck(openVerdict)) {
       gateway.staffChecks.recordDoubt(allowed.site.config.id);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { loginGateUnderTest, rawSocket } from '../../test/support/login-gateway.js';
+import { rawSocket, startLoginGateway } from '../../test/support/login-gateway.js';
 
 const hiddenGate = async () => {
   const login_url = { type: 'custom', login: 'my-door', signup: 'join/us' } as const;
-  const gate = await loginGateUnderTest({ login_url });
+  const gate = await startLoginGateway({ login_url });
   gate.wordpress.custom = true;
   return gate;
 };
@@ -41,10 +41,10 @@ describe('with a custom login address', () => {
     socket.write(
       'GET /wp-login.php HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     );
-    const told = await answer;
-    expect(told).toMatch(/^HTTP\/1\.1 404 /);
-    expect(told).toContain('nothing at');
-    expect(told).toContain('/wp-login.php');
+    const response = await answer;
+    expect(response).toMatch(/^HTTP\/1\.1 404 /);
+    expect(response).toContain('nothing at');
+    expect(response).toContain('/wp-login.php');
     expect(gate.wordpress.reached[0]?.url).not.toContain('login');
   });
 

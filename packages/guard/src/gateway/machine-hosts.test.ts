@@ -167,18 +167,18 @@ describe('guard with hosts `*`', () => {
   }
 
   /** Asks as a visitor whom a trusted proxy names. */
-  const ask = (
+  const send = (
     url: string,
     host: string,
     headers: Readonly<Record<string, string>> = { 'x-forwarded-for': '203.0.113.5' },
   ) =>
     new Promise<number | undefined>((resolve, reject) => {
       const { hostname, port } = new URL(url);
-      const asked = request({ host: hostname, port, headers: { host, ...headers }, agent: false }, (response) => {
+      const outgoing = request({ host: hostname, port, headers: { host, ...headers }, agent: false }, (response) => {
         response.resume();
         resolve(response.statusCode);
       });
-      asked.on('error', reject).end();
+      outgoing.on('error', reject).end();
     });
 
   async function start(home: string, hosts = ['*']) {
@@ -195,32 +195,33 @@ describe('guard with hosts `*`', () => {
     const { guard, reached } = await start('https://example.com');
     for (const host of MACHINE.filter((each) => each !== '')) {
       // A colon without a port is refused before.
-      expect([host, await ask(guard.url, host)]).toEqual([host, host === 'localhost:' ? 400 : 404]);
+      expect([host, await send(guard.url, host)]).toEqual([host, host === 'localhost:' ? 400 : 404]);
     }
     expect(reached).toEqual([]);
-    for (const host of ['example.com', 'mapped.example', '198.51.100.20']) expect(await ask(guard.url, host)).toBe(200);
+    for (const host of ['example.com', 'mapped.example', '198.51.100.20'])
+      expect(await send(guard.url, host)).toBe(200);
     expect(reached).toEqual(['example.com', 'mapped.example', '198.51.100.20']);
   });
 
   it('gives a request without a host that of the site, and while it is not known only to this machine the server’s own', async () => {
-    const askWithout = (url: string, header = '') => sendRaw(url, `GET / HTTP/1.0\r\n${header}\r\n`);
+    const sendWithout = (url: string, header = '') => sendRaw(url, `GET / HTTP/1.0\r\n${header}\r\n`);
     const { guard, reached } = await start('https://example.com');
-    expect(await askWithout(guard.url, 'X-Forwarded-For: 203.0.113.5\r\n')).toMatch(/^HTTP\/1\.[01] 200/);
+    expect(await sendWithout(guard.url, 'X-Forwarded-For: 203.0.113.5\r\n')).toMatch(/^HTTP\/1\.[01] 200/);
     expect(reached).toEqual(['example.com']);
     const unknown = await fakeConnector();
     unknown.mode = 'gone';
     const other = await runningGuard(await dataFolderFor(unknown, { hosts: ['*'] }));
     const hosts: (string | undefined)[] = [];
     unknown.onRequest = (command, { headers }) => command === null && hosts.push(headers.host);
-    await askWithout(other.url, 'Via: 1.0 proxy\r\n');
+    await sendWithout(other.url, 'Via: 1.0 proxy\r\n');
     expect(hosts).toEqual([]);
-    await askWithout(other.url);
+    await sendWithout(other.url);
     expect(hosts).toEqual([new URL(unknown.upstream).host]);
   });
 
   it.each(['localhost', '127.0.0.1', '[::1]'])('goes on serving a site whose own address is %s', async (name) => {
     const { guard } = await start(`http://${name}:8080`);
-    expect(await ask(guard.url, `${name}:8080`)).toBe(200);
+    expect(await send(guard.url, `${name}:8080`)).toBe(200);
   });
 
   it('goes on serving what the configuration names', async () => {
@@ -232,8 +233,8 @@ describe('guard with hosts `*`', () => {
       '[::1]',
     ]);
     for (const host of ['localhost', 'a.localhost', '127.0.0.1:80', '[::1]'])
-      expect(await ask(guard.url, host)).toBe(200);
-    expect(await ask(guard.url, '127.0.0.2')).toBe(404);
+      expect(await send(guard.url, host)).toBe(200);
+    expect(await send(guard.url, '127.0.0.2')).toBe(404);
     expect(reached).toHaveLength(4);
   });
 
@@ -243,9 +244,9 @@ describe('guard with hosts `*`', () => {
     const reached: (string | undefined)[] = [];
     connector.onRequest = (command, { headers }) => command === null && reached.push(headers.host);
     const guard = await runningGuard(await dataFolderFor(connector, { hosts: ['*'] }));
-    await ask(guard.url, 'localhost:8080', {});
+    await send(guard.url, 'localhost:8080', {});
     for (const name of ['via', 'forwarded', 'x-real-ip', 'x-forwarded-for']) {
-      expect(await ask(guard.url, 'localhost:8081', { [name]: '203.0.113.5' })).toBe(404);
+      expect(await send(guard.url, 'localhost:8081', { [name]: '203.0.113.5' })).toBe(404);
     }
     expect(reached).toEqual(['localhost:8080']);
   });
@@ -257,7 +258,7 @@ describe('guard with hosts `*`', () => {
       await dataFolderFor(connector, { hosts: ['*'] }, { trustedProxies: ['127.0.0.1'] }),
     );
     await eventually(() => connector.policy !== null);
-    expect(await ask(guard.url, new URL(connector.upstream).host)).toBe(404);
-    expect(await ask(guard.url, 'example.com')).toBe(200);
+    expect(await send(guard.url, new URL(connector.upstream).host)).toBe(404);
+    expect(await send(guard.url, 'example.com')).toBe(200);
   });
 });

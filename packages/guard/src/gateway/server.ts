@@ -230,7 +230,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     else if (connection.isEnding) connection.ignore(error.rawPacket?.length ?? 0);
     else if (!socket.writable) socket.destroy();
     // Bytes after the last request of a connection are ignored; that request still gets its response (RFC 9112 section 9.6).
-    else if (connection.isBusy && isBehindLast(error, connection)) connection.ignore(error.rawPacket?.length ?? 0);
+    else if (connection.isBusy && isAfterLast(error, connection)) connection.ignore(error.rawPacket?.length ?? 0);
     else readAgainOrRefuse(error, connection);
   });
 
@@ -358,7 +358,7 @@ function refuseMalformedRequest(gateway: GatewayContext, error: ParserError, con
 }
 
 /** Whether bytes came behind the last request of a connection: one that said so, or one with a raw target behind it. */
-function isBehindLast({ code }: ParserError, connection: ClientConnection): boolean {
+function isAfterLast({ code }: ParserError, connection: ClientConnection): boolean {
   return code === 'HPE_CLOSED_CONNECTION' || (code === 'HPE_INVALID_URL' && connection.isFull);
 }
 

@@ -9,7 +9,7 @@ import { type Address, parseAddress } from '../lib/address.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
 import type { HostAnswer } from '../wordpress/host-probe.js';
 import type { SiteOrigin } from '../wordpress/site-origin.js';
-import { createSiteHosts, type HostStanding } from './site-hosts.js';
+import { createSiteHosts, type HostStatus } from './site-hosts.js';
 
 const OTHER: HostAnswer = { kind: 'other', cause: 'HTTP status 200 without the connector' };
 const SIGNED: HostAnswer = { kind: 'signed' };
@@ -23,7 +23,7 @@ const to = (origin: string): HostAnswer => {
 function createHosts(answers: Readonly<Record<string, HostAnswer>>, more: { readonly hold?: Promise<void> } = {}) {
   const site = { id: 'site', hosts: ['*'], upstream: 'http://127.0.0.1:8081' } as unknown as SiteConfig;
   const facts = { homeUrl: 'https://example.com' } as SiteFacts;
-  const asked: string[] = [];
+  const probed: string[] = [];
   const state = { now: 1_000_000, answers: { 'https://example.com': { kind: 'signed' } as HostAnswer, ...answers } };
   let atOnce = 0;
   let most = 0;
@@ -31,7 +31,7 @@ function createHosts(answers: Readonly<Record<string, HostAnswer>>, more: { read
     clock: () => state.now,
     logger: recentLogger(),
     async probe(_site: SiteConfig, _facts: unknown, { scheme, host }: SiteOrigin) {
-      asked.push(`${scheme}://${host}`);
+      probed.push(`${scheme}://${host}`);
       most = Math.max(most, ++atOnce);
       await more.hold;
       atOnce--;
@@ -40,10 +40,10 @@ function createHosts(answers: Readonly<Record<string, HostAnswer>>, more: { read
   });
   return {
     state,
-    asked,
+    probed,
     find: (name: string) => hosts.find(site, name),
     most: () => most,
-    check: (origin: string, client = '203.0.113.5'): Promise<HostStanding> => {
+    check: (origin: string, client = '203.0.113.5'): Promise<HostStatus> => {
       const { protocol, host, hostname } = new URL(origin);
       const scheme = protocol === 'https:' ? 'https' : 'http';
       const isNamed = (name: string) => name === 'example.com';
@@ -60,7 +60,7 @@ describe('a host that is not known to be the site’s', () => {
     expect(await hosts.check('https://mapped.example')).toBe('proved');
     expect(await hosts.check('https://mapped.example')).toBe('proved');
     expect(hosts.find('mapped.example')).toBe('proved');
-    expect(hosts.asked).toEqual(['https://mapped.example']);
+    expect(hosts.probed).toEqual(['https://mapped.example']);
     hosts.state.now += 7 * 3600_000;
     expect(hosts.find('mapped.example')).toBeNull();
   });
@@ -68,11 +68,11 @@ describe('a host that is not known to be the site’s', () => {
   it('is nobody’s when anything else answers there while the site answers at home, for a minute', async () => {
     const hosts = createHosts({});
     expect(await hosts.check('https://status.example')).toBe('foreign');
-    expect(hosts.asked).toEqual(['https://status.example', 'https://example.com']);
+    expect(hosts.probed).toEqual(['https://status.example', 'https://example.com']);
     expect(hosts.find('status.example')).toBe('foreign');
     // The site need not be asked for each.
     expect(await hosts.check('https://other.example')).toBe('foreign');
-    expect(hosts.asked).toHaveLength(3);
+    expect(hosts.probed).toHaveLength(3);
     hosts.state.answers['https://status.example' as never] = { kind: 'signed' } as never;
     hosts.state.now += 61_000;
     expect(await hosts.check('https://status.example')).toBe('proved');
@@ -132,7 +132,7 @@ describe('a host that is not known to be the site’s', () => {
     async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
       const hosts = createHosts(answers);
       expect(await hosts.check('https://old.example')).toBe('foreign');
-      expect(hosts.asked.length).toBeLessThan(8);
+      expect(hosts.probed.length).toBeLessThan(8);
     },
   );
 
@@ -140,18 +140,18 @@ describe('a host that is not known to be the site’s', () => {
     const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
     const all = await Promise.all(Array.from({ length: 50 }, () => hosts.check('https://mapped.example')));
     expect(new Set(all)).toEqual(new Set(['proved']));
-    expect(hosts.asked).toHaveLength(1);
+    expect(hosts.probed).toHaveLength(1);
   });
 });
 
 describe('who invents hosts', () => {
   it('starts few of WordPress, and does not stop the hosts of others from being proved', async () => {
     const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
-    const standings: HostStanding[] = [];
+    const standings: HostStatus[] = [];
     for (let i = 0; i < 200; i++) standings.push(await hosts.check(`https://invented-${i}.example`));
     expect(standings.filter((standing) => standing === 'foreign')).toHaveLength(10);
     expect(standings.slice(10)).toEqual(Array(190).fill('busy'));
-    expect(hosts.asked.length).toBeLessThan(15);
+    expect(hosts.probed.length).toBeLessThan(15);
     expect(await hosts.check('https://mapped.example', '198.51.100.9')).toBe('proved');
     hosts.state.now += 61_000;
     expect(await hosts.check('https://invented-0.example')).toBe('foreign');
@@ -160,7 +160,7 @@ describe('who invents hosts', () => {
   it('from many addresses has few of WordPress start in a minute all the same', async () => {
     const hosts = createHosts({});
     for (let i = 0; i < 250; i++) await hosts.check(`https://invented-${i}.example`, `198.51.100.${i}`);
-    expect(hosts.asked.length).toBeLessThan(70);
+    expect(hosts.probed.length).toBeLessThan(70);
   });
 
   it('has few asked about at the same time, the others’ turn comes in between, and what can’t wait is told so', async () => {
@@ -198,12 +198,12 @@ describe('guard with hosts `*` in front of a web server with several names', () 
       const { hostname, port } = new URL(url);
       const { method = 'GET', client = '203.0.113.5' } = options;
       const headers = { host, 'x-forwarded-for': client, 'x-forwarded-proto': 'https', ...options.headers };
-      const asked = request({ host: hostname, port, method, headers, agent: false }, async (response) => {
+      const outgoing = request({ host: hostname, port, method, headers, agent: false }, async (response) => {
         const pieces: Buffer[] = [];
         for await (const piece of response) pieces.push(piece as Buffer);
         resolve({ status: response.statusCode, body: Buffer.concat(pieces).toString() });
       });
-      asked.on('error', reject).end(method === 'POST' ? 'body' : undefined);
+      outgoing.on('error', reject).end(method === 'POST' ? 'body' : undefined);
     });
 
   async function start(hosts: readonly string[] = ['*']) {

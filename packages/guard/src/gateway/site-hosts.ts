@@ -21,7 +21,7 @@ import { toHostName } from './machine-hosts.js';
  * in the site itself, so no host can be proved, and the request goes on. `busy`: it can't be told now, since the site does
  * not answer or too many hosts are asked about. A flood must not open what is closed, so such a request has to come again.
  */
-export type HostStanding = 'proved' | 'foreign' | 'open' | 'busy';
+export type HostStatus = 'proved' | 'foreign' | 'open' | 'busy';
 
 export interface SiteHosts {
   /** What is known of a host; null when it has to be asked about. @param name without port, in lower case */
@@ -33,7 +33,7 @@ export interface SiteHosts {
    * @param client who pays for it: each costs a start of WordPress
    * @param isNamed whether a host is one that the site has without any question
    */
-  check(asked: HostQuestion): Promise<HostStanding>;
+  check(question: HostQuestion): Promise<HostStatus>;
 }
 
 export interface HostQuestion {
@@ -110,7 +110,7 @@ function isSameDomain(one: string, other: string): boolean {
 class HostsOfSite {
   readonly #proved = new Map<string, Known>();
   readonly #others = new Map<string, Known>();
-  readonly #asking = new Map<string, Promise<HostStanding>>();
+  readonly #asking = new Map<string, Promise<HostStatus>>();
   readonly #foreign = new WindowCounts(60_000);
   readonly #lines = new WindowCounts(3600_000);
   readonly #turns = new Limiter<Waiter>({
@@ -137,7 +137,7 @@ class HostsOfSite {
     return Math.abs(this.clock() - known.time) < lasts ? known.standing : null;
   }
 
-  check(question: HostQuestion): Promise<HostStanding> {
+  check(question: HostQuestion): Promise<HostStatus> {
     const { name } = question;
     const known = this.find(name);
     if (known !== null) return Promise.resolve(known);
@@ -148,12 +148,12 @@ class HostsOfSite {
     if (this.#foreign.get(client, now) >= FOREIGN_OF_CLIENT || this.#foreign.get('', now) >= FOREIGN_OF_ALL) {
       return Promise.resolve('busy');
     }
-    const asked = this.#ask(question, client).finally(() => this.#asking.delete(name));
-    this.#asking.set(name, asked);
-    return asked;
+    const check = this.#ask(question, client).finally(() => this.#asking.delete(name));
+    this.#asking.set(name, check);
+    return check;
   }
 
-  async #ask(question: HostQuestion, client: string): Promise<HostStanding> {
+  async #ask(question: HostQuestion, client: string): Promise<HostStatus> {
     if (!(await this.#takeTurn(client))) return 'busy';
     const { name, site } = question;
     try {

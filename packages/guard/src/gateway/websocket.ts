@@ -174,7 +174,7 @@ class Handshake implements UpstreamHandler {
       return;
     }
     const unless = allowed.openVerdict?.refusal.unless;
-    const shown = { isFromWordPress: signal.kind === 'ok', isFromMember: false, headers };
+    const shown = { isFromWordPress: signal.kind === 'ok', isFromRegisteredUser: false, headers };
     if (head.status !== 101 && unless !== undefined && !isHarmlessResponse(unless, shown)) {
       this.#upstream?.destroy();
       this.#refuse('not-found');

@@ -34,16 +34,16 @@ describe('the decoy of a hidden address', () => {
       .constantFrom(...hidden)
       .chain((name) => fc.tuple(...[...name].map(letter)).map((letters) => letters.join('')));
     const around = fc.constantFrom('/', '//', '/./', '/a/../', '/blog/', '/index.php/', '/x%2f..%2f');
-    const behind = fc.constantFrom('', '/', ';x', '.', '%20', '/x', '::$DATA', '?a=/wp-login.php');
+    const upstream = fc.constantFrom('', '/', ';x', '.', '%20', '/x', '::$DATA', '?a=/wp-login.php');
     fc.assert(
-      fc.property(around, spelled, behind, fc.string(), (before, name, after, id) => {
+      fc.property(around, spelled, upstream, fc.string(), (before, name, after, id) => {
         const target = before + name + after;
-        const asked = toCanonicalPath(target);
+        const requested = toCanonicalPath(target);
         const decoy = decoyTarget(target, hidden, id);
         const seen = toCanonicalPath(decoy);
-        if (!asked.ok || !seen.ok) throw new Error(`${target} -> ${decoy}`);
+        if (!requested.ok || !seen.ok) throw new Error(`${target} -> ${decoy}`);
         expect(seen.path.segments.some((segment) => hidden.has(segment))).toBe(false);
-        expect(seen.path.segments).toHaveLength(asked.path.segments.length);
+        expect(seen.path.segments).toHaveLength(requested.path.segments.length);
         expect(decoy).toHaveLength(target.length);
         if (!name.includes('%')) expect(shape(decoy)).toBe(shape(target));
       }),
@@ -64,9 +64,12 @@ describe('the connector, by the samples that both sides share', () => {
     secret: string;
     decoys: { requestId: string; samples: { asked: string; target: string }[] };
   };
-  for (const { asked, target } of decoys.samples) {
-    it(`can tell what was asked for: ${asked}`, () => {
-      expect(disguise(asked, hidden, deriveDecoyKey(secret, decoys.requestId))).toEqual({ target, reversible: true });
+  for (const { asked: requested, target } of decoys.samples) {
+    it(`can tell what was asked for: ${requested}`, () => {
+      expect(disguise(requested, hidden, deriveDecoyKey(secret, decoys.requestId))).toEqual({
+        target,
+        reversible: true,
+      });
     });
   }
 

@@ -46,18 +46,18 @@ export function rewriteLocation(url: string, { scheme, host, upstream, target }:
   const [whole, named, authority = '', rest = ''] = ABSOLUTE.exec(url) ?? [];
   if (whole === undefined) return url;
   const location = splitAuthority(authority, named?.toLowerCase() === 'https' ? 'https' : 'http');
-  const behind = splitAuthority(upstream, 'http');
-  if (host === '') return isSame(location, behind) ? toPath(rest) : url;
+  const upstreamOrigin = splitAuthority(upstream, 'http');
+  if (host === '') return isSame(location, upstreamOrigin) ? toPath(rest) : url;
   const client = splitAuthority(host, scheme);
   const visible = `${scheme}://${host}${rest}`;
   if (isSame(location, client) && (named === undefined || named.toLowerCase() === scheme)) return url;
-  if (isSame(location, behind)) return visible;
+  if (isSame(location, upstreamOrigin)) return visible;
   if (location.host !== client.host) return url;
   const downgraded =
     named?.toLowerCase() === 'http' && scheme === 'https' && (location.port === '80' || isSame(location, client));
   // A plugin redirects from https to http on purpose: after a rewrite the client would be redirected in a loop.
   if (downgraded && target !== null && (rest.startsWith('/') ? rest : `/${rest}`) === target) return url;
-  return downgraded || location.port === behind.port ? visible : url;
+  return downgraded || location.port === upstreamOrigin.port ? visible : url;
 }
 
 /** The same for `Refresh`: seconds, then the URL, with or without `url=` and quotes (HTML, section 4.2.5.3). */

@@ -39,9 +39,9 @@ describe('a set of addresses', () => {
       fc.property(
         fc.array(fc.oneof(single, cidr, hyphen, wildcard), { maxLength: 12 }),
         fc.array(fc.oneof(v4, v6), { minLength: 5, maxLength: 20 }),
-        (spans, asked) => {
+        (spans, query) => {
           const set = AddressSet.from(spans.map(({ line }) => line));
-          for (const address of asked) {
+          for (const address of query) {
             const inside = spans.some(({ from, to }) => from <= number(address) && number(address) <= to);
             expect([address.text, set.has(address)]).toEqual([address.text, inside]);
           }
@@ -115,11 +115,11 @@ describe('a set that changes by one', () => {
   const lines = fc
     .array(fc.oneof(single, cidr, hyphen, wildcard), { maxLength: 12 })
     .map((all) => all.map((s) => s.line));
-  const asked = fc.array(fc.oneof(v4, v6), { minLength: 1, maxLength: 20 });
+  const query = fc.array(fc.oneof(v4, v6), { minLength: 1, maxLength: 20 });
 
   it('is the one that is built anew with or without a single address', () => {
     fc.assert(
-      fc.property(lines, v4, fc.boolean(), asked, (list, one, present, addresses) => {
+      fc.property(lines, v4, fc.boolean(), query, (list, one, present, addresses) => {
         const changed = AddressSet.from(list).withSingle(one, present);
         const rest = list.filter((line) => line !== one.text);
         const anew = AddressSet.from(present ? [...rest, one.text] : rest);
@@ -132,7 +132,7 @@ describe('a set that changes by one', () => {
   it('is the one that is built anew with other ranges', () => {
     const isSingle = (line: string) => /^[\d.]+$/.test(line);
     fc.assert(
-      fc.property(lines, lines, asked, (before, after, addresses) => {
+      fc.property(lines, lines, query, (before, after, addresses) => {
         const ranges = after.filter((line) => !isSingle(line));
         const changed = AddressSet.from(before).withRangesFrom(AddressSet.from(after));
         const anew = AddressSet.from([...before.filter(isSingle), ...ranges]);

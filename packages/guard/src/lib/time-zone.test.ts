@@ -39,9 +39,9 @@ it('a time is right however it was asked for: alone, or beside others of other z
   ];
   const formats = new Map(named.map((zone) => [zone, clock(zone)]));
   const near = fc.constantFrom(Date.UTC(2026, 2, 29, 1), Date.UTC(2026, 9, 25, 1), Date.UTC(2026, 9, 3, 15, 30));
-  const ask = fc.tuple(fc.constantFrom(...named), near, fc.integer({ min: -7200, max: 7200 }));
+  const lookup = fc.tuple(fc.constantFrom(...named), near, fc.integer({ min: -7200, max: 7200 }));
   fc.assert(
-    fc.property(fc.array(ask, { maxLength: 8 }), (asks) => {
+    fc.property(fc.array(lookup, { maxLength: 8 }), (asks) => {
       for (const [zone, ms, seconds] of asks) {
         const at = ms / 1000 + seconds;
         expect([zone, toLocalTimestamp(zone, at)]).toEqual([zone, formats.get(zone)?.format(at * 1000)]);

@@ -258,7 +258,7 @@ describe('failures and locks in the database', () => {
   it('hold no answer up when the database can’t be written; they count in memory', async () => {
     const { open } = await setUp((real) => ({ ...real, save: () => Promise.reject(new Error('disk full')) }));
     const { repository, log } = await open();
-    for (let turn = 0; turn < 3; turn++) {
+    for (let round = 0; round < 3; round++) {
       repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
       await repository.whenStored('site');
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, type WebServerBasic } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, form, loginGateUnderTest } from '../../test/support/login-gateway.js';
+import { form, type RequestOptions, startLoginGateway } from '../../test/support/login-gateway.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { eventually } from '../../test/support/scratch.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
@@ -14,8 +14,8 @@ const ME = '192.0.2.1';
 const basic = (credentials: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
 });
-type Request = [path: string, options: AskOptions];
-const cart = (credentials: string, more: AskOptions = {}): Request => [
+type Request = [path: string, options: RequestOptions];
+const cart = (credentials: string, more: RequestOptions = {}): Request => [
   '/wp-json/wc/store/v1/cart',
   { ...more, headers: { ...basic(credentials), ...more.headers } },
 ];
@@ -25,8 +25,8 @@ const addToCart = (credentials: string): Request => [
 ];
 
 /** WordPress checks Basic in REST and XML-RPC alone. */
-async function site(line?: Parameters<typeof loginGateUnderTest>[1]) {
-  const gate = await loginGateUnderTest({ login_attempts: LIMIT }, line);
+async function site(line?: Parameters<typeof startLoginGateway>[1]) {
+  const gate = await startLoginGateway({ login_attempts: LIMIT }, line);
   gate.wordpress.checksBasic = 'api';
   const failures = (key = ME) => gate.attempts.getEntry('site', key).failures;
   const probes = () => gate.wordpress.reached.filter(({ note }) => note === 'probe').length;
@@ -43,7 +43,7 @@ async function staging(webServer: Partial<WebServerBasic> = {}) {
 /** An address that has failed too often at the login form. */
 async function locked() {
   const parts = await site();
-  for (let turn = 0; turn < LIMIT; turn++) await parts.gate.ask('/wp-login.php', form(`wrong${turn}`));
+  for (let round = 0; round < LIMIT; round++) await parts.gate.send('/wp-login.php', form(`wrong${round}`));
   return parts;
 }
 
@@ -59,10 +59,10 @@ describe('an answer that the connector vouches for and that reports no password 
     };
     const { gate, failures } = await site({ line });
     gate.wordpress.pluginKeys.add(KEY);
-    for (let turn = 0; turn < 100; turn++) expect((await gate.ask(...cart(KEY))).status).toBe(200);
+    for (let round = 0; round < 100; round++) expect((await gate.send(...cart(KEY))).status).toBe(200);
     expect(failures()).toBe(0);
     // With three guesses among them the only place would stay empty for a minute.
-    const member = await gate.ask('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.7' });
+    const member = await gate.send('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.7' });
     expect(member.status).toBe(200);
   });
 
@@ -70,7 +70,7 @@ describe('an answer that the connector vouches for and that reports no password 
     const { gate, failures } = await site();
     gate.wordpress.pluginKeys.add(KEY);
     gate.wordpress.bare = true;
-    for (let turn = 0; turn < LIMIT; turn++) await gate.ask(...cart(KEY));
+    for (let round = 0; round < LIMIT; round++) await gate.send(...cart(KEY));
     expect(failures()).toBe(LIMIT);
   });
 });
@@ -86,21 +86,21 @@ describe('keys that a plugin has taken several times', () => {
     const { pass } = passingTime();
     const { gate } = await site({ line });
     gate.wordpress.pluginKeys.add(KEY);
-    for (let turn = 0; turn < 5; turn++) await gate.ask(...cart(KEY));
-    await gate.ask('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
-    expect((await gate.ask(...cart(KEY))).status).toBe(200);
-    const other = gate.ask(...cart('other:key'));
+    for (let round = 0; round < 5; round++) await gate.send(...cart(KEY));
+    await gate.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
+    expect((await gate.send(...cart(KEY))).status).toBe(200);
+    const other = gate.send(...cart('other:key'));
     await eventually(() => gate.attempts.waiting === 1);
     pass(LINE_MS);
     expect((await other).status).toBe(429);
   });
 
   it('wait again once a password was checked in a request with them', async () => {
-    const { gate } = await site({ line: { ...line, restFactor: 0 } });
+    const { gate } = await site({ line: { ...line, pauseFactor: 0 } });
     gate.wordpress.pluginKeys.add(KEY);
-    for (let turn = 0; turn < 5; turn++) await gate.ask(...cart(KEY));
+    for (let round = 0; round < 5; round++) await gate.send(...cart(KEY));
     gate.wordpress.pluginKeys.delete(KEY);
-    await gate.ask(...cart(KEY));
+    await gate.send(...cart(KEY));
     expect(gate.wordpress.checks).toEqual(['application-password']);
   });
 
@@ -112,15 +112,15 @@ describe('keys that a plugin has taken several times', () => {
     const { pass } = passingTime();
     const { gate } = await site({ line });
     const guess = 'owner:guess';
-    for (let turn = 0; turn < 20; turn++) {
-      await gate.ask(path === '/wp-json/' ? '/' : path, { headers: { ...basic(guess), ...cookies } });
+    for (let round = 0; round < 20; round++) {
+      await gate.send(path === '/wp-json/' ? '/' : path, { headers: { ...basic(guess), ...cookies } });
     }
-    await gate.ask('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
+    await gate.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
     const before = gate.wordpress.checks.length;
-    const told = gate.ask(...cart(guess));
+    const response = gate.send(...cart(guess));
     await eventually(() => gate.attempts.waiting === 1);
     pass(LINE_MS);
-    expect((await told).status).toBe(429);
+    expect((await response).status).toBe(429);
     expect(gate.wordpress.checks).toHaveLength(before);
   });
 });
@@ -134,19 +134,19 @@ describe('a locked address', () => {
     ['admin-ajax', '/wp-admin/admin-ajax.php'],
   ])('gets %s with basic authentication: no request is refused that needs no login', async (_what, path) => {
     const { gate } = await locked();
-    const told = await gate.ask(path, { headers: basic('staging:open') });
-    expect(told.status).not.toBe(429);
+    const response = await gate.send(path, { headers: basic('staging:open') });
+    expect(response.status).not.toBe(429);
   });
 
   it('gets what a form sends with basic authentication, too', async () => {
     const { gate } = await locked();
-    expect((await gate.ask('/', { method: 'POST', body: 'add-to-cart=5', headers: basic(STAGING) })).status).toBe(200);
+    expect((await gate.send('/', { method: 'POST', body: 'add-to-cart=5', headers: basic(STAGING) })).status).toBe(200);
   });
 
   it('has no password checked in any of them: WordPress is ordered to refuse it, and told until when', async () => {
     const { gate } = await locked();
     const before = gate.wordpress.checks.length;
-    for (const password of [PASSWORD, 'wrong']) await gate.ask(...cart(`owner:${password}`));
+    for (const password of [PASSWORD, 'wrong']) await gate.send(...cart(`owner:${password}`));
     expect(gate.wordpress.checks).toHaveLength(before);
     const until = Math.floor(gate.attempts.getEntry('site', ME).lockedUntil / 1000);
     expect(gate.wordpress.reached.at(-1)?.context).toEqual({
@@ -159,18 +159,18 @@ describe('a locked address', () => {
 
   it('is told so in the language of the site', async () => {
     const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
-    const gate = await loginGateUnderTest({ login_attempts: LIMIT }, { language: languages('de_DE') });
-    for (let turn = 0; turn < LIMIT; turn++) await gate.ask('/wp-login.php', form(`wrong${turn}`));
-    await gate.ask('/shop/account', form(PASSWORD));
+    const gate = await startLoginGateway({ login_attempts: LIMIT }, { language: languages('de_DE') });
+    for (let round = 0; round < LIMIT; round++) await gate.send('/wp-login.php', form(`wrong${round}`));
+    await gate.send('/shop/account', form(PASSWORD));
     expect(gate.wordpress.reached.at(-1)?.context?.message).toMatch(/^Zu viele .*1 Stunde/);
   });
 
   it('is told when to come back wherever a password of it was refused, and nowhere else', async () => {
     const { gate } = await locked();
     for (const request of [cart(`owner:${PASSWORD}`), ['/shop/account', form(PASSWORD)] as Request]) {
-      expect(Number((await gate.ask(...request)).header('retry-after'))).toBeGreaterThan(3590);
+      expect(Number((await gate.send(...request)).header('retry-after'))).toBeGreaterThan(3590);
     }
-    expect((await gate.ask('/')).header('retry-after')).toBeUndefined();
+    expect((await gate.send('/')).header('retry-after')).toBeUndefined();
   });
 
   it('stays out at the gate while the connector is away', async () => {
@@ -178,7 +178,7 @@ describe('a locked address', () => {
     gate.wordpress.bare = true;
     gate.advance(11_000);
     const before = gate.wordpress.checks.length;
-    for (let turn = 0; turn < 3; turn++) expect((await gate.ask(...cart(`owner:${PASSWORD}`))).status).toBe(429);
+    for (let round = 0; round < 3; round++) expect((await gate.send(...cart(`owner:${PASSWORD}`))).status).toBe(429);
     expect(gate.wordpress.checks).toHaveLength(before);
     // WordPress would check the password of the question.
     expect(probes()).toBe(0);
@@ -186,21 +186,21 @@ describe('a locked address', () => {
 
   it('stays out from the first answer on that shows the connector away', async () => {
     const { gate } = await locked();
-    await gate.ask('/');
+    await gate.send('/');
     gate.wordpress.bare = true;
     const statuses: number[] = [];
-    for (let turn = 0; turn < 4; turn++) statuses.push((await gate.ask(...cart(`owner:${turn}`))).status);
+    for (let round = 0; round < 4; round++) statuses.push((await gate.send(...cart(`owner:${round}`))).status);
     expect(statuses).toEqual([200, 429, 429, 429]);
   });
 
   it('gets a fault of XML-RPC there, by the status that says so', async () => {
     const { gate } = await locked();
-    const told = await gate.ask('/xmlrpc.php', { method: 'POST', body: PASSWORD });
-    expect(told.status).toBe(429);
-    expect(told.header('content-type')).toBe('text/xml; charset=UTF-8');
-    expect(told.body).toContain('<int>429</int>');
-    expect(told.body).toContain('<string>Too many login attempts. Try again in 1 hour.</string>');
-    expect(Number(told.header('retry-after'))).toBeGreaterThan(3590);
+    const response = await gate.send('/xmlrpc.php', { method: 'POST', body: PASSWORD });
+    expect(response.status).toBe(429);
+    expect(response.header('content-type')).toBe('text/xml; charset=UTF-8');
+    expect(response.body).toContain('<int>429</int>');
+    expect(response.body).toContain('<string>Too many login attempts. Try again in 1 hour.</string>');
+    expect(Number(response.header('retry-after'))).toBeGreaterThan(3590);
   });
 });
 
@@ -210,23 +210,23 @@ describe('behind basic authentication of the web server', () => {
     ['a POST', addToCart],
   ])('its credentials in calls by %s are no logins: nothing is counted, however many come', async (_how, call) => {
     const { gate, failures } = await staging();
-    for (let turn = 0; turn < LIMIT * 3; turn++) expect((await gate.ask(...call(STAGING))).status).toBe(200);
+    for (let round = 0; round < LIMIT * 3; round++) expect((await gate.send(...call(STAGING))).status).toBe(200);
     expect(failures()).toBe(0);
-    expect((await gate.ask('/style.css', { headers: basic(STAGING) })).status).not.toBe(429);
+    expect((await gate.send('/style.css', { headers: basic(STAGING) })).status).not.toBe(429);
   });
 
   it('many calls at once ask the web server once, and are not counted either', async () => {
     const { gate, failures } = await staging();
-    await Promise.all(Array.from({ length: 40 }, () => gate.ask(...cart(STAGING))));
+    await Promise.all(Array.from({ length: 40 }, () => gate.send(...cart(STAGING))));
     expect(failures()).toBe(0);
-    expect((await gate.ask('/', { headers: basic(STAGING) })).status).toBe(200);
+    expect((await gate.send('/', { headers: basic(STAGING) })).status).toBe(200);
   });
 
   it('WordPress is told that they are not meant for it, once that is known', async () => {
     const { gate } = await staging();
-    await gate.ask(...cart(STAGING));
+    await gate.send(...cart(STAGING));
     const checks = gate.wordpress.checks.length;
-    await gate.ask(...cart(STAGING));
+    await gate.send(...cart(STAGING));
     expect(gate.wordpress.reached.at(-1)?.context).toEqual({ basic: 'web-server' });
     expect(gate.wordpress.checks).toHaveLength(checks);
   });
@@ -234,21 +234,21 @@ describe('behind basic authentication of the web server', () => {
   it('an address that is locked goes on with them as an anonymous visitor, from its first call on', async () => {
     const { gate } = await staging();
     const headers = basic(STAGING);
-    for (let turn = 0; turn < LIMIT; turn++) await gate.ask('/wp-login.php', { ...form(`wrong${turn}`), headers });
-    expect((await gate.ask('/wp-login.php', { ...form(PASSWORD), headers })).status).toBe(429);
-    const told = await gate.ask(...cart(STAGING));
-    expect([told.status, told.header('retry-after')]).toEqual([200, undefined]);
+    for (let round = 0; round < LIMIT; round++) await gate.send('/wp-login.php', { ...form(`wrong${round}`), headers });
+    expect((await gate.send('/wp-login.php', { ...form(PASSWORD), headers })).status).toBe(429);
+    const response = await gate.send(...cart(STAGING));
+    expect([response.status, response.header('retry-after')]).toEqual([200, undefined]);
     expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ why: 'locked', basic: 'web-server' });
   });
 
   it('guesses at the login form and in XML-RPC count in full', async () => {
     const { gate, failures } = await staging();
-    await gate.ask(...cart(STAGING));
+    await gate.send(...cart(STAGING));
     gate.wordpress.checks.length = 0;
     const headers = basic(STAGING);
-    for (let turn = 0; turn < LIMIT * 2; turn++) {
-      await gate.ask('/wp-login.php', { ...form(`wrong${turn}`), headers });
-      await gate.ask('/xmlrpc.php', { method: 'POST', body: `wrong${turn}`, headers });
+    for (let round = 0; round < LIMIT * 2; round++) {
+      await gate.send('/wp-login.php', { ...form(`wrong${round}`), headers });
+      await gate.send('/xmlrpc.php', { method: 'POST', body: `wrong${round}`, headers });
     }
     expect(gate.wordpress.checks).toHaveLength(LIMIT);
     expect(failures()).toBe(LIMIT);
@@ -256,11 +256,11 @@ describe('behind basic authentication of the web server', () => {
 
   it('forgets them after a while', async () => {
     const { gate } = await staging();
-    await gate.ask(...cart(STAGING));
-    await gate.ask(...cart(STAGING));
+    await gate.send(...cart(STAGING));
+    await gate.send(...cart(STAGING));
     expect(gate.wordpress.reached.at(-1)?.context).toEqual({ basic: 'web-server' });
     gate.advance(61 * 60_000);
-    await gate.ask(...cart(STAGING));
+    await gate.send(...cart(STAGING));
     expect(gate.wordpress.reached.filter(({ note }) => note === '').at(-1)?.context).toBeNull();
   });
 });
@@ -268,15 +268,15 @@ describe('behind basic authentication of the web server', () => {
 describe('one wrong application password', () => {
   it('counts once for an address, however often a program sends it', async () => {
     const { gate, failures } = await site();
-    for (let turn = 0; turn < LIMIT * 4; turn++) await gate.ask(...cart('owner:an old one'));
+    for (let round = 0; round < LIMIT * 4; round++) await gate.send(...cart('owner:an old one'));
     expect(failures()).toBe(1);
-    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
 
   it('counts once when it comes many times at once', async () => {
     const { gate, failures } = await site();
     gate.wordpress.checkMs = 10;
-    await Promise.all(Array.from({ length: 20 }, () => gate.ask(...cart('owner:an old one'))));
+    await Promise.all(Array.from({ length: 20 }, () => gate.send(...cart('owner:an old one'))));
     expect(failures()).toBe(1);
   });
 
@@ -284,20 +284,20 @@ describe('one wrong application password', () => {
     const { gate, failures } = await site();
     const from = '198.51.100.7';
     for (const credentials of ['owner:one', 'owner:two', 'editor:one', 'owner:one', 'editor:one']) {
-      await gate.ask(...cart(credentials));
+      await gate.send(...cart(credentials));
     }
-    await gate.ask(...cart('owner:one', { from }));
+    await gate.send(...cart('owner:one', { from }));
     expect([failures(), failures(from)]).toEqual([3, 1]);
   });
 
   it('does not hide a guess at the login form in the same request', async () => {
     const { gate, failures } = await site();
-    await gate.ask(...cart('owner:an old one'));
-    for (let turn = 0; turn < LIMIT - 1; turn++) {
-      await gate.ask('/wp-login.php', { ...form(`wrong${turn}`), headers: basic('owner:an old one') });
+    await gate.send(...cart('owner:an old one'));
+    for (let round = 0; round < LIMIT - 1; round++) {
+      await gate.send('/wp-login.php', { ...form(`wrong${round}`), headers: basic('owner:an old one') });
     }
     expect(failures()).toBe(LIMIT);
-    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(429);
+    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
   it('counts again when no failure of the address counts any more', () => {
@@ -338,8 +338,8 @@ describe('guesses by basic authentication count in full', () => {
     it(`behind ${name}`, async () => {
       const { gate, failures } = webServer === null ? await site() : await staging(webServer);
       gate.wordpress.checkMs = 10;
-      await Promise.all(Array.from({ length: 50 }, (_, turn) => gate.ask(...guess(`guess${turn}`))));
-      for (let turn = 0; turn < LIMIT; turn++) await gate.ask(...guess('once more'));
+      await Promise.all(Array.from({ length: 50 }, (_, round) => gate.send(...guess(`guess${round}`))));
+      for (let round = 0; round < LIMIT; round++) await gate.send(...guess('once more'));
       expect(failures()).toBe(LIMIT);
       expect(gate.wordpress.checks).toHaveLength(LIMIT);
     });
@@ -348,20 +348,20 @@ describe('guesses by basic authentication count in full', () => {
   it('when nobody answers the question whose credentials they are', async () => {
     const { gate, failures } = await site();
     gate.wordpress.probesHang = true;
-    await Promise.all(Array.from({ length: LIMIT }, (_, turn) => gate.ask(...cart(`owner:${turn}`))));
+    await Promise.all(Array.from({ length: LIMIT }, (_, round) => gate.send(...cart(`owner:${round}`))));
     await eventually(() => failures() === LIMIT);
   });
 
   it('with two such headers in one request, of which the web server may read another one than WordPress', async () => {
     const { gate, failures } = await staging({ credentials: 'any' });
     const authorization = [basic(STAGING).authorization, basic('owner:guess').authorization] as unknown as string;
-    for (let turn = 0; turn < LIMIT; turn++) await gate.ask('/wp-json/', { headers: { authorization } });
+    for (let round = 0; round < LIMIT; round++) await gate.send('/wp-json/', { headers: { authorization } });
     expect(failures()).toBe(LIMIT);
   });
 
   it('and what a guess is asked about is bounded: one question for each pair of name and password', async () => {
     const { gate, probes } = await site();
-    for (let turn = 0; turn < LIMIT - 1; turn++) await gate.ask(...cart('owner:guess'));
+    for (let round = 0; round < LIMIT - 1; round++) await gate.send(...cart('owner:guess'));
     expect(probes()).toBe(1);
   });
 });

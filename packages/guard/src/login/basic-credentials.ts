@@ -46,7 +46,7 @@ export class BasicCredentials {
   readonly #askingAt = new Map<SiteId, number>();
 
   /** Credentials whose probe is under way. */
-  get asking(): number {
+  get pending(): number {
     return this.#asking.size;
   }
 
@@ -96,24 +96,24 @@ export class BasicCredentials {
   /**
    * Finds out whether they are the web server's. Requests with the same credentials share the result.
    *
-   * @param ask resolves whether the web server refuses other credentials in their place; may reject
+   * @param check resolves whether the web server refuses other credentials in their place; may reject
    * @param clock read when the result has arrived
    */
   async belongToWebServer(
     site: SiteId,
     name: string,
-    ask: () => Promise<boolean>,
+    check: () => Promise<boolean>,
     clock: () => number,
   ): Promise<boolean> {
     const now = clock();
     if (isKept(this.#webServers.get(name), now)) return true;
     if (isKept(this.#denied.get(name), now)) return false;
-    const asked = this.#asking.get(name);
-    if (asked !== undefined) return asked;
+    const pending = this.#asking.get(name);
+    if (pending !== undefined) return pending;
     const underWay = this.#askingAt.get(site) ?? 0;
     if (underWay >= CONCURRENT_PROBES_MAX) return false;
     this.#askingAt.set(site, underWay + 1);
-    const answer = ask().then(
+    const answer = check().then(
       (theirs) => {
         if (theirs) remember(this.#webServers, name, clock() + KEPT_MS);
         else remember(this.#denied, name, clock() + DENIED_MS);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FakeWordPress, PASSWORD } from '../../test/support/fake-wordpress.js';
-import { form, loginGateUnderTest, rawSocket } from '../../test/support/login-gateway.js';
+import { form, rawSocket, startLoginGateway } from '../../test/support/login-gateway.js';
 import { eventually } from '../../test/support/scratch.js';
 
 /** As in service while somebody guesses, but for times that are a tenth. */
@@ -30,11 +30,11 @@ function holdChecks(wordpress: FakeWordPress): () => void {
 
 describe('while many addresses guess passwords', () => {
   it('only two checks are under way, and most of the time none', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line });
+    const gate = await startLoginGateway({ login_attempts: 5 }, { line });
     gate.wordpress.checkMs = 40;
     const began = performance.now();
     const guesses = Array.from({ length: 12 }, async (_, n) => {
-      return (await gate.ask('/wp-login.php', { ...form('wrong'), from: anonymous(n) })).status;
+      return (await gate.send('/wp-login.php', { ...form('wrong'), from: anonymous(n) })).status;
     });
     const statuses = await Promise.all(guesses);
     expect(statuses.every((status) => status === 200)).toBe(true);
@@ -44,11 +44,11 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a right password beside a guess in the same request wins it no time', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line });
+    const gate = await startLoginGateway({ login_attempts: 5 }, { line });
     gate.wordpress.checkMs = 20;
     const began = performance.now();
     const mixed = Array.from({ length: 8 }, (_, n) =>
-      gate.ask('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess`, from: anonymous(n) }),
+      gate.send('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess`, from: anonymous(n) }),
     );
     await Promise.all(mixed);
     // Four at a place: each takes 40 ms, and 120 ms of rest stand between them.
@@ -56,30 +56,30 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a browser that has logged in before waits for nobody', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line: patient });
-    const first = await gate.ask('/wp-login.php', form(PASSWORD));
+    const gate = await startLoginGateway({ login_attempts: 5 }, { line: patient });
+    const first = await gate.send('/wp-login.php', form(PASSWORD));
     const cookie = first.headers.flatMap((header) => (header.startsWith('set-cookie: ') ? header.slice(12) : []));
     const known = cookie.map((value) => value.split(';')[0]).join('; ');
     const free = holdChecks(gate.wordpress);
     const guesses = Array.from({ length: 10 }, (_, n) =>
-      gate.ask('/wp-login.php', { ...form('wrong'), from: anonymous(n) }),
+      gate.send('/wp-login.php', { ...form('wrong'), from: anonymous(n) }),
     );
     await eventually(() => gate.wordpress.checks.length === 3);
     gate.wordpress.held = null;
     // Nobody in line gets a place before the two are free: who stood there would be sent away.
-    const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers: { cookie: known } });
-    expect(told.status).toBe(200);
+    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers: { cookie: known } });
+    expect(response.status).toBe(200);
     free();
     await Promise.all(guesses);
   });
 
   it('a cookie of such a browser takes no crowd of addresses past the line', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 }, { line });
-    const { headers } = await gate.ask('/wp-login.php', form(PASSWORD));
+    const gate = await startLoginGateway({ login_attempts: 3 }, { line });
+    const { headers } = await gate.send('/wp-login.php', form(PASSWORD));
     const cookie = /known_device=[^;]+/.exec(headers.join('\n'))?.[0] ?? '';
     const free = holdChecks(gate.wordpress);
     const guess = (n: number) =>
-      gate.ask('/wp-login.php', { ...form('wrong'), from: anonymous(n), headers: { cookie } });
+      gate.send('/wp-login.php', { ...form('wrong'), from: anonymous(n), headers: { cookie } });
     const guesses = Array.from({ length: 12 }, (_, n) => guess(n));
     await new Promise((resolve) => setTimeout(resolve, 250));
     // The login before, three that its own limit leaves to the browser, and two of the line.
@@ -89,14 +89,14 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('who has not failed yet goes before those who have', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line });
-    const guess = (n: number) => gate.ask('/wp-login.php', { ...form('wrong'), from: anonymous(n) });
+    const gate = await startLoginGateway({ login_attempts: 5 }, { line });
+    const guess = (n: number) => gate.send('/wp-login.php', { ...form('wrong'), from: anonymous(n) });
     for (let n = 0; n < 8; n++) gate.attempts.recordFailure('site', anonymous(n), 5, Date.now());
     const free = holdChecks(gate.wordpress);
     const order: string[] = [];
     const guesses = Array.from({ length: 8 }, (_, n) => guess(n).then(() => order.push('guess')));
     await eventually(() => gate.wordpress.checks.length === 2);
-    const owner = gate.ask('/wp-login.php', form(PASSWORD)).then(() => order.push('owner'));
+    const owner = gate.send('/wp-login.php', form(PASSWORD)).then(() => order.push('owner'));
     await eventually(() => gate.attempts.limiter.held('site 192.0.2.1') === 1);
     free();
     gate.wordpress.checkMs = 60;
@@ -106,7 +106,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('who sends a request slowly holds no place', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line: patient });
+    const gate = await startLoginGateway({ login_attempts: 5 }, { line: patient });
     for (let n = 0; n < 6; n++) {
       rawSocket(gate.port).write(
         `POST /wp-login.php HTTP/1.1\r\nHost: example.com\r\nX-Forwarded-For: ${anonymous(n)}\r\n` +
@@ -116,25 +116,25 @@ describe('while many addresses guess passwords', () => {
     await eventually(() =>
       Array.from({ length: 6 }, (_, n) => n).every((n) => gate.attempts.limiter.held(`site ${anonymous(n)}`) === 1),
     );
-    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
 
   it('what is too big to be kept has a line of its own, and reaches WordPress whole', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line });
+    const gate = await startLoginGateway({ login_attempts: 5 }, { line });
     const padding = 'x'.repeat(200_000);
     const large = { ...form(PASSWORD), body: `log=owner&pwd=${PASSWORD}&more=${padding}` };
-    expect((await gate.ask('/wp-login.php', large)).status).toBe(200);
+    expect((await gate.send('/wp-login.php', large)).status).toBe(200);
     expect(gate.wordpress.reached[0]?.body).toHaveLength(large.body.length);
     expect(gate.wordpress.checks).toHaveLength(1);
   });
 
   it('who waits too long is asked to try again, and nothing is counted', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line: { ...patient, maxWaiting: 2 } });
+    const gate = await startLoginGateway({ login_attempts: 5 }, { line: { ...patient, maxWaiting: 2 } });
     const free = holdChecks(gate.wordpress);
-    const first = [0, 1, 2, 3].map((n) => gate.ask('/wp-login.php', { ...form('wrong'), from: anonymous(n) }));
+    const first = [0, 1, 2, 3].map((n) => gate.send('/wp-login.php', { ...form('wrong'), from: anonymous(n) }));
     await eventually(() => gate.wordpress.checks.length === 2);
-    const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), from: anonymous(9) });
-    expect([told.status, told.header('retry-after')]).toEqual([429, '10']);
+    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), from: anonymous(9) });
+    expect([response.status, response.header('retry-after')]).toEqual([429, '10']);
     expect(gate.attempts.getEntry('site', anonymous(9)).failures).toBe(0);
     expect(gate.attempts.limiter.held(`site ${anonymous(9)}`)).toBe(0);
     free();
@@ -142,15 +142,19 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('who leaves the line gives everything back', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 }, { line: patient });
+    const gate = await startLoginGateway({ login_attempts: 5 }, { line: patient });
     const free = holdChecks(gate.wordpress);
-    const ask = (n: number, leaveAfter?: number) =>
+    const send = (n: number, leaveAfter?: number) =>
       gate
-        .ask('/wp-login.php', { ...form('wrong'), from: anonymous(n), ...(leaveAfter !== undefined && { leaveAfter }) })
+        .send('/wp-login.php', {
+          ...form('wrong'),
+          from: anonymous(n),
+          ...(leaveAfter !== undefined && { leaveAfter }),
+        })
         .catch(() => undefined);
-    const first = [ask(0), ask(1)];
+    const first = [send(0), send(1)];
     await eventually(() => gate.wordpress.checks.length === 2);
-    await Promise.all([ask(2, 50), ask(3, 50)]);
+    await Promise.all([send(2, 50), send(3, 50)]);
     await eventually(() => gate.visits.length === 2);
     free();
     await Promise.all(first);

@@ -1,43 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, form, loginGateUnderTest, type Told } from '../../test/support/login-gateway.js';
+import { type ClientResponse, form, type RequestOptions, startLoginGateway } from '../../test/support/login-gateway.js';
 import { eventually } from '../../test/support/scratch.js';
 import { HUNG_AFTER_MS } from './concurrency-limiter.js';
 
 describe('a login', () => {
   it('with a wrong password is answered only when the count is stored, everything else at once', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    const gate = await startLoginGateway({ login_attempts: 3 });
     let store = (): void => {};
     const waiting = new Promise<void>((resolve) => {
       store = resolve;
     });
     gate.settled = () => waiting;
     const answers: string[] = [];
-    const noted = async (name: string, answer: Promise<Told>) => {
-      const told = await answer;
+    const noted = async (name: string, answer: Promise<ClientResponse>) => {
+      const response = await answer;
       answers.push(name);
-      return told;
+      return response;
     };
-    const wrong = noted('wrong', gate.ask('/wp-login.php', form('wrong')));
+    const wrong = noted('wrong', gate.send('/wp-login.php', form('wrong')));
     await eventually(() => gate.attempts.getEntry('site', '192.0.2.1').failures === 1);
-    await gate.ask('/wp-login.php', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
-    await noted('right', gate.ask('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.9' }));
-    await noted('a page', gate.ask('/'));
+    await gate.send('/wp-login.php', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
+    await noted('right', gate.send('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.9' }));
+    await noted('a page', gate.send('/'));
     expect(answers).toEqual(['right', 'a page']);
     store();
     expect((await wrong).body).toContain('login page');
     expect(answers.at(-1)).toBe('wrong');
     // The connection that was kept back serves the next request.
-    expect((await gate.ask('/')).body).toBe('a page');
+    expect((await gate.send('/')).body).toBe('a page');
   });
 
   it('does not wait for pages, streams and chats that hang', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    const gate = await startLoginGateway({ login_attempts: 5 });
     gate.wordpress.hangs = true;
     let over = 0;
-    const chat = (options: AskOptions) => {
+    const chat = (options: RequestOptions) => {
       const count = (): number => over++;
-      gate.ask('/chat', options).then(count, count);
+      gate.send('/chat', options).then(count, count);
     };
     chat({ method: 'POST', body: 'poll=1' });
     for (let i = 0; i < 8; i++) chat({});
@@ -45,32 +45,32 @@ describe('a login', () => {
     gate.advance(HUNG_AFTER_MS);
     for (let i = 0; i < 8; i++) chat({ method: 'POST', body: 'poll=1' });
     await eventually(() => gate.wordpress.reached.length === 17);
-    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
     expect(gate.wordpress.checks).toHaveLength(1);
     expect(over).toBe(0);
   });
 
   it('that can’t be checked now is asked to try again soon, without a lock', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    const gate = await startLoginGateway({ login_attempts: 3 });
     let free = (): void => {};
     gate.wordpress.held = new Promise((resolve) => {
       free = resolve;
     });
-    const slow = Array.from({ length: 3 }, () => gate.ask('/wp-login.php', form(PASSWORD)));
+    const slow = Array.from({ length: 3 }, () => gate.send('/wp-login.php', form(PASSWORD)));
     await eventually(() => gate.wordpress.checks.length === 3);
-    const told = await gate.ask('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'text/html' } });
-    expect([told.status, told.header('retry-after')]).toEqual([429, '10']);
-    expect(told.body).toContain('You are not locked out');
+    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'text/html' } });
+    expect([response.status, response.header('retry-after')]).toEqual([429, '10']);
+    expect(response.body).toContain('You are not locked out');
     free();
     await Promise.all(slow);
     expect(gate.attempts.size).toBe(0);
-    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
 
   it('for which the line is too long is refused at once', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    const gate = await startLoginGateway({ login_attempts: 3 });
     gate.wordpress.checkMs = 300;
-    const answers = await Promise.all(Array.from({ length: 150 }, (_, i) => gate.ask('/wp-login.php', form(`w${i}`))));
+    const answers = await Promise.all(Array.from({ length: 150 }, (_, i) => gate.send('/wp-login.php', form(`w${i}`))));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(3);
     expect(statuses.filter((status) => status === 429)).toHaveLength(147);

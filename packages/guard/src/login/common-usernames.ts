@@ -147,7 +147,7 @@ async function setAndRename(deps: UsernamesContext, change: UsernamesChange): Pr
     if (disable_usernames !== value) await rollBackSettings(deps, { site, actor }, { disable_usernames });
     throw error;
   }
-  await noteRenaming(deps, change, users, present);
+  await recordRenaming(deps, change, users, present);
   return {
     // The page requests them again when they are missing.
     usernames: await deps.loginData(site).then(toUsernamesData, () => null),
@@ -166,7 +166,7 @@ async function rename(deps: UsernamesContext, site: SiteConfig, users: readonly 
 }
 
 /** Updates data that guard stores by name, and records the new names in the audit. Failures are only logged. */
-async function noteRenaming(
+async function recordRenaming(
   deps: UsernamesContext,
   { site, actor }: UsernamesChange,
   users: readonly NewName[],

@@ -1,49 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
-import {
-  type AskOptions,
-  form,
-  type LoginGateUnderTest,
-  loginGateUnderTest,
-} from '../../test/support/login-gateway.js';
+import { form, type LoginGateway, type RequestOptions, startLoginGateway } from '../../test/support/login-gateway.js';
 
 const FOREIGN = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
 
-const basic = (password: string): AskOptions => ({
+const basic = (password: string): RequestOptions => ({
   headers: { authorization: `Basic ${Buffer.from(`owner:${password}`).toString('base64')}` },
 });
-const from = (headers: Record<string, string>, options: AskOptions): AskOptions => ({
+const from = (headers: Record<string, string>, options: RequestOptions): RequestOptions => ({
   ...options,
   headers: { ...options.headers, ...headers },
 });
 
 /** Whether the owner may log in from the address of all these tests. */
-async function letsOwnerIn(gate: LoginGateUnderTest): Promise<boolean> {
-  const answer = await gate.ask('/wp-login.php', form(PASSWORD));
+async function letsOwnerIn(gate: LoginGateway): Promise<boolean> {
+  const answer = await gate.send('/wp-login.php', form(PASSWORD));
   return answer.headers.some((line) => line.startsWith('set-cookie: wordpress_logged_in'));
 }
 
-const forms: [string, string, (password: string) => AskOptions][] = [
+const forms: [string, string, (password: string) => RequestOptions][] = [
   ['the login form', '/wp-login.php', form],
   ['the login form in other words', '//wp-login.php/x?action=nonsense', form],
   ['XML-RPC', '/xmlrpc.php', (body) => ({ method: 'POST', body })],
 ];
-const others: [string, string, (password: string) => AskOptions][] = [
+const others: [string, string, (password: string) => RequestOptions][] = [
   ['REST with Basic', '/wp-json/wp/v2/users/me', basic],
   ["a plugin's own form", '/shop/account', form],
 ];
 
 describe('passwords that a page of another site makes a browser send', () => {
   it.each([...forms, ...others])('lock nobody else out: %s', async (_name, path, guess) => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    for (let i = 0; i < 12; i++) await gate.ask(path, from(FOREIGN, guess(`wrong${i}`)));
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    for (let i = 0; i < 12; i++) await gate.send(path, from(FOREIGN, guess(`wrong${i}`)));
     expect(await letsOwnerIn(gate)).toBe(true);
   });
 
   it.each(forms)('are not checked at all: %s', async (_name, path, guess) => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    const right = await gate.ask(path, from(FOREIGN, guess(PASSWORD)));
-    const wrong = await gate.ask(path, from(FOREIGN, guess('wrong')));
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    const right = await gate.send(path, from(FOREIGN, guess(PASSWORD)));
+    const wrong = await gate.send(path, from(FOREIGN, guess('wrong')));
     expect(gate.wordpress.checks).toEqual([]);
     expect(gate.wordpress.refused).toBe(2);
     expect(gate.wordpress.reached.map(({ context }) => context)).toEqual(
@@ -53,39 +48,39 @@ describe('passwords that a page of another site makes a browser send', () => {
   });
 
   it.each(others)('are checked as often as any others, and no more: %s', async (_name, path, guess) => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    const gate = await startLoginGateway({ login_attempts: 5 });
     gate.wordpress.checkMs = 20;
-    await Promise.all(Array.from({ length: 100 }, (_, i) => gate.ask(path, from(FOREIGN, guess(`wrong${i}`)))));
+    await Promise.all(Array.from({ length: 100 }, (_, i) => gate.send(path, from(FOREIGN, guess(`wrong${i}`)))));
     expect(gate.wordpress.checks).toHaveLength(5);
-    await gate.ask(path, from(FOREIGN, guess(PASSWORD)));
+    await gate.send(path, from(FOREIGN, guess(PASSWORD)));
     expect(gate.wordpress.checks).toHaveLength(5);
   });
 
   it('are not checked either while the address itself is locked', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
-    for (let i = 0; i < 3; i++) await gate.ask('/wp-login.php', form(`wrong${i}`));
-    await gate.ask('/wp-json/wp/v2/users/me', from(FOREIGN, basic(PASSWORD)));
+    const gate = await startLoginGateway({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gate.send('/wp-login.php', form(`wrong${i}`));
+    await gate.send('/wp-json/wp/v2/users/me', from(FOREIGN, basic(PASSWORD)));
     expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
     expect(gate.wordpress.checks).toHaveLength(3);
   });
 
   it('bring the device that logged in before no failures', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    const cookie = (await gate.ask('/wp-login.php', form(PASSWORD))).headers
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    const cookie = (await gate.send('/wp-login.php', form(PASSWORD))).headers
       .find((line) => line.startsWith('set-cookie: known_device='))
       ?.slice('set-cookie: '.length)
       .split(';')[0];
     for (let i = 0; i < 8; i++) {
-      await gate.ask('/shop/account', from({ ...FOREIGN, cookie: String(cookie) }, form(`wrong${i}`)));
+      await gate.send('/shop/account', from({ ...FOREIGN, cookie: String(cookie) }, form(`wrong${i}`)));
     }
     expect(gate.attempts.listLocked('site', Date.now()).map(({ key }) => key)).toEqual(['other-sites:192.0.2.1']);
   });
 
   it('count in the end when no connector refuses them', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    const gate = await startLoginGateway({ login_attempts: 5 });
     gate.wordpress.bare = true;
     const statuses: number[] = [];
-    for (let i = 0; i < 7; i++) statuses.push((await gate.ask('/wp-login.php', from(FOREIGN, form(`w${i}`)))).status);
+    for (let i = 0; i < 7; i++) statuses.push((await gate.send('/wp-login.php', from(FOREIGN, form(`w${i}`)))).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
   });
 });
@@ -95,64 +90,64 @@ describe('passwords from a page that hides where it is, in a browser that does n
   const pages = forms.slice(0, 2);
 
   it.each(pages)('are checked, since it may be the owner at a form of the site: %s', async (_name, path, guess) => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    await gate.ask(path, from(HIDDEN, guess(PASSWORD)));
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    await gate.send(path, from(HIDDEN, guess(PASSWORD)));
     expect(gate.wordpress.checks).toHaveLength(1);
     expect(gate.wordpress.refused).toBe(0);
   });
 
   it.each(pages)('lock nobody else out: %s', async (_name, path, guess) => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    for (let i = 0; i < 12; i++) await gate.ask(path, from(HIDDEN, guess(`wrong${i}`)));
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    for (let i = 0; i < 12; i++) await gate.send(path, from(HIDDEN, guess(`wrong${i}`)));
     expect(gate.wordpress.checks).toHaveLength(5);
     expect(await letsOwnerIn(gate)).toBe(true);
   });
 
   it('are not checked more often than those that name another site: both have one count', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    const gate = await startLoginGateway({ login_attempts: 5 });
     gate.wordpress.checkMs = 20;
     const routes = [...forms, ...others];
     const guesses = Array.from({ length: 100 }, (_, i) => {
       const [, path, guess] = routes[i % routes.length] as (typeof routes)[0];
-      return gate.ask(path, from(i % 2 === 0 ? HIDDEN : FOREIGN, guess(`wrong${i}`)));
+      return gate.send(path, from(i % 2 === 0 ? HIDDEN : FOREIGN, guess(`wrong${i}`)));
     });
     await Promise.all(guesses);
     expect(gate.wordpress.checks).toHaveLength(5);
   });
 
   it('are not checked in XML-RPC, which no form of the site posts to', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    await gate.ask('/xmlrpc.php', from(HIDDEN, { method: 'POST', body: PASSWORD }));
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    await gate.send('/xmlrpc.php', from(HIDDEN, { method: 'POST', body: PASSWORD }));
     expect([gate.wordpress.checks, gate.wordpress.refused]).toEqual([[], 1]);
   });
 
   it('are not checked when the browser says that it is another site', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    await gate.ask('/wp-login.php', from({ ...HIDDEN, 'sec-fetch-site': 'cross-site' }, form(PASSWORD)));
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    await gate.send('/wp-login.php', from({ ...HIDDEN, 'sec-fetch-site': 'cross-site' }, form(PASSWORD)));
     expect(gate.wordpress.checks).toEqual([]);
   });
 });
 
 describe('what comes from elsewhere and is meant so', () => {
   it('a link to the login shows the form, whatever other pages have sent', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
-    for (let i = 0; i < 5; i++) await gate.ask('/shop/account', from(FOREIGN, form(`wrong${i}`)));
-    const answer = await gate.ask('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } });
+    const gate = await startLoginGateway({ login_attempts: 3 });
+    for (let i = 0; i < 5; i++) await gate.send('/shop/account', from(FOREIGN, form(`wrong${i}`)));
+    const answer = await gate.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } });
     expect(answer.status).toBe(200);
   });
 
   it('a locked address finds the login locked by a link too', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
-    for (let i = 0; i < 3; i++) await gate.ask('/wp-login.php', form(`wrong${i}`));
-    expect((await gate.ask('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(429);
+    const gate = await startLoginGateway({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gate.send('/wp-login.php', form(`wrong${i}`));
+    expect((await gate.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(429);
   });
 
   it('what an identity provider posts reaches WordPress whole', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
+    const gate = await startLoginGateway({ login_attempts: 5 });
     const body = 'SAMLResponse=PHNhbWw%2B&RelayState=%2Fwp-admin%2F';
     const sso = { origin: 'https://login.identity.example', 'sec-fetch-site': 'cross-site' };
     for (let i = 0; i < 9; i++) {
-      expect((await gate.ask('/wp-login.php?saml_acs', { method: 'POST', body, headers: sso })).status).toBe(200);
+      expect((await gate.send('/wp-login.php?saml_acs', { method: 'POST', body, headers: sso })).status).toBe(200);
     }
     expect(gate.wordpress.reached.map((request) => request.body)).toEqual(Array(9).fill(body));
   });
@@ -162,14 +157,14 @@ describe('what comes from elsewhere and is meant so', () => {
     [{ origin: 'http://www.example.com' }],
     [{ origin: 'null', 'sec-fetch-site': 'same-origin' }],
   ])('a form on the same site logs in: %j', async (headers) => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    await gate.ask('/wp-login.php', from(headers, form(PASSWORD)));
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    await gate.send('/wp-login.php', from(headers, form(PASSWORD)));
     expect(gate.wordpress.checks).toEqual(['form']);
   });
 
   it('with the limit off, a form on another site logs in', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 0 });
-    await gate.ask('/wp-login.php', from(FOREIGN, form(PASSWORD)));
+    const gate = await startLoginGateway({ login_attempts: 0 });
+    await gate.send('/wp-login.php', from(FOREIGN, form(PASSWORD)));
     expect(gate.wordpress.checks).toEqual(['form']);
   });
 });

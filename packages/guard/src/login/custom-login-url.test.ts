@@ -7,7 +7,7 @@ import { defaultSitePaths } from '../site.js';
 import { normaliseLoginPath, setCustomLoginUrl } from './custom-login-url.js';
 
 /** Moves the login of a site whose home is there. @returns what the owner is told */
-async function told(home: string): Promise<string> {
+async function describeChange(home: string): Promise<string> {
   const { message } = await setCustomLoginUrl(
     {
       settings: { read: async () => new Map(), readAll: async () => new Map(), write: async () => 1 },
@@ -42,8 +42,8 @@ async function told(home: string): Promise<string> {
 }
 
 it('tells the whole path of the login, also of a site in a sub-directory', async () => {
-  expect(await told('')).toBe('The login is at /my-door now.');
-  expect(await told('/blog')).toBe('The login is at /blog/my-door now.');
+  expect(await describeChange('')).toBe('The login is at /my-door now.');
+  expect(await describeChange('/blog')).toBe('The login is at /blog/my-door now.');
 });
 
 describe('a path of the login as people type it', () => {

@@ -30,7 +30,7 @@ async function processUnderTest() {
 
 it('loses no answered guess when guard is killed the moment the answer is there', async () => {
   const { guard, other, guess, stored } = await processUnderTest();
-  for (let turn = 0; turn < 4; turn++) await guess();
+  for (let round = 0; round < 4; round++) await guess();
   // Without this the write would mostly be quicker than the kill.
   other.exec('BEGIN IMMEDIATE');
   const freed = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ it('answers while the database is held, says so in the log, and locks all the sa
   await eventually(() => guard.log().includes('"event":"login-attempts-store-slow"'));
   // Answered because it was late, not because the database had given up waiting.
   expect(guard.log()).not.toMatch(/"login-attempts-store-failed"[\s\S]*"login-attempts-store-slow"/);
-  for (let turn = 1; turn < 5; turn++) expect((await guess()).status).toBe(200);
+  for (let round = 1; round < 5; round++) expect((await guess()).status).toBe(200);
   expect((await guess()).status).toBe(429);
   other.exec('ROLLBACK');
 });

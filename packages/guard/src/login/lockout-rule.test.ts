@@ -78,7 +78,7 @@ describe('the lockout rule', () => {
   it('prolongs nothing by any number of checks that were under way when the lock began', () => {
     const { entry, now } = failing(5, 5);
     let late = entry;
-    for (let turn = 1; turn <= 30; turn++) late = applyFailure(late, OWNER, 5, now + turn);
+    for (let round = 1; round <= 30; round++) late = applyFailure(late, OWNER, 5, now + round);
     expect(late).toMatchObject({ failures: 35, lockedUntil: now + HOUR });
   });
 

@@ -10,7 +10,7 @@ export const HIDDEN_ADDRESS = '(login address)';
 const MAX_DECODE_ROUNDS = 3;
 /** Word boundaries of an address, whose characters are letters, digits, hyphen and underscore. */
 const BEFORE = '(?<![a-z0-9_-])';
-const BEHIND = '(?![a-z0-9_-])';
+const REST_OF_PATH = '(?![a-z0-9_-])';
 
 /**
  * The current and former custom login and sign-up addresses of a site. Data that leaves the site must contain none of
@@ -39,11 +39,11 @@ export function createLoginAddresses(paths: Iterable<string>): LoginAddresses {
     .map((path) => path.split('/').map(escapeRegExp).join('/'));
   if (patterns.length === 0) return { isNamedIn: () => false, redact: (text) => text };
   const any = `(?:${patterns.join('|')})`;
-  const named = new RegExp(BEFORE + any + BEHIND);
-  const behindSlash = new RegExp(`/${any}${BEHIND}`, 'gi');
+  const named = new RegExp(BEFORE + any + REST_OF_PATH);
+  const afterSlash = new RegExp(`/${any}${REST_OF_PATH}`, 'gi');
   return {
     isNamedIn: (target) => listSpellings(target).some((text) => named.test(text)),
-    redact: (text) => text.replace(behindSlash, HIDDEN_ADDRESS),
+    redact: (text) => text.replace(afterSlash, HIDDEN_ADDRESS),
   };
 }
 

@@ -1,50 +1,50 @@
 import { describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../test/support/fake-wordpress.js';
-import { type AskOptions, form, loginGateUnderTest, type Told } from '../../test/support/login-gateway.js';
+import { type ClientResponse, form, type RequestOptions, startLoginGateway } from '../../test/support/login-gateway.js';
 
-const as = (log: string, pwd: string): AskOptions => ({
+const as = (log: string, pwd: string): RequestOptions => ({
   method: 'POST',
   body: new URLSearchParams({ log, pwd }).toString(),
 });
-const getCookie = (told: Told): string =>
-  told.headers.find((line) => line.startsWith('set-cookie: known_device='))?.slice('set-cookie: '.length) ?? '';
+const getCookie = (response: ClientResponse): string =>
+  response.headers.find((line) => line.startsWith('set-cookie: known_device='))?.slice('set-cookie: '.length) ?? '';
 
 describe('a right password of one account', () => {
   it('forgives no guess at another one', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    const gate = await startLoginGateway({ login_attempts: 3 });
     const statuses: number[] = [];
     for (let i = 0; i < 4; i++) {
-      statuses.push((await gate.ask('/wp-login.php', form(`guess${i}`))).status);
-      await gate.ask('/wp-login.php', as('reader', PASSWORD));
+      statuses.push((await gate.send('/wp-login.php', form(`guess${i}`))).status);
+      await gate.send('/wp-login.php', as('reader', PASSWORD));
     }
     expect(statuses).toEqual([200, 200, 200, 429]);
   });
 
   it('forgives none in the same request either', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
+    const gate = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 6; i++) {
-      await gate.ask('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess${i}` });
+      await gate.send('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess${i}` });
     }
     expect(gate.wordpress.checks).toHaveLength(6);
-    expect((await gate.ask('/wp-login.php', form(PASSWORD))).status).toBe(429);
+    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
   it('forgives its own failures and names that nobody has, and no more', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 5 });
-    for (const login of ['owner', 'reader', 'reader', 'nobody']) await gate.ask('/wp-login.php', as(login, 'wrong'));
-    await gate.ask('/wp-login.php', as('reader', PASSWORD));
+    const gate = await startLoginGateway({ login_attempts: 5 });
+    for (const login of ['owner', 'reader', 'reader', 'nobody']) await gate.send('/wp-login.php', as(login, 'wrong'));
+    await gate.send('/wp-login.php', as('reader', PASSWORD));
     expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
-    await gate.ask('/wp-login.php', form(PASSWORD));
+    await gate.send('/wp-login.php', form(PASSWORD));
     expect(gate.attempts.size).toBe(0);
   });
 
   it('makes no device known that then guesses at others from many addresses', async () => {
-    const gate = await loginGateUnderTest({ login_attempts: 3 });
-    const cookie = getCookie(await gate.ask('/wp-login.php', as('reader', PASSWORD))).split(';')[0] as string;
+    const gate = await startLoginGateway({ login_attempts: 3 });
+    const cookie = getCookie(await gate.send('/wp-login.php', as('reader', PASSWORD))).split(';')[0] as string;
     const known: unknown[] = [];
     for (let i = 0; i < 5; i++) {
       const from = `198.51.100.${i}`;
-      await gate.ask('/wp-login.php', { ...as(i % 2 ? 'owner' : 'nobody', 'guess'), from, headers: { cookie } });
+      await gate.send('/wp-login.php', { ...as(i % 2 ? 'owner' : 'nobody', 'guess'), from, headers: { cookie } });
       known.push(gate.wordpress.reached.at(-1)?.context?.devices);
     }
     expect(known).toEqual([[2], [2], [2], undefined, undefined]);

@@ -19,7 +19,7 @@ afterEach(() => void vi.useRealTimers());
 
 function setUp() {
   const log = recordedLog();
-  const world = {
+  const fake = {
     asked: [] as string[][],
     known: new Map<string, LoginReport | 'unfinished'>(),
     down: false as boolean | 'without connector',
@@ -29,33 +29,33 @@ function setUp() {
   };
   const reports = createMissingReports({
     async query(_site, requests) {
-      world.asked.push([...requests]);
-      if (world.down === 'without connector') throw new ConnectorError({ kind: 'missing' });
-      if (world.down) throw new Error('down');
-      return world.known;
+      fake.asked.push([...requests]);
+      if (fake.down === 'without connector') throw new ConnectorError({ kind: 'missing' });
+      if (fake.down) throw new Error('down');
+      return fake.known;
     },
-    state: () => world.state,
-    recheck: () => world.rechecks++,
+    state: () => fake.state,
+    recheck: () => fake.rechecks++,
     clock: Date.now,
     logger: log.logger,
   });
-  const find = (id: string) => reports.find(site, id, (outcome) => world.found.push([id, outcome]));
-  return { reports, world, find, log };
+  const find = (id: string) => reports.find(site, id, (outcome) => fake.found.push([id, outcome]));
+  return { reports, fake: fake, find, log };
 }
 
 describe('reports that got lost', () => {
   it('are asked for at once, and those that get lost meanwhile together', async () => {
-    const { world, find, reports } = setUp();
-    world.known.set('a', failed).set('c', 'unfinished');
+    const { fake, find, reports } = setUp();
+    fake.known.set('a', failed).set('c', 'unfinished');
     void find('a');
     await vi.advanceTimersByTimeAsync(0);
     void find('b');
     void find('c');
     await vi.advanceTimersByTimeAsync(499);
-    expect(world.asked).toEqual([['a']]);
+    expect(fake.asked).toEqual([['a']]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(world.asked).toEqual([['a'], ['b', 'c']]);
-    expect(world.found).toEqual([
+    expect(fake.asked).toEqual([['a'], ['b', 'c']]);
+    expect(fake.found).toEqual([
       ['a', failed],
       ['b', 'none'],
       ['c', 'unfinished'],
@@ -64,96 +64,96 @@ describe('reports that got lost', () => {
   });
 
   it('are asked for again until WordPress answers, while nobody waits for it', async () => {
-    const { world, find } = setUp();
-    world.down = true;
+    const { fake, find } = setUp();
+    fake.down = true;
     let waits = true;
     void find('a').then(() => {
       waits = false;
     });
     await vi.advanceTimersByTimeAsync(0);
-    expect([world.found, waits, world.rechecks]).toEqual([[], false, 1]);
-    world.down = false;
+    expect([fake.found, waits, fake.rechecks]).toEqual([[], false, 1]);
+    fake.down = false;
     await vi.advanceTimersByTimeAsync(3000);
-    expect(world.found).toEqual([['a', 'none']]);
+    expect(fake.found).toEqual([['a', 'none']]);
   });
 
   it('are asked for as long as WordPress does not run, for a day at most', async () => {
-    const { world, find, reports } = setUp();
-    world.down = true;
+    const { fake, find, reports } = setUp();
+    fake.down = true;
     void find('a');
     await vi.advanceTimersByTimeAsync(4 * 60_000);
     expect(reports.getRetention(site.id)).toBeNull();
     await vi.advanceTimersByTimeAsync(20 * 3600_000);
-    expect(world.found).toEqual([]);
+    expect(fake.found).toEqual([]);
     expect(reports.getRetention(site.id)).toBe(20 * 3600 + 4 * 60 + 600);
     await vi.advanceTimersByTimeAsync(4 * 3600_000);
-    expect(world.found).toEqual([['a', 'lost']]);
+    expect(fake.found).toEqual([['a', 'lost']]);
     expect(reports.getRetention(site.id)).toBeNull();
   });
 
   it('are asked for at once when WordPress runs again', async () => {
-    const { world, find, reports } = setUp();
-    world.down = true;
+    const { fake, find, reports } = setUp();
+    fake.down = true;
     void find('a');
     await vi.advanceTimersByTimeAsync(1000);
-    world.down = false;
+    fake.down = false;
     reports.recordSigned(site.id);
     await vi.advanceTimersByTimeAsync(0);
-    expect(world.found).toEqual([['a', 'none']]);
+    expect(fake.found).toEqual([['a', 'none']]);
   });
 
   it('are unknown once WordPress answers without the connector, even if that comes back', async () => {
-    const { world, find } = setUp();
-    world.down = 'without connector';
+    const { fake, find } = setUp();
+    fake.down = 'without connector';
     void find('a');
     await vi.advanceTimersByTimeAsync(0);
-    expect(world.found).toEqual([['a', 'unknown']]);
+    expect(fake.found).toEqual([['a', 'unknown']]);
   });
 
   it('are given up after eight minutes of WordPress running, before the connector forgets', async () => {
-    const { world, find, reports } = setUp();
-    world.down = true;
+    const { fake, find, reports } = setUp();
+    fake.down = true;
     void find('a');
     await vi.advanceTimersByTimeAsync(1000);
     reports.recordSigned(site.id);
     await vi.advanceTimersByTimeAsync(8 * 60_000 - 4000);
-    expect(world.found).toEqual([]);
+    expect(fake.found).toEqual([]);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(world.found).toEqual([['a', 'lost']]);
+    expect(fake.found).toEqual([['a', 'lost']]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('are unknown when it turns out that the connector is away', async () => {
-    const { world, find } = setUp();
-    world.down = true;
-    world.state = { kind: 'unknown' };
+    const { fake, find } = setUp();
+    fake.down = true;
+    fake.state = { kind: 'unknown' };
     void find('a');
     await vi.advanceTimersByTimeAsync(0);
-    world.state = { kind: 'missing' };
+    fake.state = { kind: 'missing' };
     await vi.advanceTimersByTimeAsync(3000);
     void find('b');
-    expect(world.found).toEqual([
+    expect(fake.found).toEqual([
       ['a', 'unknown'],
       ['b', 'unknown'],
     ]);
   });
 
   it('are asked for 500 at a time', async () => {
-    const { world, find } = setUp();
+    const { fake, find } = setUp();
     for (let i = 0; i < 1200; i++) void find(String(i));
     await vi.advanceTimersByTimeAsync(1000);
-    expect(world.asked.map(({ length }) => length)).toEqual([500, 500, 200]);
-    expect(world.found).toHaveLength(1200);
+    expect(fake.asked.map(({ length }) => length)).toEqual([500, 500, 200]);
+    expect(fake.found).toHaveLength(1200);
   });
 
   it('stand in the log once for as long as that goes on, and have the connector looked at each time', () => {
-    const { reports, log, world } = setUp();
+    const { reports, log, fake } = setUp();
     for (let i = 0; i < 5; i++) {
       reports.recordMissing(site, String(i), 502);
       vi.advanceTimersByTime(60_000);
     }
     expect(log.events()).toEqual(['login-report-missing']);
-    expect(world.rechecks).toBe(5);
+    expect(fake.rechecks).toBe(5);
     vi.advanceTimersByTime(10 * 60_000);
     reports.recordMissing(site, 'later', null);
     expect(log.events()).toHaveLength(2);

@@ -139,14 +139,14 @@ interface PendingQuery {
   readonly since: number;
   then(found: ReportLookup): void;
   /** Called once the first query has ended. */
-  asked(): void;
+  onQueried(): void;
 }
 
 interface SiteQueue {
   readonly site: SiteConfig;
   readonly waiting: Map<string, PendingQuery>;
   timer: NodeJS.Timeout | null;
-  asking: boolean;
+  pending: boolean;
   /** The last query failed. */
   failing: boolean;
   /** The first signed response since queries fail, milliseconds since the Unix epoch; null without one. */
@@ -173,11 +173,11 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
     queue.waiting.delete(requestId);
     count--;
     waiting.then(found);
-    waiting.asked();
+    waiting.onQueried();
   }
 
   function plan(queue: SiteQueue, pause: number): void {
-    if (stopped || queue.timer !== null || queue.asking || queue.waiting.size === 0) return;
+    if (stopped || queue.timer !== null || queue.pending || queue.waiting.size === 0) return;
     queue.timer = setTimeout(
       () => {
         queue.timer = null;
@@ -190,7 +190,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
   async function run(queue: SiteQueue): Promise<void> {
     const { site } = queue;
     const requests = [...queue.waiting.keys()].slice(0, AT_ONCE);
-    queue.asking = true;
+    queue.pending = true;
     lastAsked.set(site.id, clock());
     let pause = PAUSE_MS;
     try {
@@ -201,7 +201,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
     } catch (error) {
       pause = RETRY_MS;
       queue.failing = true;
-      for (const { asked } of queue.waiting.values()) asked();
+      for (const { onQueried } of queue.waiting.values()) onQueried();
       deps.recheck(site);
       const { kind } = deps.state(site.id);
       // A connector that comes back later knows nothing of checks that WordPress made without it.
@@ -211,7 +211,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
         else if (isOver(since, queue.signedSince, clock())) settle(queue, id, 'lost');
       }
     }
-    queue.asking = false;
+    queue.pending = false;
     if (queue.waiting.size === 0) queues.delete(site.id);
     else plan(queue, pause);
   }
@@ -273,13 +273,13 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
         site,
         waiting: new Map(),
         timer: null,
-        asking: false,
+        pending: false,
         failing: false,
         signedSince: null,
       };
       queues.set(site.id, queue);
       const { promise, resolve } = withResolvers();
-      queue.waiting.set(requestId, { since: clock(), then, asked: resolve });
+      queue.waiting.set(requestId, { since: clock(), then, onQueried: resolve });
       count++;
       if (queue.failing) resolve();
       plan(queue, PAUSE_MS);

@@ -12,8 +12,8 @@ const LIMITS: PasswordCheckLimits = {
   forgetMs: 1,
   atOnce: 2,
   atOnceWhileGuessed: 2,
-  restFactor: 3,
-  maxRestMs: 1000,
+  pauseFactor: 3,
+  maxPauseMs: 1000,
   hungAfterMs: 5000,
   maxWaiting: 3,
 };

@@ -29,9 +29,9 @@ export interface PasswordCheckLimits {
   /** The same while somebody guesses. */
   readonly atOnceWhileGuessed: number;
   /** While somebody guesses, the permit of a wrong check stays unused for this many times the duration of the check. */
-  readonly restFactor: number;
+  readonly pauseFactor: number;
   /** Longest such rest, milliseconds. */
-  readonly maxRestMs: number;
+  readonly maxPauseMs: number;
   /** A check that takes longer is hung: others no longer wait for it. Milliseconds. */
   readonly hungAfterMs: number;
   /**
@@ -50,8 +50,8 @@ const defaultLimits: PasswordCheckLimits = {
   forgetMs: 1000,
   atOnce: 8,
   atOnceWhileGuessed: 2,
-  restFactor: 3,
-  maxRestMs: 1000,
+  pauseFactor: 3,
+  maxPauseMs: 1000,
   hungAfterMs: 5000,
   maxWaiting: 1000,
 };
@@ -159,7 +159,7 @@ export class PasswordCheckQueue {
   }
 
   #createPermit(site: string, began: number): CheckPermit {
-    const { guessThreshold, forgetMs, hungAfterMs, restFactor, maxRestMs } = this.#limits;
+    const { guessThreshold, forgetMs, hungAfterMs, pauseFactor, maxPauseMs } = this.#limits;
     const checks = this.#sites.get(site) as SiteChecks;
     const lease = { until: began + hungAfterMs };
     checks.leases.add(lease);
@@ -174,7 +174,7 @@ export class PasswordCheckQueue {
         }
         if (!checks.leases.has(lease)) return;
         const rests = outcome === 'wrong' && this.#isGuessedAt(checks, now);
-        lease.until = rests ? now + Math.min(restFactor * (now - began), maxRestMs) : now;
+        lease.until = rests ? now + Math.min(pauseFactor * (now - began), maxPauseMs) : now;
         this.#serve(checks, now);
       },
     };

@@ -4,33 +4,33 @@ import { THROTTLE_AFTER, THROTTLE_WINDOW_MS, ThrottledAccounts } from './throttl
 const NOW = Date.UTC(2026, 10, 21);
 
 function watched() {
-  const told: [string, readonly number[]][] = [];
-  return { told, accounts: new ThrottledAccounts((site, users) => told.push([site, users])) };
+  const reported: [string, readonly number[]][] = [];
+  return { reported: reported, accounts: new ThrottledAccounts((site, users) => reported.push([site, users])) };
 }
 
 describe('an account', () => {
   it('is slow after more than 20 failures within 15 minutes, and told once', () => {
-    const { told, accounts } = watched();
+    const { reported, accounts } = watched();
     for (let i = 0; i < THROTTLE_AFTER; i++) accounts.recordFailure('site', 1, NOW + i);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     for (let i = 0; i < 30; i++) accounts.recordFailure('site', 1, NOW + THROTTLE_AFTER + i);
-    expect(told).toEqual([['site', [1]]]);
+    expect(reported).toEqual([['site', [1]]]);
     expect(accounts.list('site')).toEqual([1]);
   });
 
   it('is not slow when the failures are spread over more time', () => {
-    const { told, accounts } = watched();
+    const { reported, accounts } = watched();
     for (let i = 0; i < 200; i++) accounts.recordFailure('site', 1, NOW + (i * THROTTLE_WINDOW_MS) / THROTTLE_AFTER);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('is slow no more 15 minutes after the attack has ended', () => {
-    const { told, accounts } = watched();
+    const { reported, accounts } = watched();
     for (let i = 0; i <= THROTTLE_AFTER; i++) accounts.recordFailure('site', 1, NOW);
     accounts.sweep(NOW + THROTTLE_WINDOW_MS - 1);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     accounts.sweep(NOW + THROTTLE_WINDOW_MS);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['site', [1]],
       ['site', []],
     ]);
@@ -38,7 +38,7 @@ describe('an account', () => {
   });
 
   it('is one among others, each of its own site', () => {
-    const { told, accounts } = watched();
+    const { reported, accounts } = watched();
     for (const [site, user] of [
       ['a', 9],
       ['a', 2],
@@ -46,7 +46,7 @@ describe('an account', () => {
     ] as const) {
       for (let i = 0; i <= THROTTLE_AFTER; i++) accounts.recordFailure(site, user, NOW);
     }
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['a', [9]],
       ['a', [2, 9]],
       ['b', [5]],

@@ -109,9 +109,9 @@ export function Button(
   const { y, x } = padding;
   // Word stretches a space by at most 500 %, which makes it ten pixels wide.
   const blanks = Math.ceil(x / 10);
-  const stretch = (x / blanks / 2) * 100;
+  const widthPercent = (x / blanks / 2) * 100;
   const wordOnly = (attributes: string, end = '') =>
-    `<!--[if mso]><i style="mso-font-width:${stretch}%${attributes}" hidden>${'&#8202;'.repeat(blanks)}${end}</i><![endif]-->`;
+    `<!--[if mso]><i style="mso-font-width:${widthPercent}%${attributes}" hidden>${'&#8202;'.repeat(blanks)}${end}</i><![endif]-->`;
   const link = {
     textDecoration: 'none',
     display: 'inline-block',

@@ -1,5 +1,5 @@
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
-import { sayRole } from '@security-optimizer/contract/event-values';
+import { formatRole } from '@security-optimizer/contract/event-values';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { EventRow } from '../activity/index.js';
 import type { Administrators, CoreFiles, ScheduledTasks, SiteOptions } from '../wordpress/connector-commands.js';
@@ -72,7 +72,7 @@ export function administratorNotes(
   ];
 }
 
-const inEnglish = (role: string): string => sayRole(role, (name) => name);
+const inEnglish = (role: string): string => formatRole(role, (name) => name);
 
 export function optionNotes(options: SiteOptions, usersLink: string): Note[] {
   const fix = { link: options.settings_link, link_text: 'Open settings' };

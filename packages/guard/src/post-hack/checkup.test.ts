@@ -41,7 +41,7 @@ async function check(
     deletesReadme = false,
   } = {},
 ) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   let ended = 0;
   const context: CheckupContext = {
     commands: {
@@ -52,7 +52,7 @@ async function check(
       uploads: async () => ({ complete: true, scripts: [], count: 0 }),
       plugins: async () => ({ plugins: [plugin('form/form.php'), plugin('shop/shop.php')], users: 1, sessions: 1 }),
       async comparePlugin(_site, file) {
-        asked.push(file);
+        requested.push(file);
         return { result: 'compared', found: none };
       },
       ...change,
@@ -69,7 +69,7 @@ async function check(
   const found = await runCheckup(context, siteConfig(), before, () => {
     ended += 1;
   });
-  return { ...found, asked, ended };
+  return { ...found, requested, ended };
 }
 
 const titles = (found: { findings: readonly { title: unknown }[] }) =>
@@ -87,7 +87,7 @@ describe('the checkup', () => {
       ['plugins', 1],
     ]);
     expect(found.findings).toEqual([]);
-    expect([found.ended, found.asked]).toEqual([4, ['form/form.php', 'shop/shop.php']]);
+    expect([found.ended, found.requested]).toEqual([4, ['form/form.php', 'shop/shop.php']]);
   });
 
   it('goes on when WordPress can’t do one of them, and never counts it as clear', async () => {
@@ -225,9 +225,9 @@ describe('administrators in the checkup', () => {
   it('are a finding when an old account was promoted, also when the log does not know of it', async () => {
     const administrators = async () => [administrator('owner', 400), administrator('helper', 300)];
     const promoted = promotion({ kind: 'user.role', at: now - DAY });
-    const [told] = (await check({ administrators }, { remembered: { promotions: [promoted] } })).findings;
-    expect(toEnglish(told?.text ?? '')).toContain('Made an administrator by owner on 2026-11-20 13:06');
-    expect(told?.is_new).toBe(1);
+    const [finding] = (await check({ administrators }, { remembered: { promotions: [promoted] } })).findings;
+    expect(toEnglish(finding?.text ?? '')).toContain('Made an administrator by owner on 2026-11-20 13:06');
+    expect(finding?.is_new).toBe(1);
     const [untold] = (await check({ administrators }, { before: [5] })).findings;
     expect(toEnglish(untold?.text ?? '')).toContain('No administrator at the checkup before.');
   });
@@ -280,14 +280,14 @@ describe('uploads and plugins in the checkup', () => {
   });
 
   it('asks the directory no more once it does not answer, and says for how many plugins', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const found = await check({
       async comparePlugin(_site, file) {
-        asked.push(file);
+        requested.push(file);
         return { result: 'unreachable', found: none };
       },
     });
-    expect(asked).toEqual(['form/form.php']);
+    expect(requested).toEqual(['form/form.php']);
     expect(missing(found)).toEqual(['plugins']);
     expect(toEnglish(found.checks[3]?.text ?? '')).toBe(
       'The plugin directory did not answer for 2 plugins, so nothing is known about them.',

@@ -25,13 +25,13 @@ async function store(): Promise<JobStore> {
   return createJobStore(db);
 }
 
-function runner(jobs: JobStore, step: Step, told: StoredJob[] = []): JobRunner {
+function runner(jobs: JobStore, step: Step, ended: StoredJob[] = []): JobRunner {
   let time = 1000;
   const made = createJobRunner({
     store: jobs,
     steps: { 'reinstall-plugins': step, 'force-password-reset': step, 'log-out-users': step },
     getSite: (id) => (id === 'site' ? site : null),
-    onChanged: (job) => void told.push(job),
+    onChanged: (job) => void ended.push(job),
     clock: () => ++time,
     logger: silentLogger(),
     retryPausesMs: [1, 1],
@@ -40,7 +40,7 @@ function runner(jobs: JobStore, step: Step, told: StoredJob[] = []): JobRunner {
   return made;
 }
 
-async function ended(jobs: JobStore): Promise<StoredJob> {
+async function whenEnded(jobs: JobStore): Promise<StoredJob> {
   let job: StoredJob | undefined;
   await eventually(async () => {
     [job] = await jobs.latest('site');
@@ -52,12 +52,12 @@ async function ended(jobs: JobStore): Promise<StoredJob> {
 describe('a job', () => {
   it('goes through its steps and tells of its start and its end', async () => {
     const jobs = await store();
-    const told: StoredJob[] = [];
-    await runner(jobs, counting, told).start(site, async () => threeSteps, 'reinstall-plugins');
-    const job = await ended(jobs);
+    const ended: StoredJob[] = [];
+    await runner(jobs, counting, ended).start(site, async () => threeSteps, 'reinstall-plugins');
+    const job = await whenEnded(jobs);
     expect(job).toMatchObject({ state: 'done', done: 3, total: 3, actor, error: '' });
     expect(job.endedAt).not.toBeNull();
-    expect(told.map(({ state }) => state)).toEqual(['running', 'done']);
+    expect(ended.map(({ state }) => state)).toEqual(['running', 'done']);
   });
 
   it('is joined by a second start while it runs, and a start after its end is a new one', async () => {
@@ -69,7 +69,7 @@ describe('a job', () => {
     const start = () => run.start(site, async () => threeSteps, 'reinstall-plugins');
     const [first, second] = await Promise.all([start(), start()]);
     expect(second?.id).toBe(first?.id);
-    await ended(jobs);
+    await whenEnded(jobs);
     expect((await start()).id).not.toBe(first?.id);
   });
 
@@ -88,7 +88,7 @@ describe('a job', () => {
       seen.push(job.done);
       return counting(where, job);
     }).resume();
-    expect((await ended(jobs)).done).toBe(3);
+    expect((await whenEnded(jobs)).done).toBe(3);
     expect(seen).toEqual([2]);
   });
 
@@ -100,12 +100,12 @@ describe('a job', () => {
       return counting(where, job);
     });
     await run.start(site, async () => threeSteps, 'reinstall-plugins');
-    expect((await ended(jobs)).state).toBe('done');
+    expect((await whenEnded(jobs)).state).toBe('done');
 
     const broken = await store();
     const failing = runner(broken, () => Promise.reject(new Error('The directory is down.')));
     await failing.start(site, async () => threeSteps, 'reinstall-plugins');
-    expect(await ended(broken)).toMatchObject({ state: 'stopped', error: 'The directory is down.' });
+    expect(await whenEnded(broken)).toMatchObject({ state: 'stopped', error: 'The directory is down.' });
   });
 
   it('that stopped goes on where it was, and one that was done or never began does not', async () => {
@@ -119,7 +119,7 @@ describe('a job', () => {
     });
     expect(await run.continueStopped(site, 'reinstall-plugins')).toBeNull();
     const first = await run.start(site, async () => threeSteps, 'reinstall-plugins');
-    expect((await ended(jobs)).state).toBe('stopped');
+    expect((await whenEnded(jobs)).state).toBe('stopped');
 
     down = false;
     seen.length = 0;
@@ -128,7 +128,7 @@ describe('a job', () => {
       run.continueStopped(site, 'reinstall-plugins'),
     ]);
     expect([again?.id, joined?.id, again?.error]).toEqual([first.id, first.id, '']);
-    expect(await ended(jobs)).toMatchObject({ state: 'done', done: 3, error: '' });
+    expect(await whenEnded(jobs)).toMatchObject({ state: 'done', done: 3, error: '' });
     expect(seen).toEqual([1, 2]);
     expect(await run.continueStopped(site, 'reinstall-plugins')).toBeNull();
   });
@@ -137,7 +137,7 @@ describe('a job', () => {
     const jobs = await store();
     const run = runner(jobs, () => Promise.reject(new Error('WordPress is down.')));
     await expect(run.startAndStep(site, async () => threeSteps, 'log-out-users')).rejects.toThrow('WordPress is down.');
-    expect(await ended(jobs)).toMatchObject({ state: 'stopped', error: 'WordPress is down.' });
+    expect(await whenEnded(jobs)).toMatchObject({ state: 'stopped', error: 'WordPress is down.' });
   });
 
   it('whose state can’t be stored holds up no later start, and a restart does not go back to it', async () => {
@@ -173,7 +173,7 @@ describe('a job', () => {
     const jobs = await store();
     const run = runner(jobs, async (_site, job) => ({ ...job, state: 'done' }));
     const ids: string[] = [];
-    for (let turn = 0; turn < 12; turn++) {
+    for (let round = 0; round < 12; round++) {
       ids.push((await run.startAndStep(site, async () => threeSteps, 'log-out-users')).id);
     }
     expect((await jobs.latest('site')).map(({ id }) => id)).toEqual([ids.at(-1)]);

@@ -84,11 +84,11 @@ it('takes keys of which nothing is known as neither old nor new', () => {
 /** Answers of WordPress, one for each question; the last goes on. Null for none. */
 function wordpress(...answers: readonly (SaltPrints | null)[]) {
   const pauses: number[] = [];
-  let asked = 0;
+  let calls = 0;
   const commands = {
     salts: async (_site: unknown, mark: string) => {
       expect(mark).toBe('ab'.repeat(16));
-      const answer = answers[Math.min(asked++, answers.length - 1)];
+      const answer = answers[Math.min(calls++, answers.length - 1)];
       if (answer === null || answer === undefined) throw new Error('no answer');
       return answer;
     },
@@ -96,7 +96,7 @@ function wordpress(...answers: readonly (SaltPrints | null)[]) {
   const pause = async (ms: number) => {
     pauses.push(ms);
   };
-  return { prove: (answer: NewSalts) => proveSalts(commands, siteConfig(), answer, pause), pauses, asked: () => asked };
+  return { prove: (answer: NewSalts) => proveSalts(commands, siteConfig(), answer, pause), pauses, asked: () => calls };
 }
 
 it('asks two new requests, and believes the worse answer', async () => {

@@ -71,14 +71,14 @@ export async function proveSalts(
   let outcome: SaltsOutcome = { kind: 'unknown' };
   for (const ms of PAUSES_MS) {
     if (ms > 0) await pause(ms);
-    outcome = await askTwice(commands, site, written);
+    outcome = await readTwice(commands, site, written);
     const mayChange = outcome.kind === 'unknown' || ('cause' in outcome && outcome.cause === 'old-file');
     if (!mayChange) return outcome;
   }
   return outcome;
 }
 
-async function askTwice(
+async function readTwice(
   commands: Pick<PostHackCommands, 'salts'>,
   site: SiteConfig,
   written: Exclude<NewSalts, { change: 'kept' }>,

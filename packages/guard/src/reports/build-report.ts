@@ -7,7 +7,7 @@ import { plainText, unlinkedText } from '../lib/plain-text.js';
 import { toLocalTime } from '../lib/time-zone.js';
 import type { Essential } from '../settings/essentials.js';
 import type { ReportFacts, ReportPeriod, WeekSums } from './report-facts.js';
-import { sayLogins, toVerdict } from './verdict.js';
+import { describeLogins, toVerdict } from './verdict.js';
 
 /**
  * A report in the words of a language, ready to be written as HTML or text. All text from outside is one
@@ -336,7 +336,7 @@ function addressList(
   said: string,
 ): ReportList | null {
   const { translate, counted } = language;
-  const sentence = sayLogins(language, logins);
+  const sentence = describeLogins(language, logins);
   const foot = said.includes(sentence) ? '' : sentence;
   if (addresses.length === 0 && foot === '') return null;
   return {

@@ -61,13 +61,13 @@ export type ReportSource = Pick<
 
 const TOP = 5;
 /** So many are looked through for the first few that are pages. */
-const PAGES_ASKED = 50;
+const PAGES_READ = 50;
 /** Entry points and scripts of WordPress itself: not pages that people read. */
 const NO_PAGE = /\/(?:wp-[a-z-]+\.php|xmlrpc\.php|wp-(?:admin|json|includes|content)(?:\/.*)?)$/i;
 /** Events of one kind that are looked through; with more, what they would tell counts as unknown. */
-const EVENTS_ASKED = 5000;
+const EVENTS_READ = 5000;
 /** Addresses with failed logins that are compared with those that logged in. */
-const ADDRESSES_ASKED = 1000;
+const ADDRESSES_READ = 1000;
 
 /** Asks the sums of the Activity Log for a report. Throws StorageError. */
 export async function readReportFacts(
@@ -84,8 +84,8 @@ export async function readReportFacts(
     store.traffic(site, before.from, before.to),
     readSums(store, site, from, to),
     readSums(store, site, before.from, before.to),
-    store.top(site, 'failed-login', ...days, ADDRESSES_ASKED),
-    store.top(site, 'page', ...days, PAGES_ASKED),
+    store.top(site, 'failed-login', ...days, ADDRESSES_READ),
+    store.top(site, 'page', ...days, PAGES_READ),
     store.failedLoginAddresses(site, ...days),
     store.droppedVisits(site, from, to),
   ]);
@@ -125,8 +125,8 @@ async function listEvents(
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<readonly EventRow[] | null> {
   const filter = { from, to: to - 1, user: null, activity };
-  const rows = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: EVENTS_ASKED });
-  return rows.length < EVENTS_ASKED ? rows : null;
+  const rows = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: EVENTS_READ });
+  return rows.length < EVENTS_READ ? rows : null;
 }
 
 async function readLogins(

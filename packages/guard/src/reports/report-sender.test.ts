@@ -22,7 +22,7 @@ const DUE = lastSendTime(site.id, ZONE, Date.UTC(2026, 10, 21));
 async function sending(change: Partial<LogSettings> = {}) {
   const log = recordedLog();
   const dataDir = await scratchFolder();
-  const world = {
+  const fake = {
     now: DUE,
     settings: { ...defaultLogSettings, notification_emails: ['anna@example.com', 'ben@example.com'], ...change },
     /** Recipients who want alerts only. */
@@ -38,29 +38,29 @@ async function sending(change: Partial<LogSettings> = {}) {
   const start = () =>
     createReportSender({
       sites: [site],
-      settings: () => world.settings,
-      recipients: () => world.settings.notification_emails.filter((email) => !world.without.includes(email)),
+      settings: () => fake.settings,
+      recipients: () => fake.settings.notification_emails.filter((email) => !fake.without.includes(email)),
       timeZone: () => ZONE,
       sends: createReportStore(db),
       mailer: {
         async send(_site, mail) {
-          world.mails.push(mail);
-          return world.answer;
+          fake.mails.push(mail);
+          return fake.answer;
         },
       },
       async make(_site, at) {
-        world.made++;
-        if (world.faulty) throw new Error('The log can’t be read.');
+        fake.made++;
+        if (fake.faulty) throw new Error('The log can’t be read.');
         return { subject: `Report of ${at}`, html: '<p>', text: 'p' };
       },
-      clock: () => world.now,
+      clock: () => fake.now,
       logger: log.logger,
     });
   let sender = start();
-  return Object.assign(world, {
+  return Object.assign(fake, {
     round: () => sender.round(),
     async roundAt(now: number) {
-      world.now = now;
+      fake.now = now;
       await sender.round();
     },
     async restart() {
@@ -71,9 +71,9 @@ async function sending(change: Partial<LogSettings> = {}) {
     },
     failure: async () =>
       printEnglish(
-        toFailureText(await createReportStore(db).failures(site.id, world.settings.notification_emails), ZONE),
+        toFailureText(await createReportStore(db).failures(site.id, fake.settings.notification_emails), ZONE),
       ),
-    to: () => world.mails.map(({ to }) => to),
+    to: () => fake.mails.map(({ to }) => to),
   });
 }
 

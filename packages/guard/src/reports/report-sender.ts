@@ -97,15 +97,15 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
       outcome = await deps.mailer.send(site, { ...mail, to: report.email });
     } catch (error) {
       made = null;
-      await noteFailure(site, report, 'The report could not be made.', true);
+      await recordFailure(site, report, 'The report could not be made.', true);
       throw error;
     }
-    if (outcome.kind !== 'sent') return noteFailure(site, report, outcome.reason, outcome.kind === 'refused');
+    if (outcome.kind !== 'sent') return recordFailure(site, report, outcome.reason, outcome.kind === 'refused');
     await sends.sent(site.id, report, clock());
     logger.info({ event: 'report-sent', site: site.id, tries: report.tries + 1 }, 'A weekly report was sent.');
   }
 
-  async function noteFailure(
+  async function recordFailure(
     site: SiteConfig,
     report: ClaimedReport,
     reason: ServerText,

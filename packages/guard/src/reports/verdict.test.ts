@@ -4,7 +4,7 @@ import { reportFacts } from '../../test/support/report-facts.js';
 import { english } from '../i18n/language.js';
 import type { Essential } from '../settings/essentials.js';
 import type { LoginFacts, ReportFacts } from './report-facts.js';
-import { sayLogins, toVerdict } from './verdict.js';
+import { describeLogins, toVerdict } from './verdict.js';
 
 const twoFactor: Essential = { page: 'login-settings', title: 'Two-factor Authentication', on: false };
 const xmlRpc: Essential = { page: 'site-security', title: 'Disable XML-RPC', on: false };
@@ -208,5 +208,5 @@ it.each<[Partial<LoginFacts>, string]>([
     '21 attempts from 3 addresses, 3 locked, 1 address logged in as well.',
   ],
 ])('failed logins %o are told as “%s”', (logins, sentence) => {
-  expect(sayLogins(english, { ...threeLocked, ...logins })).toBe(sentence);
+  expect(describeLogins(english, { ...threeLocked, ...logins })).toBe(sentence);
 });

@@ -75,7 +75,7 @@ export function toVerdict(
   const name = { site: site.name };
   const [concern] = findConcerns(facts);
   const calm = translate('You don’t need to do anything urgent.');
-  const refused = sayRefused(language, facts);
+  const refused = describeRefused(language, facts);
   const of = (
     headline: string,
     sentences: readonly string[],
@@ -93,7 +93,7 @@ export function toVerdict(
       const count = findIntruders(facts.logins).length;
       return of(
         counted('Check a login to {site}', 'Check {count} logins to {site}', count, name),
-        [sayLogins(language, facts.logins)],
+        [describeLogins(language, facts.logins)],
         { check: checkLogins(language, facts.logins) },
       );
     }
@@ -115,12 +115,12 @@ export function toVerdict(
           ? translate('Passwords were guessed at {site}, nobody got in', name)
           : translate('Passwords were guessed at {site}', name);
       return setting === undefined
-        ? of(guessed, [sayLogins(language, facts.logins), refused, calm])
-        : askFor(setting, [translate('Passwords were guessed.'), sayLogins(language, facts.logins), refused]);
+        ? of(guessed, [describeLogins(language, facts.logins), refused, calm])
+        : askFor(setting, [translate('Passwords were guessed.'), describeLogins(language, facts.logins), refused]);
     }
     case 'more-blocked': {
       const setting = open(null);
-      const compared = sayBefore(language, facts);
+      const compared = describeBefore(language, facts);
       return setting === undefined
         ? of(translate('A busier week than usual for {site}', name), [refused, compared, calm])
         : askFor(setting, [refused, compared]);
@@ -139,7 +139,7 @@ export function toVerdict(
     : of(translate('An ordinary week for {site}', name), [refused, calm]);
 }
 
-function sayRefused({ translate, counted }: Language, { now }: WeekFacts): string {
+function describeRefused({ translate, counted }: Language, { now }: WeekFacts): string {
   if (now.refused === 0) return translate('Nothing had to be blocked.');
   return counted(
     '{count} visit or login attempt was blocked.',
@@ -148,7 +148,7 @@ function sayRefused({ translate, counted }: Language, { now }: WeekFacts): strin
   );
 }
 
-function sayBefore({ translate }: Language, { before }: WeekFacts): string {
+function describeBefore({ translate }: Language, { before }: WeekFacts): string {
   if (before === null) return '';
   if (before.refused === 0) return translate('There were none the week before.');
   return translate('The week before there were {number}.', { number: before.refused });
@@ -158,19 +158,22 @@ function sayBefore({ translate }: Language, { before }: WeekFacts): string {
  * The failed logins of a week in one sentence: `21 attempts from 3 addresses, 3 locked, nobody got in.`
  * @returns empty without failed logins
  */
-export function sayLogins({ translate, counted }: Language, logins: LoginFacts): string {
+export function describeLogins({ translate, counted }: Language, logins: LoginFacts): string {
   const { attempts, locked, succeeded } = logins;
   if (attempts === 0) return '';
   const addresses = counted('{count} address', '{count} addresses', logins.addresses);
   const parts = [
     counted('{count} attempt from {addresses}', '{count} attempts from {addresses}', attempts, { addresses }),
     ...(locked > 0 ? [counted('{count} locked', '{count} locked', locked)] : []),
-    ...(succeeded === null ? [] : [sayGotIn({ translate, counted }, succeeded.length)]),
+    ...(succeeded === null ? [] : [describeSuccessfulLogins({ translate, counted }, succeeded.length)]),
   ];
   return `${parts.join(', ')}.`;
 }
 
-function sayGotIn({ translate, counted }: Pick<Language, 'translate' | 'counted'>, count: number): string {
+function describeSuccessfulLogins(
+  { translate, counted }: Pick<Language, 'translate' | 'counted'>,
+  count: number,
+): string {
   return count === 0
     ? translate('nobody got in')
     : counted('{count} address logged in as well', '{count} addresses logged in as well', count);
@@ -197,7 +200,7 @@ function checkAdministrators(language: Language, { administrators }: WeekFacts):
   return {
     title: counted('Do you know the new administrator?', 'Do you know the new administrators?', count),
     text: translate('{logins}. If you don’t, delete the account and run the checkup on the page Post-hack Actions.', {
-      logins: sayNames(
+      logins: describeNames(
         language,
         administrators.map(({ login }) => login),
       ),
@@ -207,7 +210,7 @@ function checkAdministrators(language: Language, { administrators }: WeekFacts):
   };
 }
 
-function sayNames({ translate, number }: Language, names: readonly string[]): string {
+function describeNames({ translate, number }: Language, names: readonly string[]): string {
   const list = names
     .slice(0, NAMES_MAX)
     .map((name) => unlinkedText(name, NAME_MAX))

@@ -10,7 +10,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const at = (text: string) => Date.parse(text);
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString().slice(0, 16));
-const told = (schedule: AwaySchedule, zone: string, now: string) => {
+const describeStatus = (schedule: AwaySchedule, zone: string, now: string) => {
   const { away, until, nextFrom } = getAwayStatus(schedule, zone, at(now));
   return [away, iso(until), iso(nextFrom)];
 };
@@ -18,19 +18,27 @@ const told = (schedule: AwaySchedule, zone: string, now: string) => {
 describe('a daily schedule', () => {
   const night: AwaySchedule = { type: 'daily', from_hour: '22:00', to_hour: '06:00' };
   it('crosses midnight and comes back every day', () => {
-    expect(told(night, 'UTC', '2026-03-10T21:59:59Z')).toEqual([false, null, '2026-03-10T22:00']);
-    expect(told(night, 'UTC', '2026-03-10T22:00:00Z')).toEqual([true, '2026-03-11T06:00', '2026-03-11T22:00']);
-    expect(told(night, 'UTC', '2026-03-11T05:59:59Z')).toEqual([true, '2026-03-11T06:00', '2026-03-11T22:00']);
-    expect(told(night, 'UTC', '2026-03-11T06:00:00Z')).toEqual([false, null, '2026-03-11T22:00']);
+    expect(describeStatus(night, 'UTC', '2026-03-10T21:59:59Z')).toEqual([false, null, '2026-03-10T22:00']);
+    expect(describeStatus(night, 'UTC', '2026-03-10T22:00:00Z')).toEqual([
+      true,
+      '2026-03-11T06:00',
+      '2026-03-11T22:00',
+    ]);
+    expect(describeStatus(night, 'UTC', '2026-03-11T05:59:59Z')).toEqual([
+      true,
+      '2026-03-11T06:00',
+      '2026-03-11T22:00',
+    ]);
+    expect(describeStatus(night, 'UTC', '2026-03-11T06:00:00Z')).toEqual([false, null, '2026-03-11T22:00']);
   });
 
   it('lasts an hour less in the night in which the clocks go forward, an hour more when they go back', () => {
-    expect(told(night, 'Europe/Berlin', '2026-03-28T22:00:00Z')).toEqual([
+    expect(describeStatus(night, 'Europe/Berlin', '2026-03-28T22:00:00Z')).toEqual([
       true,
       '2026-03-29T04:00',
       '2026-03-29T20:00',
     ]);
-    expect(told(night, 'Europe/Berlin', '2026-10-24T21:00:00Z')).toEqual([
+    expect(describeStatus(night, 'Europe/Berlin', '2026-10-24T21:00:00Z')).toEqual([
       true,
       '2026-10-25T05:00',
       '2026-10-25T21:00',
@@ -39,15 +47,21 @@ describe('a daily schedule', () => {
 
   it('is away in both of the hours that the clock shows twice', () => {
     const schedule: AwaySchedule = { type: 'daily', from_hour: '01:00', to_hour: '02:30' };
-    expect(told(schedule, 'Europe/Berlin', '2026-10-24T23:30:00Z').slice(0, 2)).toEqual([true, '2026-10-25T01:30']);
-    expect(told(schedule, 'Europe/Berlin', '2026-10-25T01:29:00Z').slice(0, 2)).toEqual([true, '2026-10-25T01:30']);
+    expect(describeStatus(schedule, 'Europe/Berlin', '2026-10-24T23:30:00Z').slice(0, 2)).toEqual([
+      true,
+      '2026-10-25T01:30',
+    ]);
+    expect(describeStatus(schedule, 'Europe/Berlin', '2026-10-25T01:29:00Z').slice(0, 2)).toEqual([
+      true,
+      '2026-10-25T01:30',
+    ]);
   });
 
   it('begins with the end of the gap when the clock skips its beginning, and not at all when it skips both', () => {
     const half: AwaySchedule = { type: 'daily', from_hour: '02:30', to_hour: '04:00' };
-    expect(told(half, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-29T01:00']);
+    expect(describeStatus(half, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-29T01:00']);
     const whole: AwaySchedule = { type: 'daily', from_hour: '02:15', to_hour: '02:45' };
-    expect(told(whole, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-30T00:15']);
+    expect(describeStatus(whole, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-30T00:15']);
   });
 
   it.each([
@@ -68,14 +82,14 @@ describe('a daily schedule', () => {
 describe('a period', () => {
   const period: AwaySchedule = { type: 'period', from_date: '2026-03-28', to_date: '2026-03-29' };
   it('holds both of its days wholly, in the site’s time zone, and never comes back', () => {
-    expect(told(period, 'Europe/Berlin', '2026-03-27T22:59:00Z')).toEqual([false, null, '2026-03-27T23:00']);
-    expect(told(period, 'Europe/Berlin', '2026-03-27T23:00:00Z')).toEqual([true, '2026-03-29T22:00', null]);
-    expect(told(period, 'Europe/Berlin', '2026-03-29T22:00:00Z')).toEqual([false, null, null]);
+    expect(describeStatus(period, 'Europe/Berlin', '2026-03-27T22:59:00Z')).toEqual([false, null, '2026-03-27T23:00']);
+    expect(describeStatus(period, 'Europe/Berlin', '2026-03-27T23:00:00Z')).toEqual([true, '2026-03-29T22:00', null]);
+    expect(describeStatus(period, 'Europe/Berlin', '2026-03-29T22:00:00Z')).toEqual([false, null, null]);
   });
 
   it('begins late on a day whose midnight the clocks skip', () => {
     const cairo: AwaySchedule = { type: 'period', from_date: '2026-04-24', to_date: '2026-04-24' };
-    expect(told(cairo, 'Africa/Cairo', '2026-04-23T12:00:00Z')).toEqual([false, null, '2026-04-23T22:00']);
+    expect(describeStatus(cairo, 'Africa/Cairo', '2026-04-23T12:00:00Z')).toEqual([false, null, '2026-04-23T22:00']);
     expect(localTimeText('Africa/Cairo', at('2026-04-23T22:00:00Z'))).toBe('Friday 24 April 2026, 01:00');
   });
 });
@@ -83,20 +97,28 @@ describe('a period', () => {
 describe('a weekly schedule', () => {
   it('joins days that follow each other, over the end of the week too', () => {
     const weekend: AwaySchedule = { type: 'weekly', weekly: ['monday', 'saturday', 'sunday'] };
-    expect(told(weekend, 'UTC', '2026-11-21T12:00:00Z')).toEqual([true, '2026-11-24T00:00', '2026-11-28T00:00']);
-    expect(told(weekend, 'UTC', '2026-11-23T23:59:00Z')).toEqual([true, '2026-11-24T00:00', '2026-11-28T00:00']);
-    expect(told(weekend, 'UTC', '2026-11-24T00:00:00Z')).toEqual([false, null, '2026-11-28T00:00']);
+    expect(describeStatus(weekend, 'UTC', '2026-11-21T12:00:00Z')).toEqual([
+      true,
+      '2026-11-24T00:00',
+      '2026-11-28T00:00',
+    ]);
+    expect(describeStatus(weekend, 'UTC', '2026-11-23T23:59:00Z')).toEqual([
+      true,
+      '2026-11-24T00:00',
+      '2026-11-28T00:00',
+    ]);
+    expect(describeStatus(weekend, 'UTC', '2026-11-24T00:00:00Z')).toEqual([false, null, '2026-11-28T00:00']);
   });
 
   it('can be six days long', () => {
     const six: AwaySchedule = { type: 'weekly', weekly: WEEKDAYS.filter((day) => day !== 'wednesday') };
-    expect(told(six, 'UTC', '2026-11-25T12:00:00Z')).toEqual([false, null, '2026-11-26T00:00']);
-    expect(told(six, 'UTC', '2026-12-01T12:00:00Z')).toEqual([true, '2026-12-02T00:00', '2026-12-03T00:00']);
+    expect(describeStatus(six, 'UTC', '2026-11-25T12:00:00Z')).toEqual([false, null, '2026-11-26T00:00']);
+    expect(describeStatus(six, 'UTC', '2026-12-01T12:00:00Z')).toEqual([true, '2026-12-02T00:00', '2026-12-03T00:00']);
   });
 
   it('leaves out a day that a country leaves out of its calendar', () => {
     const fridays: AwaySchedule = { type: 'weekly', weekly: ['friday'] };
-    expect(told(fridays, 'Pacific/Apia', '2011-12-28T12:00:00Z')).toEqual([false, null, '2012-01-05T10:00']);
+    expect(describeStatus(fridays, 'Pacific/Apia', '2011-12-28T12:00:00Z')).toEqual([false, null, '2012-01-05T10:00']);
   });
 });
 

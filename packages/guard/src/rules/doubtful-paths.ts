@@ -18,7 +18,7 @@ export interface DoubtfulRequest {
  * rule refuses, or a login. `hidden`: it would serve a login that must look like a missing page. Else the verdict that
  * the response decides on, or null.
  */
-export function decideOnReadings(
+export function evaluateReadings(
   policy: Snapshot,
   { doubt, facts, loginRoute, toFacts }: DoubtfulRequest,
   onRuleError: OnRuleError,

@@ -29,8 +29,8 @@ export const feeds: Rule = {
         // Routes of the REST API come before feeds in WordPress's rules; the RSS block has one that ends in `rss`.
         const byPath = facts.route.startsWith(rest) ? null : readFeedPath(facts, bases);
         if (byPath === NOT_FOUND) return NOT_FOUND;
-        const asked = facts.query.all('feed').some((value) => value !== '');
-        return asked && !screens.has(facts.path) ? NOT_FOUND : byPath;
+        const requested = facts.query.all('feed').some((value) => value !== '');
+        return requested && !screens.has(facts.path) ? NOT_FOUND : byPath;
       },
     };
   },

@@ -6,7 +6,7 @@ export interface ShownResponse {
   /** The connector signed it. */
   readonly isFromWordPress: boolean;
   /** The connector signed that it looked who asked, and let the request go on. */
-  readonly isFromMember: boolean;
+  readonly isFromRegisteredUser: boolean;
   readonly headers: RawHeaders;
 }
 
@@ -19,10 +19,10 @@ const FEED_TYPE = /^(?:text\/xml|application\/(?:xml|(?:rss|atom|rdf)\+xml))(?:$
 /** Whether a response shows that the path was not what its name looks like, so that it may be sent on. */
 export function isHarmlessResponse(
   unless: HarmlessResponse,
-  { isFromWordPress, isFromMember, headers }: ShownResponse,
+  { isFromWordPress, isFromRegisteredUser, headers }: ShownResponse,
 ): boolean {
   if (unless === 'from-wordpress') return isFromWordPress;
-  if (unless === 'from-member') return isFromMember;
+  if (unless === 'from-member') return isFromRegisteredUser;
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i]?.toLowerCase() === 'content-type' && FEED_TYPE.test(headers[i + 1] as string)) return false;
   }

@@ -191,9 +191,9 @@ export function compileLoginRoutes(site: {
     if (home.some((name, i) => segments[i] !== name)) return 'other';
     const route = routeSegments.length === 1 ? (routeSegments[0] as string) : routeSegments.join('/');
     const isLogin = route === loginRoute || findFolder(routeSegments) !== null;
-    const door = isLogin ? 'login' : route === signupRoute ? 'signup' : null;
+    const page = isLogin ? 'login' : route === signupRoute ? 'signup' : null;
     // Who may not log in from there finds what anybody finds at an address without a page.
-    return door !== null && mayLogIn(facts.address) ? door : 'other';
+    return page !== null && mayLogIn(facts.address) ? page : 'other';
   };
 }
 

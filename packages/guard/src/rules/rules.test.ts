@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allOff, allOn, ask, parseFacts, policyWith } from '../../test/support/evaluate.js';
+import { allOff, allOn, evaluateTarget, parseFacts, policyWith } from '../../test/support/evaluate.js';
 
 const off = policyWith(allOff);
 
@@ -204,13 +204,13 @@ describe.each(Object.entries(refused))('the rule %s', (rule, { option, targets }
   const on = policyWith(option);
 
   it.each(targets)('refuses %s', (target) => {
-    expect(ask(on, target)).toBe(rule);
+    expect(evaluateTarget(on, target)).toBe(rule);
   });
 
   // The connector's own files are closed whatever the owner chose.
   const otherwise = rule === 'own-files' ? 'own-files' : 'passes';
   it(`answers "${otherwise}" for all of it when every option is off`, () => {
-    for (const target of targets) expect([target, ask(off, target)]).toEqual([target, otherwise]);
+    for (const target of targets) expect([target, evaluateTarget(off, target)]).toEqual([target, otherwise]);
   });
 });
 
@@ -239,8 +239,8 @@ describe.each([
   }[rule];
 
   it.each(targets)('is refused: %s', (target) => {
-    expect(ask(on, target)).toBe('ambiguous');
-    expect(ask(off, target)).toBe('passes');
+    expect(evaluateTarget(on, target)).toBe('ambiguous');
+    expect(evaluateTarget(off, target)).toBe('passes');
   });
 });
 
@@ -280,7 +280,7 @@ describe('names that are no protected thing', () => {
     '/wp-content/uploads/.thumbs/2026/x.jpg',
     '/wp-content/uploads/.tmb/l1_abc.png',
   ])('passes: %s', (target) => {
-    expect(ask(on, target)).toBe('passes');
+    expect(evaluateTarget(on, target)).toBe('passes');
   });
 
   it.each([
@@ -310,7 +310,7 @@ describe('names that are no protected thing', () => {
     ['/go/feed/', 'feeds?'],
     ['/wp-admin/feed/', 'feeds?'],
   ])('is decided by the response: %s', (target, rule) => {
-    expect(ask(on, target)).toBe(rule);
+    expect(evaluateTarget(on, target)).toBe(rule);
   });
 
   it.each([
@@ -325,7 +325,7 @@ describe('names that are no protected thing', () => {
     '/.env/',
     '/dump.sql',
   ])('is no way around: %s', (target) => {
-    expect(ask(on, target)).toBe('system-folders');
+    expect(evaluateTarget(on, target)).toBe('system-folders');
   });
 });
 
@@ -340,7 +340,7 @@ describe('a request that could mean two things', () => {
     '/a/..;/xmlrpc.php',
     '/site/xmlrpc.php%3fx.php',
   ])('is refused before any rule, also with all of them off: %s', (target) => {
-    expect(ask(off, target)).toBe('ambiguous');
+    expect(evaluateTarget(off, target)).toBe('ambiguous');
   });
 });
 
@@ -370,7 +370,7 @@ describe('below a path of the site', () => {
     ['/blog/tag/rss/', 'feeds?'],
     ['/blog/search/.env', 'system-folders?'],
   ])('%s: %s', (target, rule) => {
-    expect(ask(on, target, paths)).toBe(rule);
+    expect(evaluateTarget(on, target, paths)).toBe(rule);
   });
 });
 
@@ -389,14 +389,14 @@ describe('where the server adds the folder of WordPress inside', () => {
     '/wp-admin/js/x.php/info',
   ])('%s runs at none of the addresses by which it is served', (path) => {
     for (const folder of ['', '/blog', '/blog/wp', '/second', '/blog/second', '/second/wp', '//Second/./wp'])
-      expect([folder, ask(on, folder + path, paths)]).toEqual([folder, 'system-folders']);
+      expect([folder, evaluateTarget(on, folder + path, paths)]).toEqual([folder, 'system-folders']);
   });
 
   it.each(['/wp-admin/admin-ajax.php', '/wp-includes/js/tinymce/wp-tinymce.php', '/wp-content/plugins/x/y.php'])(
     '%s is served at each of them',
     (path) => {
       for (const folder of ['', '/blog', '/blog/wp', '/second'])
-        expect([folder, ask(on, folder + path, paths)]).toEqual([folder, 'passes']);
+        expect([folder, evaluateTarget(on, folder + path, paths)]).toEqual([folder, 'passes']);
     },
   );
 });
@@ -410,10 +410,10 @@ describe('where WordPress lies in a folder of a folder', () => {
   it('its readme and licence are refused, those of others served', () => {
     const onlyReadme = policyWith({ delete_readme: 1 }, paths);
     const onlyVersion = policyWith({ wp_remove_version: 1 }, paths);
-    expect(ask(onlyReadme, '/site/core/readme.html')).toBe('readme');
-    expect(ask(onlyVersion, '/site//core/license.txt')).toBe('wordpress-version');
-    expect(ask(onlyVersion, '/content/plugins/readme.txt')).toBe('passes');
-    expect(ask(onlyReadme, '/content/plugins/readme.html')).toBe('passes');
+    expect(evaluateTarget(onlyReadme, '/site/core/readme.html')).toBe('readme');
+    expect(evaluateTarget(onlyVersion, '/site//core/license.txt')).toBe('wordpress-version');
+    expect(evaluateTarget(onlyVersion, '/content/plugins/readme.txt')).toBe('passes');
+    expect(evaluateTarget(onlyReadme, '/content/plugins/readme.html')).toBe('passes');
   });
 });
 
@@ -451,7 +451,7 @@ describe('where the site has chosen names of its own', () => {
     ['/assets/plugins/shop/api.php', 'passes'],
     ['/manage/admin.php?page=x&feed=1', 'passes'],
   ])('the folders are protected under each address: %s: %s', (target, rule) => {
-    expect(ask(on, target, paths)).toBe(rule);
+    expect(evaluateTarget(on, target, paths)).toBe(rule);
   });
 
   it.each([
@@ -471,13 +471,13 @@ describe('where the site has chosen names of its own', () => {
     ['/topics/news/feed', 'feeds'],
     ['/category/news/feed', 'feeds?'],
   ])('what stands behind its bases is text: %s: %s', (target, rule) => {
-    expect(ask(on, target, paths)).toBe(rule);
+    expect(evaluateTarget(on, target, paths)).toBe(rule);
   });
 
   it('a base that leads into a folder of WordPress is none', () => {
     const odd = { ...paths, bases: { text: ['assets', 'manage', 'lib', 'media'], feed: [] } };
     for (const target of ['/assets/xmlrpc.php', '/manage/xmlrpc.php', '/lib/xmlrpc.php', '/media/xmlrpc.php'])
-      expect([target, ask(policyWith(allOn, odd), target, odd)]).toEqual([
+      expect([target, evaluateTarget(policyWith(allOn, odd), target, odd)]).toEqual([
         target,
         expect.stringMatching(/^(?:xml-rpc|system-folders)$/),
       ]);
@@ -487,9 +487,9 @@ describe('where the site has chosen names of its own', () => {
     for (const uploads of ['/assets', '', '/assets/plugins']) {
       const odd = { ...paths, uploads };
       const policy = policyWith(allOn, odd);
-      expect([uploads, ask(policy, '/assets/plugins/shop/api.php', odd)]).toEqual([uploads, 'passes']);
-      expect([uploads, ask(policy, '/wp-admin/admin-ajax.php', odd)]).toEqual([uploads, 'passes']);
-      expect([uploads, ask(policy, '/assets/cache/x.php', odd)]).toEqual([uploads, 'system-folders']);
+      expect([uploads, evaluateTarget(policy, '/assets/plugins/shop/api.php', odd)]).toEqual([uploads, 'passes']);
+      expect([uploads, evaluateTarget(policy, '/wp-admin/admin-ajax.php', odd)]).toEqual([uploads, 'passes']);
+      expect([uploads, evaluateTarget(policy, '/assets/cache/x.php', odd)]).toEqual([uploads, 'system-folders']);
     }
   });
 

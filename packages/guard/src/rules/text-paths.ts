@@ -23,14 +23,14 @@ export function compileTextPaths(paths: SitePaths, multisite: boolean): (facts: 
   // A shop has dozens of them, and each request is asked by several rules.
   const byFirst = new Map<string, string[][]>();
   for (const base of bases) byFirst.set(base[0] as string, [...(byFirst.get(base[0] as string) ?? []), base]);
-  const isBehindBase = (route: readonly string[], from: number): boolean =>
+  const isAfterBase = (route: readonly string[], from: number): boolean =>
     byFirst
       .get(route[from] as string)
       ?.some((base) => route.length > from + base.length && base.every((name, i) => route[from + i] === name)) ?? false;
   return ({ routeSegments }) => {
     if (routeSegments.length > rest.length && rest.every((name, i) => routeSegments[i] === name)) return true;
     if (routeSegments.length < 2) return false;
-    if (isBehindBase(routeSegments, 0)) return true;
-    return isBehindBase(routeSegments, 1) && isLanguageFolder(routeSegments[0] as string, paths.languages);
+    if (isAfterBase(routeSegments, 0)) return true;
+    return isAfterBase(routeSegments, 1) && isLanguageFolder(routeSegments[0] as string, paths.languages);
   };
 }

@@ -39,7 +39,7 @@ async function setUp() {
   const settings = createSettingsStore(db);
   /** Everything that happened outside the store, in order. */
   const steps: string[] = [];
-  const world = {
+  const fake = {
     wordpressDown: false,
     notes: {} as { delete_readme?: 'not_deleted' },
     policy: defaultSecurityOptions as SiteSettings['options'],
@@ -47,10 +47,10 @@ async function setUp() {
   const deps = {
     settings,
     pushPolicy: async (_site: unknown, { options }: SiteSettings) => {
-      if (world.wordpressDown) throw new ApiError('wordpress_unreachable');
-      world.policy = options;
+      if (fake.wordpressDown) throw new ApiError('wordpress_unreachable');
+      fake.policy = options;
       steps.push('pushed');
-      return world.notes;
+      return fake.notes;
     },
     apply: (_site: string, { options }: SiteSettings) => void steps.push(`applied feeds ${options.disable_feed}`),
     publish: () => void steps.push('published'),
@@ -66,7 +66,7 @@ async function setUp() {
     db,
     settings,
     steps,
-    world,
+    fake: fake,
     deps,
     set,
     audited,
@@ -84,15 +84,15 @@ describe('switching a toggle', () => {
   });
 
   it('leaves WordPress alone when only the gate enforces it', async () => {
-    const { set, world, stored } = await setUp();
-    world.wordpressDown = true;
+    const { set, fake, stored } = await setUp();
+    fake.wordpressDown = true;
     expect(await set('xss_protection', 0)).toBe('Advanced XSS protection is turned off.');
     expect((await stored()).xss_protection).toBe(0);
   });
 
   it('changes nothing when WordPress can’t be told', async () => {
-    const { set, world, steps, stored, audited } = await setUp();
-    world.wordpressDown = true;
+    const { set, fake, steps, stored, audited } = await setUp();
+    fake.wordpressDown = true;
     await expect(set('disable_feed', 1)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
     expect(steps).toEqual([]);
     expect(await stored()).toEqual(defaultSecurityOptions);
@@ -100,25 +100,25 @@ describe('switching a toggle', () => {
   });
 
   it('gives WordPress the old policy back when the change can’t be stored', async () => {
-    const { deps, world, steps } = await setUp();
+    const { deps, fake, steps } = await setUp();
     const settings = { ...deps.settings, write: () => Promise.reject(new ApiError('storage_unavailable')) };
     const change = changeSimpleSetting({ ...deps, settings }, { site, actor }, 'disable_feed', 1);
     await expect(change).rejects.toMatchObject({ code: 'storage_unavailable' });
-    expect(world.policy.disable_feed).toBe(0);
+    expect(fake.policy.disable_feed).toBe(0);
     expect(steps).toEqual(['pushed', 'pushed']);
   });
 
   it('takes the value that is already set as a success, without a new record, and still checks WordPress', async () => {
-    const { set, world, audited } = await setUp();
+    const { set, fake, audited } = await setUp();
     expect(await set('disable_feed', 0)).toBe('Feeds are turned on.');
     expect(await audited()).toEqual([]);
-    world.wordpressDown = true;
+    fake.wordpressDown = true;
     await expect(set('disable_feed', 0)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
   });
 
   it('says so when the readme file could not be deleted', async () => {
-    const { set, world } = await setUp();
-    world.notes = { delete_readme: 'not_deleted' };
+    const { set, fake } = await setUp();
+    fake.notes = { delete_readme: 'not_deleted' };
     expect(await set('delete_readme', 1)).toBe(
       'Saved, but the file could not be deleted because WordPress may not write there. Requests for it are refused.',
     );
@@ -145,10 +145,10 @@ describe('switching a toggle', () => {
   });
 
   it('lets the last of many parallel changes win, with one record per change', async () => {
-    const { set, stored, audited, world } = await setUp();
+    const { set, stored, audited, fake } = await setUp();
     await Promise.all([1, 0, 1, 0, 1].map((value) => set('disable_feed', value as 0 | 1)));
     expect((await stored()).disable_feed).toBe(1);
-    expect(world.policy.disable_feed).toBe(1);
+    expect(fake.policy.disable_feed).toBe(1);
     expect(await audited()).toHaveLength(5);
   });
 });

@@ -142,7 +142,7 @@ export function createConnectors(services: {
     },
   });
 
-  const staffChecks = createStaffChecks({ clock, ask: health.check });
+  const staffChecks = createStaffChecks({ clock, probe: health.check });
 
   const releases = createReleaseWatch({
     dataDir: config.dataDir,

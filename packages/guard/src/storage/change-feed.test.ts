@@ -9,8 +9,8 @@ async function node(dataDir: string) {
   const logger = silentLogger();
   const db = await openTestDatabase(dataDir, { logger });
   const feed = createChangeFeed({ db, logger, from: await getLatestVersion(db), pollMs: 20 });
-  const told: string[] = [];
-  feed.subscribe((site) => told.push(site));
+  const reported: string[] = [];
+  feed.subscribe((site) => reported.push(site));
   onTestFinished(async () => {
     feed.close();
     await db.destroy();
@@ -22,25 +22,25 @@ async function node(dataDir: string) {
       actor: { id: null, login: 'command line', address: null },
       at: 5,
     });
-  return { feed, told, write };
+  return { feed, reported: reported, write };
 }
 
 it('tells a node what another node on the same database changed', async () => {
   const dataDir = await scratchFolder();
   const [a, b] = [await node(dataDir), await node(dataDir)];
   await b.write('shop');
-  await eventually(() => a.told.length > 0);
-  expect(a.told).toEqual(['shop']);
+  await eventually(() => a.reported.length > 0);
+  expect(a.reported).toEqual(['shop']);
 });
 
 it('tells its own listeners at once, and not again when the database shows the same change', async () => {
-  const { feed, told, write } = await node(await scratchFolder());
+  const { feed, reported, write } = await node(await scratchFolder());
   feed.publish({ site: 'shop', version: await write('shop') });
-  expect(told).toEqual(['shop']);
+  expect(reported).toEqual(['shop']);
   // Found in the database, behind the other one.
   await write('later');
-  await eventually(() => told.includes('later'));
-  expect(told).toEqual(['shop', 'later']);
+  await eventually(() => reported.includes('later'));
+  expect(reported).toEqual(['shop', 'later']);
 });
 
 it('does not tell what was there before it began', async () => {
@@ -48,6 +48,6 @@ it('does not tell what was there before it began', async () => {
   await (await node(dataDir)).write('shop');
   const late = await node(dataDir);
   await late.write('later');
-  await eventually(() => late.told.length > 0);
-  expect(late.told).toEqual(['later']);
+  await eventually(() => late.reported.length > 0);
+  expect(late.reported).toEqual(['later']);
 });

@@ -12,7 +12,11 @@ it('leaves no former copy of a row in the file of the settings', async () => {
   const dataDir = await scratchFolder();
   const db = await openTestDatabase(dataDir);
   const changed = { id: 1, site: 'site', name: 'owner_note', at: NOW, actor_id: 7, address: '192.0.2.77', told: 1 };
-  const audit = Array.from({ length: 40 }, (_, turn) => ({ ...changed, id: `${turn}`, actor_login: `person-${turn}` }));
+  const audit = Array.from({ length: 40 }, (_, round) => ({
+    ...changed,
+    id: `${round}`,
+    actor_login: `person-${round}`,
+  }));
   await db
     .insertInto('audit')
     .values(audit.map((row) => ({ ...row, before: '0', after: '1' })))
@@ -30,7 +34,7 @@ it('leaves no former copy of a row in the file of the settings', async () => {
 it('leaves no former copy of a row in the file of the Activity Log', async () => {
   const dataDir = await scratchFolder();
   const store = await testStore({ dataDir });
-  const visits = Array.from({ length: 40 }, (_, turn) => aVisit({ address: `192.0.2.${turn + 1}` }));
+  const visits = Array.from({ length: 40 }, (_, round) => aVisit({ address: `192.0.2.${round + 1}` }));
   await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
   const visitors = await Promise.all(visits.map(({ address }) => store.getAddressVisitor(SITE, address)));
   for (const visitor of visitors) await store.setHostname(SITE, visitor?.id ?? 0, 'person.example', null);

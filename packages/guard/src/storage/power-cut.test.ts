@@ -78,7 +78,7 @@ it('waits for the disk at every commit of every connection; only visits in the l
     ['login-access', 'clear'],
     ['away-mode', 'off'],
   ];
-  for (const words of others) expect(runIn(env, [...words, '--data-dir', dataDir]).status).toBe(0);
+  for (const args of others) expect(runIn(env, [...args, '--data-dir', dataDir]).status).toBe(0);
 
   const pids = (await readdir(records)).map(Number);
   expect(pids).toHaveLength(1 + others.length);

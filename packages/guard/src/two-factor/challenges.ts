@@ -45,11 +45,11 @@ export function toChallengeHash(cookie: string | null): string | null {
  */
 export async function findChallenge(
   store: Pick<ChallengeStore, 'read'>,
-  ask: { readonly site: SiteId; readonly cookie: string | null; readonly now: number },
+  query: { readonly site: SiteId; readonly cookie: string | null; readonly now: number },
 ): Promise<StoredChallenge | null> {
-  const idHash = toChallengeHash(ask.cookie);
-  const challenge = idHash === null ? null : await store.read(ask.site, idHash);
-  return challenge === null || challenge.ended || challenge.expiresAt <= ask.now ? null : challenge;
+  const idHash = toChallengeHash(query.cookie);
+  const challenge = idHash === null ? null : await store.read(query.site, idHash);
+  return challenge === null || challenge.ended || challenge.expiresAt <= query.now ? null : challenge;
 }
 
 /** A login between password and session, or an administrator's setup of their own factor. */

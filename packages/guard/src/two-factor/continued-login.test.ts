@@ -15,7 +15,7 @@ async function logIn(site: SecondFactorSite, secret: Buffer) {
   const browser = new PlainBrowser(site);
   const done = await browser.send(await browser.logIn(), 'code', { code: appCode(secret, site.now) });
   site.now += 60_000;
-  return { location: done.headers.get('location'), asked: site.issued.at(-1) };
+  return { location: done.headers.get('location'), request: site.issued.at(-1) };
 }
 
 async function enrolled() {
@@ -32,8 +32,8 @@ describe('what a challenge keeps of the login that it goes on with', () => {
   ])('is told WordPress when the session is made: %j, decided %j, site %j', async (redirect, decided, sitePath) => {
     const { site, secret } = await enrolled();
     site.needed = { ...site.needed, redirect, decided, sitePath };
-    const { asked } = await logIn(site, secret);
-    expect(asked).toMatchObject({ redirect, decided, sitePath });
+    const { request } = await logIn(site, secret);
+    expect(request).toMatchObject({ redirect, decided, sitePath });
   });
 
   it('survives a restart of guard', async () => {
@@ -55,9 +55,9 @@ describe('what a challenge keeps of the login that it goes on with', () => {
     const { site, secret } = await enrolled();
     const longest = `/?${'a'.repeat(REDIRECT_MAX - 2)}`;
     site.needed = { ...site.needed, redirect: longest };
-    expect((await logIn(site, secret)).asked?.redirect).toBe(longest);
+    expect((await logIn(site, secret)).request?.redirect).toBe(longest);
     site.needed = { ...site.needed, redirect: `${longest}a` };
-    expect((await logIn(site, secret)).asked?.redirect).toBe('');
+    expect((await logIn(site, secret)).request?.redirect).toBe('');
   });
 
   it('leads to the visitor’s host where WordPress names that of the web server', async () => {
@@ -75,17 +75,17 @@ describe('a program that logs in', () => {
     const { site, secret } = await enrolled();
     site.program = true;
     const browser = new PlainBrowser(site);
-    const told = await begin(site, browser);
-    expect([told.status, told.headers.get('content-type')]).toEqual([401, 'application/json; charset=utf-8']);
+    const reply = await begin(site, browser);
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([401, 'application/json; charset=utf-8']);
     const url = `${site.url}/wp-login.php?action=second-factor`;
     const message = `This account needs a second factor. Go on with the login at ${url}`;
-    expect(JSON.parse(told.html)).toEqual({
+    expect(JSON.parse(reply.html)).toEqual({
       ...{ success: false, code: 'two_factor_required', message, status: 401, url },
       data: { status: 401, message, url },
     });
-    expect(told.headers.get('location')).toBeNull();
-    expect(told.headers.get('cache-control')).toContain('no-store');
-    expect(told.headers.getSetCookie().join()).toMatch(/^sf_challenge=[^;]{43};.*HttpOnly/);
+    expect(reply.headers.get('location')).toBeNull();
+    expect(reply.headers.get('cache-control')).toContain('no-store');
+    expect(reply.headers.getSetCookie().join()).toMatch(/^sf_challenge=[^;]{43};.*HttpOnly/);
     const page = await browser.open(new URL(url).pathname + new URL(url).search);
     expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
     expect(site.issued).toHaveLength(2);
@@ -104,10 +104,10 @@ describe('a program that logs in', () => {
     const { site } = await enrolled();
     site.program = true;
     await site.db.destroy();
-    const told = await begin(site);
+    const reply = await begin(site);
     const message = 'The second factor can’t be checked right now. Try again later.';
-    expect([told.status, told.headers.getSetCookie()]).toEqual([503, []]);
-    expect(JSON.parse(told.html)).toEqual({
+    expect([reply.status, reply.headers.getSetCookie()]).toEqual([503, []]);
+    expect(JSON.parse(reply.html)).toEqual({
       ...{ success: false, code: 'two_factor_unavailable', message, status: 503 },
       data: { status: 503, message },
     });
@@ -149,7 +149,7 @@ describe('a code as people type it', () => {
       const refused = await browser.send(page, 'code', { code: typed });
       expect([typed, refused.status, refused.html.includes('A code has 6 digits.')]).toEqual([typed, 400, true]);
     }
-    for (let turn = 0; turn < 10; turn++) await browser.send(page, 'code', { code: 'x' });
+    for (let round = 0; round < 10; round++) await browser.send(page, 'code', { code: 'x' });
     expect((await browser.send(page, 'code', { code })).status).toBe(303);
   });
 });

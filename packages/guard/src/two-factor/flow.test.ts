@@ -32,8 +32,8 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     ]);
     expect(browser.cookies.get('known_device')).toMatch(/^[0-9a-f]{16}-\d+-1\./);
     const target = { redirect: '/wp-admin/edit.php', decided: false, sitePath: '' };
-    const asked = { user: 1, remember: true, ...target, interim: false };
-    expect(site.issued).toEqual([{ ...asked, stamp: 'old', newFactor: true }]);
+    const request = { user: 1, remember: true, ...target, interim: false };
+    expect(site.issued).toEqual([{ ...request, stamp: 'old', newFactor: true }]);
     expect(site.log.events()).toEqual(expect.arrayContaining(['second-factor-key-made', 'second-factor-set-up']));
   });
 

@@ -23,7 +23,7 @@ function pagesIn(language: Language): Record<string, string> {
   const facts = { host: 'h.example', language, nonce: 'n' };
   const form = { action: '/l', token: '1' };
   const who = { form, login: 'LOGIN', cancelUrl: '/l' };
-  const asked = { ...facts, ...who, otherMethodUrl: '/o', trust: false };
+  const request = { ...facts, ...who, otherMethodUrl: '/o', trust: false };
   const key = { ...facts, ...who, qr: { size: 1, path: 'M0 0' }, secret: 'K2' };
   const said = [
     notices.ended('/l'),
@@ -45,9 +45,9 @@ function pagesIn(language: Language): Record<string, string> {
     'locked for days': lockedPage(language, { ...closed, until: NOW + 167 * HOUR }, 3),
     away: awayPage(language, { ...closed, until: null }),
     'away until': awayPage(language, { ...closed, until: NOW + 33.5 * HOUR }),
-    'code of the app': challengePage({ ...asked, signedIn: null, method: 'app' }),
-    'back-up code': challengePage({ ...asked, signedIn: null, method: 'backup' }),
-    'code for another account': challengePage({ ...asked, signedIn: { login: 'LOGIN', url: '/a' }, method: 'app' }),
+    'code of the app': challengePage({ ...request, signedIn: null, method: 'app' }),
+    'back-up code': challengePage({ ...request, signedIn: null, method: 'backup' }),
+    'code for another account': challengePage({ ...request, signedIn: { login: 'LOGIN', url: '/a' }, method: 'app' }),
     'set up at login': enrolPage({ ...key, purpose: 'login' }),
     'set up by choice': enrolPage({ ...key, purpose: 'setup' }),
     codes: codesPage({ ...facts, form, login: 'LOGIN', codes: ['1234 5678'] }),
@@ -66,9 +66,9 @@ function toWords(html: string): string {
 }
 
 /** What is left when everything that the language says is taken away, the innermost first. */
-function notSaid(words: string): string {
-  const without = words.replace(/\u202e[^\u202e\u202c]*\u202c/g, '');
-  return without === words ? words : notSaid(without);
+function toUntranslated(text: string): string {
+  const without = text.replace(/\u202e[^\u202e\u202c]*\u202c/g, '');
+  return without === text ? text : toUntranslated(without);
 }
 
 /** What is nobody's language. */
@@ -81,8 +81,8 @@ describe('every page, in a language that nobody speaks', () => {
   });
 
   it('takes each of its words from the catalogue', () => {
-    const left = Object.entries(pages).map(([name, html]) => [name, notSaid(toWords(html)).replace(VALUES, '')]);
-    expect(left.filter(([, words]) => /[a-z]{2}/i.test(words as string))).toEqual([]);
+    const left = Object.entries(pages).map(([name, html]) => [name, toUntranslated(toWords(html)).replace(VALUES, '')]);
+    expect(left.filter(([, text]) => /[a-z]{2}/i.test(text as string))).toEqual([]);
     expect(Object.keys(pages).length).toBeGreaterThan(30);
   });
 

@@ -165,14 +165,14 @@ async function beginChallenge(
  * The start of a challenge for a program: the window of a page that logs in by script, a phone app. Fields stand where
  * clients of WordPress's REST API and of `admin-ajax.php` look for them.
  */
-function toProgramReply(facts: TwoFactorRequest, begun: Reply): Reply {
-  const url = `${facts.scheme}://${facts.host}${begun.location ?? facts.loginPath}`;
+function toProgramReply(facts: TwoFactorRequest, started: Reply): Reply {
+  const url = `${facts.scheme}://${facts.host}${started.location ?? facts.loginPath}`;
   const message = facts.language.translate('This account needs a second factor. Go on with the login at {url}', {
     url,
   });
   return {
     ...toJsonReply(401, 'two_factor_required', message, { url }),
-    ...(begun.cookies && { cookies: begun.cookies }),
+    ...(started.cookies && { cookies: started.cookies }),
   };
 }
 

@@ -166,7 +166,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     }
     const { headers, signal, login } = toClientResponseHead(head);
     this.f.onSignal(signal);
-    if (signal !== undefined && this.#connection !== null) this.f.pool.noteAnswer(this.#connection);
+    if (signal !== undefined && this.#connection !== null) this.f.pool.recordResponse(this.#connection);
     this.#headSeen = true;
     const ready = this.f.handler.onLoginReport(login, head.status, headers);
     if (this.#isClientGone) {
@@ -350,7 +350,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     if (this.#over) return;
     if (this.f.handler.outlivesClient && this.#sentWhole && !this.#headSeen) {
       this.#isClientGone = true;
-      if (this.#connection !== null) this.f.pool.noteLeft(this.#connection);
+      if (this.#connection !== null) this.f.pool.recordLeft(this.#connection);
       return;
     }
     this.#over = true;

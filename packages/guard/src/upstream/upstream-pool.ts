@@ -292,18 +292,18 @@ export class UpstreamPool {
    */
   abandon(connection: UpstreamConnection): void {
     connection.abandon((head) => {
-      if (toClientResponseHead(head).signal !== undefined) this.noteAnswer(connection);
+      if (toClientResponseHead(head).signal !== undefined) this.recordResponse(connection);
     });
-    this.noteLeft(connection);
+    this.recordLeft(connection);
   }
 
   /** The client has left, but guard itself waits for the response to its request. */
-  noteLeft(connection: UpstreamConnection): void {
+  recordLeft(connection: UpstreamConnection): void {
     if (this.#inUse.has(connection)) this.#abandoned.set(connection, this.#answers);
   }
 
   /** PHP has answered the request of a connection. */
-  noteAnswer(connection: UpstreamConnection): void {
+  recordResponse(connection: UpstreamConnection): void {
     if (!this.#inUse.has(connection)) return;
     this.#answers++;
     this.#answeredAt = performance.now();

@@ -8,13 +8,13 @@ function watched(options: { sessionWaitMs?: number } = {}) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const outcomes = new Map<string, unknown>();
-  const run = (name: string, turn: CommandRequest | SessionRequest): void => {
+  const run = (name: string, round: CommandRequest | SessionRequest): void => {
     const task = () =>
       new Promise<void>((resolve) => {
         started.push(name);
         ends.set(name, resolve);
       });
-    queue.run(turn, task).then(
+    queue.run(round, task).then(
       () => outcomes.set(name, 'done'),
       (error: { code?: string }) => outcomes.set(name, error.code),
     );
@@ -23,7 +23,7 @@ function watched(options: { sessionWaitMs?: number } = {}) {
     queue,
     started,
     outcomes,
-    ask: (name: string, client: string, priority: SessionPriority = 'anonymous', isWanted = () => true) =>
+    checkSession: (name: string, client: string, priority: SessionPriority = 'anonymous', isWanted = () => true) =>
       run(name, { kind: 'session', priority, client, isWanted }),
     command: (name: string, slow = false) => run(name, { kind: 'command', slow, waitMs: 60_000 }),
     async end(...names: string[]) {
@@ -41,23 +41,23 @@ const names = (count: number, of: string) => Array.from({ length: count }, (_, i
 
 describe('questions who somebody is', () => {
   it('are asked two at a time for anonymous clients, one for each address, and in rounds with one question of each', async () => {
-    const { ask, end, started } = watched();
-    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(name, name.charAt(0));
+    const { checkSession, end, started } = watched();
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) checkSession(name, name.charAt(0));
     await end();
     expect(started).toEqual(['a1', 'b1']);
     await end('a1', 'b1', 'c1');
     expect(started).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
     // Who comes now is in the round that is on.
-    ask('d1', 'd');
+    checkSession('d1', 'd');
     await end('a2', 'b2');
     expect(started.slice(5)).toEqual(['d1', 'a3']);
   });
 
   it('are asked for administrators before members, and for both before all others', async () => {
-    const { ask, end, started } = watched();
-    for (const name of names(6, 'x')) ask(name, name);
-    for (const name of names(4, 'member')) ask(name, name, 'member');
-    for (const name of names(2, 'owner')) ask(name, name, 'administrator');
+    const { checkSession, end, started } = watched();
+    for (const name of names(6, 'x')) checkSession(name, name);
+    for (const name of names(4, 'member')) checkSession(name, name, 'member');
+    for (const name of names(2, 'owner')) checkSession(name, name, 'administrator');
     await end();
     // One connection is for administrators alone, and another not for anonymous clients.
     expect(started).toEqual(['x0', 'x1', 'member0', 'owner0']);
@@ -66,8 +66,8 @@ describe('questions who somebody is', () => {
   });
 
   it('of one address wait 16 at a time', async () => {
-    const { ask, end, outcomes } = watched();
-    for (const name of names(20, 'a')) ask(name, 'a');
+    const { checkSession, end, outcomes } = watched();
+    for (const name of names(20, 'a')) checkSession(name, 'a');
     await end();
     expect([...outcomes]).toEqual(
       names(20, 'a')
@@ -77,31 +77,31 @@ describe('questions who somebody is', () => {
   });
 
   it('of all addresses wait 64 at a time; who has most of them makes room', async () => {
-    const { ask, end, outcomes } = watched();
-    for (const client of ['a', 'b', 'c', 'd', 'e']) for (const name of names(16, client)) ask(name, client);
+    const { checkSession, end, outcomes } = watched();
+    for (const client of ['a', 'b', 'c', 'd', 'e']) for (const name of names(16, client)) checkSession(name, client);
     await end();
     // Two are under way, so 64 wait and one each of the last address had no room.
     expect([...outcomes.values()].every((code) => code === 'too_many_calls' || code === 'wordpress_busy')).toBe(true);
     outcomes.clear();
-    ask('late', 'late');
+    checkSession('late', 'late');
     await end();
     expect([...outcomes.values()]).toEqual(['too_many_calls']);
     expect(outcomes.has('late')).toBe(false);
   });
 
   it('find no room where everybody waits for one answer only', async () => {
-    const { ask, end, outcomes } = watched();
-    for (const name of names(67, 'n')) ask(name, name);
+    const { checkSession, end, outcomes } = watched();
+    for (const name of names(67, 'n')) checkSession(name, name);
     await end();
     expect([...outcomes]).toEqual([['n66', 'wordpress_busy']]);
-    ask('owner', 'owner', 'member');
+    checkSession('owner', 'owner', 'member');
     await end();
     expect(outcomes.has('owner')).toBe(false);
   });
 
   it('are given up when they have waited too long', async () => {
-    const { ask, outcomes, end } = watched({ sessionWaitMs: 20 });
-    for (const name of names(3, 'n')) ask(name, name);
+    const { checkSession, outcomes, end } = watched({ sessionWaitMs: 20 });
+    for (const name of names(3, 'n')) checkSession(name, name);
     await eventually(() => outcomes.size > 0);
     expect([...outcomes]).toEqual([['n2', 'wordpress_busy']]);
     await end('n0');
@@ -109,10 +109,10 @@ describe('questions who somebody is', () => {
   });
 
   it('of clients that have gone leave the line', async () => {
-    const { ask, end, started } = watched();
+    const { checkSession, end, started } = watched();
     let here = true;
-    for (const name of names(5, 'n')) ask(name, name, 'anonymous', () => here);
-    ask('last', 'last');
+    for (const name of names(5, 'n')) checkSession(name, name, 'anonymous', () => here);
+    checkSession('last', 'last');
     await end();
     here = false;
     await end('n0');
@@ -122,8 +122,8 @@ describe('questions who somebody is', () => {
 
 describe('commands', () => {
   it('are carried out six at a time whoever is asked for, three slow ones among them', async () => {
-    const { ask, command, end, started } = watched();
-    for (const name of names(90, 'n')) ask(name, name);
+    const { checkSession, command, end, started } = watched();
+    for (const name of names(90, 'n')) checkSession(name, name);
     for (const name of names(5, 'mail')) command(name, true);
     for (const name of names(5, 'policy')) command(name);
     await end();
@@ -135,9 +135,9 @@ describe('commands', () => {
   });
 
   it('that wait are refused when guard stops', async () => {
-    const { queue, command, ask, end, outcomes } = watched();
+    const { queue, command, checkSession, end, outcomes } = watched();
     for (const name of names(7, 'policy')) command(name);
-    for (const name of names(3, 'n')) ask(name, name);
+    for (const name of names(3, 'n')) checkSession(name, name);
     await end();
     queue.close('guard is stopping');
     await end();

@@ -119,12 +119,12 @@ describe('a command', () => {
   });
 
   it('that fetches events tells whether a name has changed', async () => {
-    const told: string[] = [];
-    const { connector, client, site } = await setUp({ onNames: (names) => told.push(names) });
+    const reported: string[] = [];
+    const { connector, client, site } = await setUp({ onNames: (names) => reported.push(names) });
     await client.events(site, { ack: [], limit: 1 });
     connector.names = { names: 'fedcba9876543210' };
     await client.events(site, { ack: [], limit: 1 });
-    expect(told).toEqual(['', 'fedcba9876543210']);
+    expect(reported).toEqual(['', 'fedcba9876543210']);
   });
 
   it('finds out what came of password checks', async () => {
@@ -141,9 +141,9 @@ describe('a command', () => {
     const { connector, client, site } = await setUp();
     const policy = { disable_feed: 1 };
     const push = { hash: hashPolicy(policy), policy };
-    connector.toldPolicy = '0123456789abcdef';
+    connector.sentPolicy = '0123456789abcdef';
     await expect(client.policy(site, push)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
-    connector.toldPolicy = null;
+    connector.sentPolicy = null;
     expect(await client.policy(site, push)).toEqual({});
     expect(connector.policy).toEqual(push);
   });
@@ -214,10 +214,10 @@ describe('a command', () => {
   });
 
   it('asks for maintenance mode only when a response lacks the signature', async () => {
-    let asked = 0;
+    let calls = 0;
     const { connector, client, site } = await setUp({
       isInMaintenance: async () => {
-        asked++;
+        calls++;
         return true;
       },
     });
@@ -226,7 +226,7 @@ describe('a command', () => {
     await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'other_secret' } });
     connector.mode = 'broken';
     await expect(client.hello(site)).rejects.toMatchObject({ fault: { cause: 'it answered with HTTP status 502' } });
-    expect(asked).toBe(0);
+    expect(calls).toBe(0);
   });
 
   it.each([
@@ -283,7 +283,7 @@ describe('the commands of Login Security', () => {
 
   it('make a session and bring back every cookie', async () => {
     const { client, site, connector } = await setUp();
-    const ask = {
+    const request = {
       user: 1,
       remember: true,
       redirect: '',
@@ -294,7 +294,7 @@ describe('the commands of Login Security', () => {
       newFactor: false,
       sender: visitor.sender,
     };
-    expect(await client.issueSession(site, ask)).toEqual({
+    expect(await client.issueSession(site, request)).toEqual({
       redirect: 'https://example.com/wp-admin/',
       setCookies: ['first=1; HttpOnly', 'second=2; HttpOnly'],
     });
@@ -303,17 +303,17 @@ describe('the commands of Login Security', () => {
 
   it('make it at the site of the network that checked the password, and tell what was decided', async () => {
     const { client, site, connector } = await setUp();
-    const asked: (string | undefined)[] = [];
-    connector.onRequest = (_command, { url }) => asked.push(url);
+    const requested: (string | undefined)[] = [];
+    connector.onRequest = (_command, { url }) => requested.push(url);
     const rest = { user: 1, remember: true, interim: false, stamp: '', newFactor: false, sender: visitor.sender };
     for (const sitePath of ['', '/two/', '/a/b', '/two/../x/', '//evil.example/']) {
       await client.issueSession(site, { ...rest, redirect: '/a', decided: true, sitePath });
     }
     const route = 'rest_route=/security-optimizer-connector/v1/issue-session';
-    expect(asked).toEqual(['', '/two', '/a/b', '/x', ''].map((path) => `${path}/index.php?${route}`));
-    const { sender: _, newFactor, ...told } = rest;
+    expect(requested).toEqual(['', '/two', '/a/b', '/x', ''].map((path) => `${path}/index.php?${route}`));
+    const { sender: _, newFactor, ...sent } = rest;
     expect(connector.issued).toEqual(
-      asked.map(() => ({ ...told, redirect: '/a', decided: true, new_factor: newFactor })),
+      requested.map(() => ({ ...sent, redirect: '/a', decided: true, new_factor: newFactor })),
     );
     expect(connector.hosts).toEqual(Array.from({ length: 5 }, () => 'example.com'));
   });

@@ -183,13 +183,13 @@ export function createConnectorClient(options: {
     const path = visitor?.path ?? toHomePath(site, known);
     const lastPage = known === null ? (options.lastPage?.(site) ?? null) : null;
     const named = toSiteOrigin(site, known, lastPage?.scheme);
-    const asked: SiteOrigin[] = [];
+    const requested: SiteOrigin[] = [];
     let sender: Sender;
     /** What has not been asked yet, by a command that may be sent again; null for none. */
     const toOther = (...found: (SiteOrigin | null)[]): SiteOrigin | null =>
-      visitor !== undefined || asked.length > MORE_ORIGINS
+      visitor !== undefined || requested.length > MORE_ORIGINS
         ? null
-        : (found.find((one) => one !== null && !asked.some((before) => isSameOrigin(one, before))) ?? null);
+        : (found.find((one) => one !== null && !requested.some((before) => isSameOrigin(one, before))) ?? null);
     // A page may be of any site of a network, so it tells the host only where the site itself can't be asked for it.
     const fallback = name === 'hello' ? lastPage : null;
     const first = visitor?.sender ?? {
@@ -199,7 +199,7 @@ export function createConnectorClient(options: {
     };
     sender = first.host === '' ? { ...first, host: named.host } : first;
     for (;;) {
-      asked.push(sender);
+      requested.push(sender);
       let other: SiteOrigin | null;
       try {
         const answer = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
@@ -243,13 +243,13 @@ export function createConnectorClient(options: {
 
   /** Finds the user of a browser. Any client can cause this request, so it has a separate queue. */
   async function fetchSession(site: SiteConfig, content: object, visitor: BrowserIdentity): Promise<SessionResponse> {
-    const { cookie, sender, isMember, isWanted = () => true } = visitor;
+    const { cookie, sender, isRegisteredUser, isWanted = () => true } = visitor;
     const address = parseVisitor(sender.address);
     const names = facts(site)?.sessionCookies ?? USUAL_SESSION_COOKIES;
     const proven = administrators.has(site.id, cookie, names);
     const queued: SessionRequest = {
       kind: 'session',
-      priority: proven ? 'administrator' : isMember === true ? 'member' : 'anonymous',
+      priority: proven ? 'administrator' : isRegisteredUser === true ? 'member' : 'anonymous',
       client: address === null ? sender.address : toClientKey(address),
       isWanted,
     };
@@ -447,7 +447,7 @@ export interface BrowserIdentity {
   readonly cookie: string;
   readonly sender: Sender;
   /** Whether WordPress has recently confirmed that a user is signed in with this browser. */
-  readonly isMember?: boolean;
+  readonly isRegisteredUser?: boolean;
   /** False once nobody waits for the result. */
   isWanted?(): boolean;
 }

@@ -15,8 +15,8 @@ const token = toFormToken('cookie');
 const at = { now: NOW, lastStep: 0 };
 
 /** The same text with another character at a place. */
-function other(text: string, place: number): string {
-  const at = (place + text.length) % text.length;
+function other(text: string, index: number): string {
+  const at = (index + text.length) % text.length;
   return `${text.slice(0, at)}${text[at] === '1' ? '2' : '1'}${text.slice(at + 1)}`;
 }
 

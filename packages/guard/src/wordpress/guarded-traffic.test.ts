@@ -7,7 +7,7 @@ import { createGuardedTraffic, guardedTrafficFile, missingTraffic, readGuardedTr
 
 const START = Date.UTC(2026, 0, 5);
 
-async function world() {
+async function setUp() {
   const dataDir = await scratchFolder();
   await mkdir(join(dataDir, 'sites'));
   const log = recordedLog();
@@ -34,12 +34,12 @@ async function world() {
 }
 
 it('a site that nobody visited through guard has no traffic', async () => {
-  const { missing } = await world();
+  const { missing } = await setUp();
   expect(await missing()).toBe('No visitor has come through guard yet.');
 });
 
 it('visitors who come for half a minute are traffic, a short check is not', async () => {
-  const { visitors, missing } = await world();
+  const { visitors, missing } = await setUp();
   await visitors(12);
   expect(await missing()).toBe('Visitors have come through guard for 10 seconds so far; 30 are asked for.');
   await visitors(25);
@@ -47,7 +47,7 @@ it('visitors who come for half a minute are traffic, a short check is not', asyn
 });
 
 it('two visits that are half a minute apart are enough for a site with few visitors', async () => {
-  const { visitors, pass, missing } = await world();
+  const { visitors, pass, missing } = await setUp();
   await visitors(0);
   pass(40_000);
   await visitors(0);
@@ -55,7 +55,7 @@ it('two visits that are half a minute apart are enough for a site with few visit
 });
 
 it('what is long over does not count, and a new start begins anew', async () => {
-  const { visitors, pass, missing } = await world();
+  const { visitors, pass, missing } = await setUp();
   await visitors(35);
   pass(7 * 60_000);
   expect(await missing()).toBe('The last visitor came through guard 7 minutes ago.');
@@ -64,7 +64,7 @@ it('what is long over does not count, and a new start begins anew', async () => 
 });
 
 it('a busy site writes it down now and then, not for each visitor', async () => {
-  const { visitors, dataDir } = await world();
+  const { visitors, dataDir } = await setUp();
   const stored = new Set<number>();
   for (let minute = 0; minute < 5; minute++) stored.add((await visitors(59))?.until ?? 0);
   expect(stored.size).toBeGreaterThanOrEqual(3);
@@ -72,7 +72,7 @@ it('a busy site writes it down now and then, not for each visitor', async () => 
 });
 
 it('a file that can’t be read counts as no traffic, one that can’t be written stands in the log once', async () => {
-  const { visitors, dataDir, log, missing } = await world();
+  const { visitors, dataDir, log, missing } = await setUp();
   await writeFile(guardedTrafficFile(dataDir, 'site'), '{"since":');
   expect(await missing()).toBe('No visitor has come through guard yet.');
   const lost = createGuardedTraffic({ dataDir: join(dataDir, 'gone'), clock: () => START, logger: log.logger });

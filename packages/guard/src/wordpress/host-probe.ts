@@ -27,10 +27,10 @@ export type HostProbe = (
 ) => Promise<HostAnswer>;
 
 /** The connector answers such a request as soon as it runs, and does nothing else. */
-export function createHostProbe({ clock }: { readonly clock: Clock }): { readonly ask: HostProbe; close(): void } {
+export function createHostProbe({ clock }: { readonly clock: Clock }): { readonly probe: HostProbe; close(): void } {
   const connections = new CommandConnections();
 
-  async function askAt(site: SiteConfig, path: string, origin: SiteOrigin): Promise<HostAnswer> {
+  async function probeAt(site: SiteConfig, path: string, origin: SiteOrigin): Promise<HostAnswer> {
     const upstream = toUpstreamAddress(site.upstream);
     const requestId = randomBytes(8).toString('hex');
     // By what is new each time no page cache has it.
@@ -64,11 +64,11 @@ export function createHostProbe({ clock }: { readonly clock: Clock }): { readonl
   }
 
   return {
-    async ask(site, facts, origin) {
+    async probe(site, facts, origin) {
       const home = new URL(facts.homeUrl).pathname.replace(/\/+$/, '');
-      const answer = await askAt(site, home, origin);
+      const answer = await probeAt(site, home, origin);
       // A domain of a network may begin where its main site has a folder.
-      return answer.kind !== 'other' || home === '' ? answer : askAt(site, '', origin);
+      return answer.kind !== 'other' || home === '' ? answer : probeAt(site, '', origin);
     },
     close: () => connections.close(),
   };

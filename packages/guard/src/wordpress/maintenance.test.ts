@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scratchFolder } from '../../test/support/scratch.js';
-import { isInMaintenance, saysMaintenance } from './maintenance.js';
+import { isInMaintenance, isMaintenanceResponse } from './maintenance.js';
 
 const NOW = Date.UTC(2026, 10, 27, 12);
 const since = (secondsAgo: number) => NOW / 1000 - secondsAgo;
@@ -16,7 +16,7 @@ describe('the file by which WordPress is in maintenance mode', () => {
     ['that says always now', '<?php $upgrading = time(); ?>'],
     ['that says nothing', ''],
   ])('is in force %s', (_which, php) => {
-    expect(saysMaintenance(php, NOW)).toBe(true);
+    expect(isMaintenanceResponse(php, NOW)).toBe(true);
   });
 
   it.each([
@@ -24,7 +24,7 @@ describe('the file by which WordPress is in maintenance mode', () => {
     ['with another old time', `<?php $upgrading = "${since(86_400)}";`],
     ['from the beginning of time', '<?php $upgrading = 0;'],
   ])('was left behind %s', (_which, php) => {
-    expect(saysMaintenance(php, NOW)).toBe(false);
+    expect(isMaintenanceResponse(php, NOW)).toBe(false);
   });
 
   it('is read in the folder of the site', async () => {

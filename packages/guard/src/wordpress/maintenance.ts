@@ -22,7 +22,7 @@ export async function isInMaintenance(
     const file = await open(join(wordpressDir, '.maintenance'), 'r');
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
-      return saysMaintenance(buffer.toString('utf8', 0, bytesRead), now);
+      return isMaintenanceResponse(buffer.toString('utf8', 0, bytesRead), now);
     } finally {
       await file.close();
     }
@@ -32,7 +32,7 @@ export async function isInMaintenance(
 }
 
 /** Whether the file is in force. One that holds no number, such as `time()`, is in force for as long as it is there. */
-export function saysMaintenance(php: string, now: number): boolean {
+export function isMaintenanceResponse(php: string, now: number): boolean {
   const since = /\$upgrading\s*=\s*['"]?(\d+)/.exec(php)?.[1];
   return since === undefined || now - Number(since) * 1000 < LEFT_BEHIND_MS;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgePlace, parseToldFolder, toNamedPath } from './must-use-folder.js';
+import { judgeLocation, parseReportedFolder, toNamedPath } from './must-use-folder.js';
 
 const MARKER = 'a'.repeat(32);
 const print = (...parts: readonly string[]) =>
@@ -10,7 +10,7 @@ describe('the answer of WordPress’s own configuration', () => {
   it('is found among whatever else a configuration prints', () => {
     const noise = `<html>\n${MARKER}\nNotice: on\n${'b'.repeat(32)} eA== ${'b'.repeat(32)}\n`;
     expect(
-      parseToldFolder(
+      parseReportedFolder(
         `${noise}${print('/site/content/mu-plugins', '/site/content/mu-plugins', ...usual)}</html>`,
         MARKER,
       ),
@@ -19,9 +19,9 @@ describe('the answer of WordPress’s own configuration', () => {
 
   it('is the usual folder under any spelling, and by a link', () => {
     const spelled = print('/site/wp/./wp-content//mu-plugins/', '/elsewhere/mu-plugins', ...usual);
-    expect(parseToldFolder(spelled, MARKER)?.isUsual).toBe(true);
+    expect(parseReportedFolder(spelled, MARKER)?.isUsual).toBe(true);
     const linked = print('/site/content/mu-plugins', '/shared/mu-plugins', usual[0], '/shared/mu-plugins');
-    expect(parseToldFolder(linked, MARKER)).toEqual({ muPluginsDir: '/shared/mu-plugins', isUsual: true });
+    expect(parseReportedFolder(linked, MARKER)).toEqual({ muPluginsDir: '/shared/mu-plugins', isUsual: true });
   });
 
   it.each([
@@ -34,29 +34,31 @@ describe('the answer of WordPress’s own configuration', () => {
     ['a path that is no text', `\n${MARKER} L/8= L/8= L2E= L2E= ${MARKER}\n`],
     ['a path without end', print(`/${'a'.repeat(5000)}`, '/a', ...usual)],
   ])('is none for %s', (_what, output) => {
-    expect(parseToldFolder(output, MARKER)).toBeNull();
+    expect(parseReportedFolder(output, MARKER)).toBeNull();
   });
 });
 
 describe('whether the connector is where WordPress loads it from', () => {
-  const facts = { wordpressDir: '/site/wp', muPluginsDir: '/site/wp/wp-content/mu-plugins', told: null } as const;
+  const facts = { wordpressDir: '/site/wp', muPluginsDir: '/site/wp/wp-content/mu-plugins', reported: null } as const;
   const elsewhere = '/site/content/mu-plugins';
   const [none, without] = [{ kind: 'none' }, { kind: 'without-connector' }] as const;
   const signed = (wordpress: string, connector: string) =>
     ({ kind: 'signed', folders: { wordpress, connector } }) as const;
 
   it('is shown by its answer', () => {
-    expect(judgePlace({ ...facts, response: signed('/site/wp/', facts.muPluginsDir) })).toEqual({ kind: 'confirmed' });
-    expect(judgePlace({ ...facts, response: { kind: 'signed', folders: null } })).toEqual({ kind: 'confirmed' });
+    expect(judgeLocation({ ...facts, response: signed('/site/wp/', facts.muPluginsDir) })).toEqual({
+      kind: 'confirmed',
+    });
+    expect(judgeLocation({ ...facts, response: { kind: 'signed', folders: null } })).toEqual({ kind: 'confirmed' });
   });
 
   it('is shown by its answer whatever the command line of PHP makes of the configuration', () => {
     const response = signed('/site/wp', facts.muPluginsDir);
-    expect(judgePlace({ ...facts, told: elsewhere, response })).toEqual({ kind: 'confirmed' });
+    expect(judgeLocation({ ...facts, reported: elsewhere, response })).toEqual({ kind: 'confirmed' });
   });
 
   it('is not, where another copy of the same WordPress’s answers', () => {
-    expect(judgePlace({ ...facts, response: signed('/site/wp', elsewhere) })).toEqual({
+    expect(judgeLocation({ ...facts, response: signed('/site/wp', elsewhere) })).toEqual({
       kind: 'wrong',
       folder: elsewhere,
     });
@@ -64,19 +66,19 @@ describe('whether the connector is where WordPress loads it from', () => {
 
   it('is shown in a container and from another release, whose paths are others', () => {
     const response = signed('/var/www/html', '/var/www/html/wp-content/mu-plugins');
-    expect(judgePlace({ ...facts, response })).toEqual({ kind: 'confirmed' });
+    expect(judgeLocation({ ...facts, response })).toEqual({ kind: 'confirmed' });
   });
 
   it('is not, where it does not answer and WordPress’s configuration names another folder', () => {
     for (const response of [none, without]) {
-      expect(judgePlace({ ...facts, told: elsewhere, response })).toEqual({ kind: 'wrong', folder: elsewhere });
+      expect(judgeLocation({ ...facts, reported: elsewhere, response })).toEqual({ kind: 'wrong', folder: elsewhere });
     }
   });
 
   it('is not known where WordPress says nothing', () => {
-    for (const told of [null, facts.muPluginsDir]) {
-      expect(judgePlace({ ...facts, told, response: none })).toEqual({ kind: 'unverified' });
-      expect(judgePlace({ ...facts, told, response: without })).toEqual({ kind: 'missing' });
+    for (const reported of [null, facts.muPluginsDir]) {
+      expect(judgeLocation({ ...facts, reported, response: none })).toEqual({ kind: 'unverified' });
+      expect(judgeLocation({ ...facts, reported, response: without })).toEqual({ kind: 'missing' });
     }
   });
 });

@@ -7,7 +7,7 @@ import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path';
  */
 
 /** What WordPress's own configuration says about its folder of must-use plugins. */
-export interface ToldFolder {
+export interface ReportedFolder {
   /** Absolute, without links in its path; it may be missing. */
   readonly muPluginsDir: string;
   /** Whether it is `wp-content/mu-plugins` below WordPress. */
@@ -22,7 +22,7 @@ export interface ToldFolder {
  *
  * Arguments: marker, host, path of the site.
  */
-export const ASK_FOLDER_PHP = `
+export const READ_FOLDER_PHP = `
 $GLOBALS['security_optimizer_ask'] = static function ( $marker ) {
 	$settings = defined( 'ABSPATH' ) ? realpath( ABSPATH . 'wp-settings.php' ) : false;
 	if ( ! $settings || ! in_array( $settings, get_included_files(), true ) || realpath( ABSPATH ) !== getcwd() ) {
@@ -71,7 +71,7 @@ require './wp-load.php';
  * @param marker what it was given
  * @returns null when there is no answer, or one that can't be read
  */
-export function parseToldFolder(output: string, marker: string): ToldFolder | null {
+export function parseReportedFolder(output: string, marker: string): ReportedFolder | null {
   const [, list] = new RegExp(`\\n${marker} ([A-Za-z0-9+/= ]*) ${marker}\\n`).exec(output) ?? [];
   const parts = list?.split(' ').map(decode);
   if (parts === undefined || parts.length !== 4 || parts.includes(null)) return null;
@@ -94,18 +94,18 @@ function clean(path: string): string {
 }
 
 /** What is known once the connector is installed. */
-export interface PlaceFacts {
+export interface LocationFacts {
   /** WordPress's folder, without links. */
   readonly wordpressDir: string;
   /** Where the connector was put, without links. */
   readonly muPluginsDir: string;
   /** Where WordPress loads must-use plugins from by its own configuration; null when that could not be asked. */
-  readonly told: string | null;
-  readonly response: PlaceResponse;
+  readonly reported: string | null;
+  readonly response: LocationResponse;
 }
 
 /** What came of a signed call. */
-export type PlaceResponse =
+export type LocationResponse =
   /** The connector has answered. `folders`: where it runs, as PHP has it; null for a connector of an older version. */
   | { readonly kind: 'signed'; readonly folders: { readonly wordpress: string; readonly connector: string } | null }
   /** WordPress's web server has answered without the connector, or with one that has another key. */
@@ -113,7 +113,7 @@ export type PlaceResponse =
   /** Nothing has answered, or the web server by itself. */
   | { readonly kind: 'none' };
 
-export type PlaceVerdict =
+export type LocationVerdict =
   | { readonly kind: 'confirmed' }
   /** WordPress loads must-use plugins from `folder`, and not from where the connector was put. */
   | { readonly kind: 'wrong'; readonly folder: string }
@@ -127,7 +127,7 @@ export type PlaceVerdict =
  * command line makes of the configuration, which may depend on how PHP is called. Folders are compared only if PHP has
  * WordPress in the same folder: in a container, or in another release, the same connector has another path.
  */
-export function judgePlace({ wordpressDir, muPluginsDir, told, response }: PlaceFacts): PlaceVerdict {
+export function judgeLocation({ wordpressDir, muPluginsDir, reported, response }: LocationFacts): LocationVerdict {
   if (response.kind === 'signed') {
     const { folders } = response;
     const isSame = folders === null || clean(folders.wordpress) !== wordpressDir;
@@ -135,7 +135,7 @@ export function judgePlace({ wordpressDir, muPluginsDir, told, response }: Place
       ? { kind: 'confirmed' }
       : { kind: 'wrong', folder: clean(folders.connector) };
   }
-  if (told !== null && told !== muPluginsDir) return { kind: 'wrong', folder: told };
+  if (reported !== null && reported !== muPluginsDir) return { kind: 'wrong', folder: reported };
   return { kind: response.kind === 'none' ? 'unverified' : 'missing' };
 }
 

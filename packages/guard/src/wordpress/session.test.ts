@@ -5,21 +5,21 @@ import { createSessions } from './session.js';
 
 const sender = { host: 'example.com', scheme: 'https', address: '192.0.2.1', requestId: '0'.repeat(16) } as const;
 const [one, two] = [siteConfig({ id: 'one' }), siteConfig({ id: 'two' })];
-const owner = { cookie: 'session=owner', nonce: 'owner-nonce', sender, isMember: true, isWanted: () => true };
+const owner = { cookie: 'session=owner', nonce: 'owner-nonce', sender, isRegisteredUser: true, isWanted: () => true };
 const user = { id: 1, login: 'owner', name: 'Owner', roles: ['administrator'], can_manage: true };
 
 /** WordPress knows the owner of site one, by this cookie and this nonce together, for as long as `known` says. */
 function underTest() {
-  const world = { now: 1_000_000, known: true, asked: 0 };
+  const fake = { now: 1_000_000, known: true, asked: 0 };
   const client = {
     async session(site: { id: string }, { cookie, nonce }: { cookie: string; nonce: string | null }) {
-      world.asked++;
+      fake.asked++;
       const right = site.id === 'one' && cookie === owner.cookie && nonce === owner.nonce;
-      return { user: right && world.known ? user : null } as SessionResponse;
+      return { user: right && fake.known ? user : null } as SessionResponse;
     },
   };
-  const sessions = createSessions({ client, clock: () => world.now });
-  return { world, sessions };
+  const sessions = createSessions({ client, clock: () => fake.now });
+  return { fake: fake, sessions };
 }
 
 describe('the answer who is calling', () => {
@@ -29,63 +29,63 @@ describe('the answer who is calling', () => {
     ['another site', two, owner],
     ['cookie and nonce that look alike in a row', one, { ...owner, cookie: 'session=owner","owner-nonce', nonce: '' }],
   ])('is remembered for nobody with %s', async (_what, site, credentials) => {
-    const { world, sessions } = underTest();
+    const { fake, sessions } = underTest();
     expect(await sessions.getUser(one, owner, false)).toEqual(user);
     expect(await sessions.getUser(site, credentials, false)).toBeNull();
-    expect(world.asked).toBe(2);
+    expect(fake.asked).toBe(2);
     expect(await Promise.all([sessions.getUser(one, owner, true), sessions.getUser(site, credentials, false)])).toEqual(
       [user, null],
     );
   });
 
   it('is believed for five seconds, whatever happens in WordPress meanwhile, and no longer', async () => {
-    const { world, sessions } = underTest();
+    const { fake, sessions } = underTest();
     await sessions.getUser(one, owner, false);
-    world.known = false;
-    world.now += 4999;
+    fake.known = false;
+    fake.now += 4999;
     expect(await sessions.getUser(one, owner, false)).toEqual(user);
-    world.now += 1;
+    fake.now += 1;
     expect(await sessions.getUser(one, owner, false)).toBeNull();
-    expect(world.asked).toBe(2);
+    expect(fake.asked).toBe(2);
   });
 
   it('is not believed any longer because the clock was set back', async () => {
-    const { world, sessions } = underTest();
+    const { fake, sessions } = underTest();
     await sessions.getUser(one, owner, false);
-    world.known = false;
-    world.now -= 3_600_000;
+    fake.known = false;
+    fake.now -= 3_600_000;
     expect(await sessions.getUser(one, owner, false)).toBeNull();
   });
 
   it('that is no is never remembered, and takes back a yes', async () => {
-    const { world, sessions } = underTest();
+    const { fake, sessions } = underTest();
     await sessions.getUser(one, owner, false);
-    world.known = false;
+    fake.known = false;
     expect(await sessions.getUser(one, owner, true)).toBeNull();
     expect(await sessions.getUser(one, owner, false)).toBeNull();
-    world.known = true;
+    fake.known = true;
     expect(await sessions.getUser(one, owner, false)).toEqual(user);
   });
 
   it('is asked for anew by what changes something, also while the same question is under way', async () => {
-    const { world, sessions } = underTest();
+    const { fake, sessions } = underTest();
     const early = sessions.getUser(one, owner, false);
-    world.known = false;
+    fake.known = false;
     // The question under way was asked before: its answer may be older than a log-out.
     expect(await sessions.getUser(one, owner, true)).toBeNull();
     expect(await early).toEqual(user);
-    expect(world.asked).toBe(2);
+    expect(fake.asked).toBe(2);
   });
 
   it('is shared by calls that arrive together, and forgotten with its site', async () => {
-    const { world, sessions } = underTest();
+    const { fake, sessions } = underTest();
     await Promise.all([1, 2, 3].map(() => sessions.getUser(one, owner, false)));
-    expect(world.asked).toBe(1);
+    expect(fake.asked).toBe(1);
     sessions.clear('two');
     await sessions.getUser(one, owner, false);
-    expect(world.asked).toBe(1);
+    expect(fake.asked).toBe(1);
     sessions.clear('one');
     await sessions.getUser(one, owner, false);
-    expect(world.asked).toBe(2);
+    expect(fake.asked).toBe(2);
   });
 });

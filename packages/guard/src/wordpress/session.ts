@@ -16,7 +16,7 @@ export interface SessionCredentials {
   readonly nonce: string;
   readonly sender: Sender;
   /** Whether WordPress has recently confirmed that a user is signed in with this browser. */
-  readonly isMember: boolean;
+  readonly isRegisteredUser: boolean;
   /** False once the client has disconnected. */
   isWanted(): boolean;
 }
@@ -52,7 +52,7 @@ export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>;
 
   return {
     async getUser(site, credentials, fresh) {
-      const { cookie, nonce, sender, isMember } = credentials;
+      const { cookie, nonce, sender, isRegisteredUser } = credentials;
       const key = createHash('sha256')
         .update(JSON.stringify([site.id, cookie, nonce]))
         .digest('base64');
@@ -64,7 +64,7 @@ export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>;
       else {
         const callers = [credentials];
         const isWanted = () => callers.some((caller) => caller.isWanted());
-        const made = { answer: client.session(site, { cookie, nonce, sender, isMember, isWanted }), callers };
+        const made = { answer: client.session(site, { cookie, nonce, sender, isRegisteredUser, isWanted }), callers };
         query = made;
         pending.set(key, made);
         const done = () => void (pending.get(key) === made && pending.delete(key));

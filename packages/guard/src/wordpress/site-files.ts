@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { WordPressFolders } from './connector-secret.js';
-import type { ToldFolder } from './must-use-folder.js';
+import type { ReportedFolder } from './must-use-folder.js';
 
 /** The connector's sources as the command line finds them. The program that installs them verifies them. */
 export interface ConnectorSources {
@@ -24,7 +24,7 @@ export interface SecretContent {
  * Where a site's key is put: in `secret.php`, which serves a folder of must-use plugins that this site alone uses; in a
  * file `by-path`, named after WordPress's folder; or `external`, where the operator puts it.
  */
-export type KeyPlace = 'secret.php' | 'by-path' | 'external';
+export type KeyLocation = 'secret.php' | 'by-path' | 'external';
 
 /** Names of installed files are relative to the folder of must-use plugins, with slashes. */
 export type SiteTask =
@@ -42,7 +42,7 @@ export type SiteTask =
       readonly shared: string | null;
       /** Files that earlier installations wrote. */
       readonly recorded: readonly string[];
-      readonly key: KeyPlace;
+      readonly key: KeyLocation;
     }
   | {
       readonly kind: 'remove';
@@ -67,7 +67,7 @@ export interface SiteResults {
   locate: { readonly wordpressDir: string };
   'ask-folder': {
     /** Null where PHP could not be asked, or had no answer. */
-    readonly folder: ToldFolder | null;
+    readonly folder: ReportedFolder | null;
     /** User with whose rights PHP ran. */
     readonly uid: number;
   };

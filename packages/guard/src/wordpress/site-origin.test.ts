@@ -61,7 +61,7 @@ describe('a site is asked for', () => {
   });
 });
 
-const asked: SiteOrigin = { scheme: 'http', host: 'a.example' };
+const requested: SiteOrigin = { scheme: 'http', host: 'a.example' };
 const redirect = (location: string, status = 301, signal?: string) => ({ status, signal, location });
 
 describe('a redirect in place of an answer', () => {
@@ -81,14 +81,14 @@ describe('a redirect in place of an answer', () => {
     ['https://a.example/wp-admin/setup-config.php?step=1', null],
   ])('to %s is asked for again by %j', (location, origin) => {
     for (const status of [301, 302, 307, 308])
-      expect(getRedirectOrigin(redirect(location, status), asked)).toEqual(origin);
+      expect(getRedirectOrigin(redirect(location, status), requested)).toEqual(origin);
   });
 
   it('is none that the connector has signed, and no other status', () => {
-    expect(getRedirectOrigin(redirect('https://a.example/', 301, '1 x'), asked)).toBeNull();
-    expect(getRedirectOrigin(redirect('https://a.example/', 200), asked)).toBeNull();
-    expect(describeRedirect(redirect('https://a.example/', 200), asked)).toBeNull();
-    expect(describeRedirect({ status: 301, signal: undefined, location: undefined }, asked)).toBeNull();
+    expect(getRedirectOrigin(redirect('https://a.example/', 301, '1 x'), requested)).toBeNull();
+    expect(getRedirectOrigin(redirect('https://a.example/', 200), requested)).toBeNull();
+    expect(describeRedirect(redirect('https://a.example/', 200), requested)).toBeNull();
+    expect(describeRedirect({ status: 301, signal: undefined, location: undefined }, requested)).toBeNull();
   });
 
   it.each([
@@ -101,13 +101,13 @@ describe('a redirect in place of an answer', () => {
     ['http://[s3cret?s3cret', 'http://[s3cret', 'elsewhere'],
     ['https://b.example/\u0000\u001b[31m\u202e', 'https://b.example/%00%1B[31m%E2%80%AE', 'host'],
   ])('to %j is named without what may be secret: %s', (location, target, to) => {
-    expect(describeRedirect(redirect(location), asked)).toEqual({ from: 'a.example', target, to });
+    expect(describeRedirect(redirect(location), requested)).toEqual({ from: 'a.example', target, to });
   });
 
   it.each([`https://b.example/${'x'.repeat(5000)}`, `http://[${'\u001b'.repeat(5000)}`])(
     'is named in one short line, however long it is',
     (location) => {
-      const { target } = describeRedirect(redirect(location), asked) as { target: string };
+      const { target } = describeRedirect(redirect(location), requested) as { target: string };
       expect(target).toMatch(/^[\x20-\x7e]{1,120}$/);
     },
   );

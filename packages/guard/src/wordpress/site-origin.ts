@@ -71,12 +71,12 @@ type Redirect = Pick<CommandResponse, 'status' | 'signal' | 'location'>;
  * alone, or a network of sites, which answers to no host but its own before any plugin runs. The connector has signed
  * nothing, so it has carried out nothing, and the command may be sent again. It goes to the same web server all the same.
  */
-export function getRedirectOrigin({ status, signal, location }: Redirect, asked: SiteOrigin): SiteOrigin | null {
+export function getRedirectOrigin({ status, signal, location }: Redirect, requested: SiteOrigin): SiteOrigin | null {
   if (signal !== undefined || !isRedirect(status) || !location || leadsToSetUp(location)) return null;
-  const named = toUrl(location, asked);
+  const named = toUrl(location, requested);
   if (named === null || !/^https?:$/.test(named.protocol) || named.host === '') return null;
   const found = toOrigin(named);
-  return isSameOrigin(found, toOrigin(new URL(`${asked.scheme}://${asked.host}`))) ? null : found;
+  return isSameOrigin(found, toOrigin(new URL(`${requested.scheme}://${requested.host}`))) ? null : found;
 }
 
 function toOrigin({ protocol, host }: URL): SiteOrigin {
@@ -93,19 +93,20 @@ export function isSameOrigin(one: SiteOrigin, other: SiteOrigin): boolean {
  */
 export function describeRedirect(
   { status, signal, location }: Redirect,
-  asked: SiteOrigin,
-  firstHost: string = asked.host,
+  requested: SiteOrigin,
+  firstHost: string = requested.host,
 ): CommandRedirect | null {
   if (signal !== undefined || !isRedirect(status) || !location || leadsToSetUp(location)) return null;
-  const named = toUrl(location, asked);
+  const named = toUrl(location, requested);
   const from = plainText(firstHost, TARGET_MAX);
   if (named === null) return { from, target: plainText(location.replace(/[?#].*$/s, ''), TARGET_MAX), to: 'elsewhere' };
   // A query may hold secrets, and user information always does.
   const target = plainText(`${named.protocol}//${named.host}${named.pathname}`, TARGET_MAX);
-  const isOtherHost = named.host !== new URL(`${asked.scheme}://${asked.host}`).host || firstHost !== asked.host;
+  const isOtherHost =
+    named.host !== new URL(`${requested.scheme}://${requested.host}`).host || firstHost !== requested.host;
   if (isOtherHost) return { from, target, to: 'host' };
   const isSameAddress = named.pathname.endsWith('/index.php') && named.searchParams.has('rest_route');
-  return { from, target, to: isSameAddress || named.protocol !== `${asked.scheme}:` ? 'scheme' : 'elsewhere' };
+  return { from, target, to: isSameAddress || named.protocol !== `${requested.scheme}:` ? 'scheme' : 'elsewhere' };
 }
 
 function isRedirect(status: number): boolean {

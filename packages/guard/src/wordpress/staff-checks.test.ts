@@ -8,19 +8,19 @@ const signed = (flags: string): Signal => ({ kind: 'ok', policyHash: null, conne
 
 function setUp() {
   let now = 1_000_000;
-  const world = { asked: 0, answer: signed('S') as Signal | null };
+  const fake = { asked: 0, answer: signed('S') as Signal | null };
   const checks = createStaffChecks({
     clock: () => now,
-    async ask({ id }) {
-      world.asked++;
+    async probe({ id }) {
+      fake.asked++;
       await Promise.resolve();
-      if (world.answer !== null) checks.recordSignal(id, world.answer);
+      if (fake.answer !== null) checks.recordSignal(id, fake.answer);
     },
   });
   const pass = (ms: number): void => {
     now += ms;
   };
-  return { checks, world, pass };
+  return { checks, fake: fake, pass };
 }
 
 it('a signal of the last ten seconds is enough; a missing one says nothing, since files have none', () => {
@@ -46,27 +46,27 @@ it.each<[string, Signal]>([
 });
 
 it('asks once for all requests that wait', async () => {
-  const { checks, world } = setUp();
+  const { checks, fake } = setUp();
   expect(await Promise.all([1, 2, 3].map(() => checks.confirm(site)))).toEqual([true, true, true]);
   expect(await checks.confirm(site)).toBe(true);
-  expect(world.asked).toBe(1);
+  expect(fake.asked).toBe(1);
 });
 
 it('asks no more for five seconds where the connector did not answer', async () => {
-  const { checks, world, pass } = setUp();
-  world.answer = null;
-  expect([await checks.confirm(site), await checks.confirm(site), world.asked]).toEqual([false, false, 1]);
-  world.answer = signed('S');
+  const { checks, fake, pass } = setUp();
+  fake.answer = null;
+  expect([await checks.confirm(site), await checks.confirm(site), fake.asked]).toEqual([false, false, 1]);
+  fake.answer = signed('S');
   pass(5000);
-  expect([await checks.confirm(site), world.asked]).toEqual([true, 2]);
+  expect([await checks.confirm(site), fake.asked]).toEqual([true, 2]);
 });
 
 it('doubt asks again, and a site that is no longer served is forgotten', async () => {
-  const { checks, world } = setUp();
+  const { checks, fake } = setUp();
   await checks.confirm(site);
   checks.recordDoubt(site.id);
   expect(checks.isCertain(site.id)).toBe(false);
-  expect([await checks.confirm(site), world.asked]).toEqual([true, 2]);
+  expect([await checks.confirm(site), fake.asked]).toEqual([true, 2]);
   checks.delete(site.id);
   expect(checks.isCertain(site.id)).toBe(false);
 });

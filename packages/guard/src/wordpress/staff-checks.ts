@@ -32,18 +32,21 @@ export interface StaffChecks {
 }
 
 /** @param ask sends the connector a command; the signal in its answer is recorded before it resolves. Never rejects. */
-export function createStaffChecks(deps: { readonly clock: Clock; ask(site: SiteConfig): Promise<void> }): StaffChecks {
+export function createStaffChecks(deps: {
+  readonly clock: Clock;
+  probe(site: SiteConfig): Promise<void>;
+}): StaffChecks {
   const { clock } = deps;
   const seen = new Map<SiteId, number>();
   const failed = new Map<SiteId, number>();
-  const asking = new Map<SiteId, Promise<boolean>>();
+  const pending = new Map<SiteId, Promise<boolean>>();
   // The clock may have been set back.
   const isWithin = (time: number | undefined, ms: number): boolean =>
     time !== undefined && Math.abs(clock() - time) < ms;
   const isCertain = (site: SiteId): boolean => isWithin(seen.get(site), CERTAIN_MS);
 
-  async function askNow(site: SiteConfig): Promise<boolean> {
-    await resolveWithin(deps.ask(site), WAIT_MS);
+  async function probeNow(site: SiteConfig): Promise<boolean> {
+    await resolveWithin(deps.probe(site), WAIT_MS);
     const isSure = isCertain(site.id);
     if (isSure) failed.delete(site.id);
     else failed.set(site.id, clock());
@@ -55,10 +58,10 @@ export function createStaffChecks(deps: { readonly clock: Clock; ask(site: SiteC
     confirm(site) {
       if (isCertain(site.id)) return Promise.resolve(true);
       if (isWithin(failed.get(site.id), REFUSED_MS)) return Promise.resolve(false);
-      const running = asking.get(site.id);
+      const running = pending.get(site.id);
       if (running !== undefined) return running;
-      const fresh = askNow(site).finally(() => asking.delete(site.id));
-      asking.set(site.id, fresh);
+      const fresh = probeNow(site).finally(() => pending.delete(site.id));
+      pending.set(site.id, fresh);
       return fresh;
     },
     recordSignal(site, signal) {

@@ -7,7 +7,7 @@ import { describeRedirect, leadsToSetUp, type Sender } from './site-origin.js';
 /**
  * Checks that the connector has signed a response to a command. What it has not signed says what runs in its place.
  *
- * @param asked how the command was sent; `firstHost`: the host that was asked for before any redirect; `isKnown`: whether
+ * @param requested how the command was sent; `firstHost`: the host that was asked for before any redirect; `isKnown`: whether
  *   WordPress has told its own name
  * @returns the connector's signal
  * @throws ConnectorError when the response is not signed by it
@@ -15,24 +15,24 @@ import { describeRedirect, leadsToSetUp, type Sender } from './site-origin.js';
 export function verifyResponse(
   site: SiteConfig,
   answer: CommandResponse,
-  asked: Sender & { readonly firstHost: string; readonly isKnown: boolean },
+  requested: Sender & { readonly firstHost: string; readonly isKnown: boolean },
 ): Signal {
   const { status, signal: value, location } = answer;
-  const signal = readSignal(site.secret, value, asked.requestId);
+  const signal = readSignal(site.secret, value, requested.requestId);
   switch (signal.kind) {
     case 'ok':
       return signal;
     case 'other_secret':
       throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
     case 'missing': {
-      const redirect = describeRedirect(answer, asked, asked.firstHost);
+      const redirect = describeRedirect(answer, requested, requested.firstHost);
       if (redirect !== null) {
         const cause = `the web server redirects to ${redirect.target}`;
         throw new ConnectorError({ kind: 'unreachable', cause, redirect });
       }
       if (isFromWebServer(answer)) throw unreachable(`it answered with HTTP status ${status}`);
       if (leadsToSetUp(location)) throw new ConnectorError({ kind: 'missing', notSetUp: true });
-      throw new ConnectorError({ kind: 'missing', ...(!asked.isKnown && { host: asked.host }) });
+      throw new ConnectorError({ kind: 'missing', ...(!requested.isKnown && { host: requested.host }) });
     }
     case 'kept':
     case 'invalid':

@@ -26,7 +26,7 @@ export interface Outcome {
 }
 
 /** The same without holding up this process, which may be the WordPress that the command asks. */
-export function runBeside(...args: string[]): Promise<Outcome> {
+export function runInChild(...args: string[]): Promise<Outcome> {
   return waitForOutcome(spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 

@@ -3,7 +3,7 @@ import { type CanonicalPath, toCanonicalPath } from '../../src/http/canonical-pa
 import { type RequestFacts, toRequestFacts } from '../../src/http/request-facts.js';
 import { toAddress } from '../../src/lib/address.js';
 import { AddressSet } from '../../src/lib/address-set.js';
-import { decideOnReadings } from '../../src/rules/doubtful-paths.js';
+import { evaluateReadings } from '../../src/rules/doubtful-paths.js';
 import { defaultLoginSettings } from '../../src/rules/login-policy.js';
 import { compileSnapshot, isFinal, type Snapshot } from '../../src/rules/snapshot.js';
 import { defaultSitePaths, type SitePaths } from '../../src/site.js';
@@ -50,7 +50,7 @@ function toFacts(path: CanonicalPath, query: string, paths: Partial<SitePaths>):
  * Name of the rule that refuses a target, with a question mark when the response decides; `ambiguous` when another
  * program would read something that must not be served, or `passes`.
  */
-export function ask(policy: Snapshot, target: string, paths: Partial<SitePaths> = {}): string {
+export function evaluateTarget(policy: Snapshot, target: string, paths: Partial<SitePaths> = {}): string {
   const canonical = toCanonicalPath(target);
   if (!canonical.ok) return 'ambiguous';
   const { query, doubt } = canonical;
@@ -61,7 +61,7 @@ export function ask(policy: Snapshot, target: string, paths: Partial<SitePaths> 
   const other =
     doubt === null
       ? null
-      : decideOnReadings(policy, { ...doubtful, doubt, toFacts: (path) => toFacts(path, query, paths) }, noFault);
+      : evaluateReadings(policy, { ...doubtful, doubt, toFacts: (path) => toFacts(path, query, paths) }, noFault);
   if (other === 'refuse' || other === 'hidden') return 'ambiguous';
   const open = verdict ?? other;
   return open === null ? 'passes' : `${open.rule}?`;

@@ -18,7 +18,7 @@ interface FakeUser {
 }
 
 /** A user whom the fake WordPress has. */
-interface FakeMember {
+interface FakeWordPressUser {
   login: string;
   readonly administrator: boolean;
 }
@@ -45,9 +45,9 @@ export interface FakeConnector {
   beforePolicy: () => void | Promise<void>;
   policy: { hash: string; policy: Record<string, number | string> } | null;
   /** What it says it has stored, when that is not what it was sent. */
-  toldPolicy: string | null;
+  sentPolicy: string | null;
   /** Users of the site by ID, for Login Security. */
-  readonly members: Map<number, FakeMember>;
+  readonly members: Map<number, FakeWordPressUser>;
   /** Where it runs, as `hello` tells it; null as a connector that does not tell. */
   folders: { readonly wordpress: string; readonly connector: string } | null;
   /** What `hello` tells of names and addresses besides; empty as a connector that tells nothing of them. */
@@ -127,7 +127,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     onRequest: () => undefined,
     beforePolicy: () => undefined,
     policy: null,
-    toldPolicy: null,
+    sentPolicy: null,
     members: new Map([
       [1, { login: 'owner', administrator: true }],
       [2, { login: 'editor', administrator: false }],
@@ -229,8 +229,8 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   if (request.method === 'POST' && request.url === '/wp-login.php') {
     // Nobody knows the owner's password.
     const report = { failed: [{ user: 'owner', id: 1, route: 'form' }], refused: 0, ok: null, factor: null };
-    const told = `1 ${requestId} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
-    response.setHeader('X-Security-Optimizer-Login', `${told} ${mac(fake.secret, `connector-login\n${told}`)}`);
+    const header = `1 ${requestId} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
+    response.setHeader('X-Security-Optimizer-Login', `${header} ${mac(fake.secret, `connector-login\n${header}`)}`);
   }
   if (isProbe) return finish(response, 200, {});
   if (command === undefined && fake.keptSignal !== null) {
@@ -290,7 +290,7 @@ async function run(fake: FakeConnector, command: string, body: Record<string, un
     const { hash, policy } = body as { hash: string; policy: Record<string, number | string> };
     if (hash !== hashPolicy(policy)) return null;
     fake.policy = { hash, policy };
-    return { policy: fake.toldPolicy ?? hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
+    return { policy: fake.sentPolicy ?? hash, notes: policy.delete_readme === 1 ? { delete_readme: fake.readme } : [] };
   }
   return runActivityCommand(fake, command, body) ?? runLoginCommand(fake, command, body, cookie);
 }

@@ -178,7 +178,7 @@ async function answer(
   const shown = shownTo(secret, request.url ?? '/', requestId, context, note);
   const bytes = headBytes(request);
   const credentials = readBasicCredentials(request);
-  if (fake.webServer !== null && asksFirst(fake.webServer, request, credentials)) {
+  if (fake.webServer !== null && requestsFactor(fake.webServer, request, credentials)) {
     response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="staging"', 'Content-Length': 0 }).end();
     return;
   }
@@ -206,7 +206,7 @@ async function answer(
   if (fake.hangs && script === '/chat') return;
   const query = new URLSearchParams(request.url?.split('?')[1]);
   const form = new URLSearchParams(body);
-  const asked = form.get('action') ?? query.getAll('action').pop() ?? 'login';
+  const action = form.get('action') ?? query.getAll('action').pop() ?? 'login';
   const report: Report = { failed: [], refused: 0, ok: null, factor: null };
   const check = async (user: string, password: string, route: string): Promise<boolean> => {
     if (context?.login === 'refuse' || note.startsWith('repeated') || report.failed.length > 0) {
@@ -253,13 +253,13 @@ async function answer(
       await check(user, password, 'xmlrpc');
     }
   }
-  if (form.has('pwd') && (script === '/wp-login.php' ? asked === 'login' : true)) {
+  if (form.has('pwd') && (script === '/wp-login.php' ? action === 'login' : true)) {
     loggedIn = await check(form.get('log') ?? '', form.get('pwd') ?? '', script === '/wp-login.php' ? 'form' : 'other');
   }
-  const asMember = request.headers.cookie?.includes('wordpress_logged_in_x=1') === true;
-  signal(asMember || hasKey ? 'm' : '-');
+  const asUser = request.headers.cookie?.includes('wordpress_logged_in_x=1') === true;
+  signal(asUser || hasKey ? 'm' : '-');
   const isAjax = script.startsWith('/wp-admin/admin-');
-  if (asMember && fake.staff && context?.why === 'away' && (isAjax || request.method !== 'GET') && !fake.old) {
+  if (asUser && fake.staff && context?.why === 'away' && (isAjax || request.method !== 'GET') && !fake.old) {
     signal('mw');
     const type = isApi || isAjax || form.has('rest_route') ? 'application/json' : 'text/html';
     response.writeHead(403, { 'Content-Type': `${type}; charset=utf-8`, 'Content-Length': 6 }).end('closed');
@@ -296,9 +296,10 @@ async function answer(
     return;
   }
   if (script === '/wp-login.php') {
-    if (fake.custom && context?.page === undefined && asked !== 'postpass' && asked !== 'confirmaction') return trace();
+    if (fake.custom && context?.page === undefined && action !== 'postpass' && action !== 'confirmaction')
+      return trace();
     if (context?.page === 'signup' && !fake.registration) return trace();
-    return send(200, 'text/html', `login page, action ${asked}, seen as ${shown}`);
+    return send(200, 'text/html', `login page, action ${action}, seen as ${shown}`);
   }
   if (script === '/wp-signup.php') {
     return context?.page === 'signup' ? send(200, 'text/html', `sign-up of a network, seen as ${shown}`) : trace();
@@ -314,7 +315,7 @@ async function answer(
     return send(200, 'text/css', 'body{}');
   }
   if (script.startsWith('/wp-admin')) {
-    if (asMember) return send(200, 'text/html', 'admin page');
+    if (asUser) return send(200, 'text/html', 'admin page');
     if (fake.custom) return trace();
     response.writeHead(302, { Location: '/wp-login.php' }).end();
     return;
@@ -324,7 +325,7 @@ async function answer(
   if (script === '/author/wp-admin/' || script === '/news/wp-admin/')
     return send(200, 'text/html', 'what a writer wrote');
   if (script === '/' || script === '/shop/account') return send(200, 'text/html', 'a page');
-  if (script === '/members') return fake.custom && !asMember ? trace() : send(200, 'text/html', 'members');
+  if (script === '/members') return fake.custom && !asUser ? trace() : send(200, 'text/html', 'members');
   // A rule of WordPress's own. The connector shows it the visitor's address when the rules have been asked.
   if (/wp-register\.php\/?(?:\?|$)/.test(String(request.url))) {
     response.writeHead(301, { Location: '/wp-login.php?action=register' }).end();
@@ -350,7 +351,7 @@ function readBasicCredentials(request: IncomingMessage): string | null {
   return value === undefined ? null : Buffer.from(value, 'base64').toString();
 }
 
-function asksFirst(server: WebServerBasic, request: IncomingMessage, sent: string | null): boolean {
+function requestsFactor(server: WebServerBasic, request: IncomingMessage, sent: string | null): boolean {
   if (request.url?.startsWith(server.path) !== true) return false;
   if (server.methods !== undefined && !server.methods.includes(request.method ?? '')) return false;
   if (server.cookie !== undefined && request.headers.cookie?.includes(server.cookie) === true) return false;
@@ -401,7 +402,7 @@ function shownTo(
 /** Turns letters back, plain and encoded ones; enough for the names in ASCII that the tests use. */
 function unshifted(name: string, key: Uint8Array): string {
   const kinds = ['abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123456789'];
-  const turn = (letter: string, alphabets: readonly string[], by: number): string => {
+  const round = (letter: string, alphabets: readonly string[], by: number): string => {
     const kind = alphabets.find((each) => each.includes(letter)) ?? letter;
     return kind.at((kind.indexOf(letter) - by) % kind.length) as string;
   };
@@ -410,11 +411,11 @@ function unshifted(name: string, key: Uint8Array): string {
     const by = key[i % 32] as number;
     over ||= /^(?:[.;:?]|%2e|%3[abf])$/i.test(unit);
     if (over) return back + unit;
-    if (unit.length === 1) return back + turn(unit, kinds, by);
+    if (unit.length === 1) return back + round(unit, kinds, by);
     const high = unit[1] as string;
     if (!/[3-7]/.test(high)) return back + unit;
     const low = high === '4' || high === '6' ? ['123456789', 'abcdef', 'ABCDEF'] : ['0123456789'];
-    return `${back}%${high}${turn(unit[2] as string, low, by)}`;
+    return `${back}%${high}${round(unit[2] as string, low, by)}`;
   }, '');
 }
 

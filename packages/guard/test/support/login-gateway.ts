@@ -26,16 +26,16 @@ import { type FakeWordPress, fakeWordPress } from './fake-wordpress.js';
 import { eventually } from './scratch.js';
 import { SECRET, siteConfig } from './site-config.js';
 
-export interface LoginGateUnderTest {
+export interface LoginGateway {
   readonly wordpress: FakeWordPress;
   readonly attempts: LoginAttempts;
   /** What the answer to a failed login waits for. Nothing, unless a test puts something in its place. */
   settled: () => Promise<void>;
   readonly throttledUsers: (readonly number[])[];
   /** Paths and users that the second factor's pages were called with. */
-  readonly doorCalls: string[];
+  readonly twoFactorCalls: string[];
   /** What a login that needs the second factor was begun with. */
-  readonly begun: (TwoFactorRequirement & { readonly json: boolean; readonly mayBeSignedIn: boolean })[];
+  readonly started: (TwoFactorRequirement & { readonly json: boolean; readonly mayBeSignedIn: boolean })[];
   /** Sites whose connector was looked at because a report was missing. */
   readonly lostNotes: readonly string[];
   /** Sites whose connector was asked whether it looks who asks. */
@@ -46,12 +46,12 @@ export interface LoginGateUnderTest {
   /** The clock of guard; starts at the real time. */
   advance(ms: number): void;
   settings(change: Partial<LoginSettings>): void;
-  ask(path: string, options?: AskOptions): Promise<Told>;
+  send(path: string, options?: RequestOptions): Promise<ClientResponse>;
   /** Resolves once the connector has been asked for every report that was lost. */
-  asked(): Promise<void>;
+  whenReportsQueried(): Promise<void>;
 }
 
-export interface AskOptions {
+export interface RequestOptions {
   readonly method?: string;
   readonly body?: string;
   readonly headers?: Record<string, string>;
@@ -62,11 +62,11 @@ export interface AskOptions {
 }
 
 /** What the login form sends for the owner. */
-export function form(password: string): AskOptions {
+export function form(password: string): RequestOptions {
   return { method: 'POST', body: new URLSearchParams({ log: 'owner', pwd: password }).toString() };
 }
 
-export interface Told {
+export interface ClientResponse {
   readonly status: number;
   /** Name and value of each header, lower-case names, without the date. */
   readonly headers: readonly string[];
@@ -75,17 +75,17 @@ export interface Told {
 }
 
 /** Anonymous clients wait for nobody but themselves. */
-const NO_LINE: Partial<PasswordCheckLimits> = { guessThreshold: Number.POSITIVE_INFINITY, atOnce: 1000 };
+const NO_QUEUE: Partial<PasswordCheckLimits> = { guessThreshold: Number.POSITIVE_INFINITY, atOnce: 1000 };
 
 /** Guard's server on a real socket in front of a fake WordPress, with the settings of Login Security given. */
-export async function loginGateUnderTest(
+export async function startLoginGateway(
   settings: Partial<LoginSettings> = {},
   {
     multisite = false,
     language = english,
-    line = NO_LINE,
+    line = NO_QUEUE,
   }: { multisite?: boolean; language?: typeof english; line?: Partial<PasswordCheckLimits> } = {},
-): Promise<LoginGateUnderTest> {
+): Promise<LoginGateway> {
   const wordpress = await fakeWordPress(SECRET);
   const site = siteConfig({ upstream: wordpress.upstream });
   const config: Config = {
@@ -130,17 +130,17 @@ export async function loginGateUnderTest(
   const clock = (): number => Date.now() + ahead;
   const attempts = new LoginAttempts(undefined, undefined, new PasswordCheckQueue(clock, line));
   const throttledUsers: (readonly number[])[] = [];
-  const doorCalls: string[] = [];
+  const twoFactorCalls: string[] = [];
   const visits: string[] = [];
-  const begun: LoginGateUnderTest['begun'] = [];
+  const started: LoginGateway['started'] = [];
   const twoFactor: TwoFactorFlow = {
     handle(_request, response, visit) {
-      doorCalls.push(`handle ${visit.loginPath}`);
+      twoFactorCalls.push(`handle ${visit.loginPath}`);
       response.writeHead(200).end('second factor');
     },
     begin(_request, response, visit, needed, json) {
-      begun.push({ ...needed, json, mayBeSignedIn: visit.mayBeSignedIn });
-      doorCalls.push(`begin ${visit.loginPath} ${needed.userId}`);
+      started.push({ ...needed, json, mayBeSignedIn: visit.mayBeSignedIn });
+      twoFactorCalls.push(`begin ${visit.loginPath} ${needed.userId}`);
       response.writeHead(302, { Location: `${visit.loginPath}?action=second-factor` }).end();
     },
     trustedUsers: (_site, cookies) => (cookies?.includes('trusted=1') ? [1] : []),
@@ -167,7 +167,7 @@ export async function loginGateUnderTest(
   const staffQuestions: string[] = [];
   const staffChecks = createStaffChecks({
     clock,
-    async ask({ id }) {
+    async probe({ id }) {
       staffQuestions.push(id);
       if (!wordpress.bare && !wordpress.down) staffChecks.recordSignal(id, toSignal(wordpress.old ? '-' : 'S'));
     },
@@ -200,13 +200,13 @@ export async function loginGateUnderTest(
     missingReports.stop();
     await guard.close();
   });
-  const gate: LoginGateUnderTest = {
+  const gate: LoginGateway = {
     wordpress,
     attempts,
     settled: async () => {},
     throttledUsers,
-    doorCalls,
-    begun,
+    twoFactorCalls: twoFactorCalls,
+    started: started,
     lostNotes,
     staffQuestions,
     visits,
@@ -215,8 +215,8 @@ export async function loginGateUnderTest(
       ahead += ms;
     },
     settings: set,
-    ask: (path, options = {}) => ask(port, path, options),
-    asked: () => eventually(() => missingReports.pending === 0),
+    send: (path, options = {}) => send(port, path, options),
+    whenReportsQueried: () => eventually(() => missingReports.pending === 0),
   };
   return gate;
 }
@@ -225,7 +225,7 @@ function toSignal(flags: string): Signal {
   return { kind: 'ok', policyHash: null, connectorVersion: '0.1.0', flags };
 }
 
-function ask(port: number, path: string, options: AskOptions): Promise<Told> {
+function send(port: number, path: string, options: RequestOptions): Promise<ClientResponse> {
   const { method = 'GET', body, headers = {}, from = '192.0.2.1', leaveAfter } = options;
   return new Promise((resolve, reject) => {
     const form = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
@@ -243,15 +243,15 @@ function ask(port: number, path: string, options: AskOptions): Promise<Told> {
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
         response.on('end', () => {
-          const told: string[] = [];
+          const lines: string[] = [];
           for (let i = 0; i < response.rawHeaders.length; i += 2) {
             const name = (response.rawHeaders[i] as string).toLowerCase();
-            if (name !== 'date') told.push(`${name}: ${response.rawHeaders[i + 1]}`);
+            if (name !== 'date') lines.push(`${name}: ${response.rawHeaders[i + 1]}`);
           }
-          const find = (name: string) => told.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+          const find = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
           resolve({
             status: response.statusCode ?? 0,
-            headers: told,
+            headers: lines,
             body: Buffer.concat(chunks).toString(),
             header: find,
           });

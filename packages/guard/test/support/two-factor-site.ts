@@ -73,12 +73,12 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     audit: createAuditStore(db),
     devices: new TrustedDevices(createTrustedDeviceStore(db)),
     issuer: {
-      async issueSession(_site, { sender: _, ...asked }) {
+      async issueSession(_site, { sender: _, ...request }) {
         if (!site.wordpressAnswers) throw new Error('connection refused');
-        site.issued.push(asked);
+        site.issued.push(request);
         return {
           redirect: site.redirect,
-          setCookies: [`wp=user-${asked.user}; path=/; HttpOnly`, 'wp_sec=1; path=/wp-admin'],
+          setCookies: [`wp=user-${request.user}; path=/; HttpOnly`, 'wp_sec=1; path=/wp-admin'],
         };
       },
     },

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type FakeConnector, fakeConnector } from './fake-connector.js';
 
-export interface Behind {
+export interface UpstreamServer {
   readonly connector: FakeConnector;
   readonly upstream: string;
   /** Scheme, host and address of each request, as headers of visitors tell them. */
@@ -13,7 +13,7 @@ export interface Behind {
 /** A web server between guard and the fake connector that decides by a request what it answers itself. */
 export async function webServer(
   decide: (request: IncomingMessage, response: ServerResponse) => boolean,
-): Promise<Behind> {
+): Promise<UpstreamServer> {
   const connector = await fakeConnector();
   const seen: string[] = [];
   const server: Server = createServer(async (request, response) => {

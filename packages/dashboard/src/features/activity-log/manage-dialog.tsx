@@ -1,5 +1,5 @@
 import { type VisitorStatus, visitorStatusSchema } from '@security-optimizer/contract/activity';
-import { sayRole } from '@security-optimizer/contract/event-values';
+import { formatRole } from '@security-optimizer/contract/event-values';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as z from 'zod/mini';
@@ -188,7 +188,9 @@ export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatu
     {
       name: __('Role', 'security-optimizer'),
       value:
-        isUser && roles !== null && roles.length > 0 ? roles.map((role) => sayRole(role, translate)).join(', ') : null,
+        isUser && roles !== null && roles.length > 0
+          ? roles.map((role) => formatRole(role, translate)).join(', ')
+          : null,
     },
     {
       name: __('Visits, last 24 hours', 'security-optimizer'),

@@ -1,4 +1,4 @@
-import { sayRole } from '@security-optimizer/contract/event-values';
+import { formatRole } from '@security-optimizer/contract/event-values';
 import type { AwayState, LoginOptions } from '@security-optimizer/contract/login';
 import { type ReactNode, useId, useRef } from 'react';
 import type { ChangeState, Changes, KnownLoginOptions } from '../../api/options.js';
@@ -170,7 +170,7 @@ function TwoFactorHelp({ stored, onOpen }: Pick<LoginRowsProps, 'stored' | 'onOp
 
 /** Name of a role: translated for roles of WordPress, as stored for those of plugins. */
 export function roleName({ role, name }: LoginOptions['two_factor_roles'][number]): string {
-  const said = sayRole(role, translate);
+  const said = formatRole(role, translate);
   return said === role ? name : said;
 }
 

@@ -1,4 +1,4 @@
-import { sayRole } from '@security-optimizer/contract/event-values';
+import { formatRole } from '@security-optimizer/contract/event-values';
 import type { LoginOptions } from '@security-optimizer/contract/login';
 import { useState } from 'react';
 import { useServices } from '../../api/services.js';
@@ -82,7 +82,7 @@ export default function TwoFactorDialog({ options, store, reload, onClosed }: Lo
           <li key={user.ID}>
             <Icon name="user" />
             <b>{userName(user)}</b>
-            <small>{sayRole(user.role, translate)}</small>
+            <small>{formatRole(user.role, translate)}</small>
             <Consequence user={user} />
           </li>
         ))}

@@ -2,7 +2,7 @@ import { Agent, get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { activitySite } from '../../../test/support/activity-site.js';
 import { blocked, findVisitorId, idOfUser, names, status } from '../../../test/support/blocking.js';
-import { runBeside } from '../../../test/support/command-line.js';
+import { runInChild } from '../../../test/support/command-line.js';
 import { openTestDatabase } from '../../../test/support/database.js';
 import { passingTime } from '../../../test/support/passing-time.js';
 import { eventually } from '../../../test/support/scratch.js';
@@ -14,21 +14,21 @@ describe('a blocked address', () => {
     const id = await findVisitorId(site, '192.0.2.7');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
-    const ask = () =>
+    const send = () =>
       new Promise<number>((resolve, reject) => {
         const headers = { 'x-forwarded-for': '192.0.2.7' };
         get(`${site.guard.url}/page`, { agent, headers }, (response) => {
           response.resume().on('end', () => resolve(response.statusCode ?? 0));
         }).on('error', reject);
       });
-    expect(await ask()).toBe(200);
+    expect(await send()).toBe(200);
     expect((await status(site, id)).block).toBe(0);
 
     expect(await site.call(`/block-ip/${id}`, { block: 1 })).toEqual({
       block: 1,
       current: { by: 'owner', by_login: 'owner', until: null, note: '', range: '192.0.2.7' },
     });
-    expect(await ask()).toBe(403);
+    expect(await send()).toBe(403);
     expect(await site.visit('/page', { address: '192.0.2.7' })).toBe(403);
     expect(await site.visit('/page', { address: '192.0.2.8' })).toBe(200);
     expect(await status(site, id)).toMatchObject({ block: 1, type: 'ip', name: '192.0.2.7', do_not_block: 0 });
@@ -39,7 +39,7 @@ describe('a blocked address', () => {
     expect(names(await blocked(site))).toEqual(['192.0.2.7']);
     await site.call(`/block-ip/${id}`, { block: 0 });
     await site.call(`/block-ip/${id}`, { block: 0 });
-    expect(await ask()).toBe(200);
+    expect(await send()).toBe(200);
     expect((await status(site, id)).block).toBe(0);
     expect(names(await blocked(site))).toEqual([]);
   });
@@ -144,8 +144,8 @@ describe('several addresses and ranges in one text', () => {
   it('are asked about where one of them means everybody', async () => {
     const site = await activitySite();
     const block = (more: object) => site.send('/block-addresses', { address: '198.51.100.7 2000::/3', ...more });
-    const asked = await block({});
-    expect([asked.http, asked.body.code, asked.body.message]).toEqual([
+    const answer = await block({});
+    expect([answer.http, answer.body.code, answer.body.message]).toEqual([
       409,
       'means_everybody',
       'This would block everybody. Nothing was blocked.',
@@ -287,7 +287,7 @@ describe('an IPv6 address', () => {
     const id = await findVisitorId(site, '2001:db8:5:6::7');
     await site.call(`/block-ip/${id}`, { block: 1, single: 1 });
     await site.call(`/block-ip/${id}`, { block: 1 });
-    const { stdout } = await runBeside('unblock', '2001:db8:5:6::7', '--data-dir', site.dataDir);
+    const { stdout } = await runInChild('unblock', '2001:db8:5:6::7', '--data-dir', site.dataDir);
     expect(stdout).toBe(`Unblocked: 2001:db8:5:6::7, ${NET}.\n`);
     await eventually(async () => (await site.visit('/', { address: '2001:db8:5:6::7' })) === 200);
   });
@@ -347,7 +347,7 @@ describe('an address that carries an IPv4 address', () => {
     }
     await eventually(async () => (await site.visit('/', { address: '192.0.2.7' })) === 403);
     for (const address of FORMS) expect(await site.visit('/', { address }), address).toBe(403);
-    const { stdout } = await runBeside('unblock', '2002:c000:207::1', '--data-dir', site.dataDir);
+    const { stdout } = await runInChild('unblock', '2002:c000:207::1', '--data-dir', site.dataDir);
     expect(stdout).toBe('Unblocked: 2002:c000:207::1, 2002:c000:207::/64.\n');
     await eventually(async () => (await site.visit('/', { address: '192.0.2.7' })) === 200);
   });

@@ -239,13 +239,13 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
           .where('value', '=', value)
           .executeTakeFirst();
         const by = { created_at: at, by_id: actor.id, by_login: actor.login, until, note };
-        const told = { kind, value, name, ...(until === null ? {} : { until }), ...(note === '' ? {} : { note }) };
+        const details = { kind, value, name, ...(until === null ? {} : { until }), ...(note === '' ? {} : { note }) };
         if (before !== undefined) {
           const visitorId = Number(before.visitor_id);
           const end = before.until === null ? null : Number(before.until);
           if (end === until && before.note === note) return { visitorId, versions: null };
           await transaction.updateTable('blocked_visitors').set(by).where('id', '=', before.id).execute();
-          return { visitorId, versions: await recordChange(transaction, change, 'block_visitor', null, told) };
+          return { visitorId, versions: await recordChange(transaction, change, 'block_visitor', null, details) };
         }
         const { insertId } = await transaction
           .insertInto('blocked_visitors')
@@ -259,7 +259,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
             .where('id', '=', id)
             .execute();
         }
-        const versions = await recordChange(transaction, change, 'block_visitor', null, told);
+        const versions = await recordChange(transaction, change, 'block_visitor', null, details);
         return { visitorId: visitorId ?? RANGE_IDS + id, versions };
       }),
 

@@ -27,11 +27,11 @@ type Entry = { readonly at: number } & ({ readonly block: BlockedVisitor } | { r
  * A page of everyone who is blocked now: addresses, ranges and users by the owner, addresses by failed logins. Newest
  * first; what is blocked while the list is read does not shift its pages. Throws StorageError.
  */
-export async function listBlocked(deps: BlockedListContext, ask: ListQuery): Promise<ListPage<BlockedRow>> {
-  const site = ask.site.id;
-  const { page, anchor } = findPosition(deps, ask);
+export async function listBlocked(deps: BlockedListContext, query: ListQuery): Promise<ListPage<BlockedRow>> {
+  const site = query.site.id;
+  const { page, anchor } = findPosition(deps, query);
   const now = deps.clock();
-  const rows = ask.limited ? LIMITED_ROWS : PAGE_ROWS;
+  const rows = query.limited ? LIMITED_ROWS : PAGE_ROWS;
   const skip = (page - 1) * rows;
   const locks = deps.locks(site).filter(({ lastFailure }) => lastFailure <= anchor);
   const shownLocks = locks.slice(0, LOCKS_MAX);
@@ -48,7 +48,7 @@ export async function listBlocked(deps: BlockedListContext, ask: ListQuery): Pro
   // Sorting keeps the order of equal times.
   const entries = merged.sort((a, b) => b.at - a.at).slice(skip - passed, skip - passed + rows);
   const total = count + shownLocks.length;
-  const pages = ask.limited ? 1 : Math.max(1, Math.ceil(total / rows));
+  const pages = query.limited ? 1 : Math.max(1, Math.ceil(total / rows));
   const timeZone = deps.timeZone(site);
   return {
     entries: await Promise.all(entries.map((entry) => toRow(deps, site, timeZone, entry))),
@@ -71,15 +71,15 @@ export async function countBlocked(
 /** Page and anchor (milliseconds): by the cursor, by what is remembered of the list, else the list begins now. */
 function findPosition(
   { cursors, clock }: BlockedListContext,
-  ask: ListQuery,
+  query: ListQuery,
 ): { readonly page: number; readonly anchor: number } {
   const now = clock();
-  if (ask.limited) return { page: 1, anchor: now };
-  const key = JSON.stringify([ask.site.id, 'blocked', ask.caller.id]);
-  if (ask.cursor !== null && ask.cursor !== '') return readCursor(ask.cursor);
-  const known = ask.page === 1 ? null : cursors.findPosition(key, ask.page, PAGE_ROWS, now);
+  if (query.limited) return { page: 1, anchor: now };
+  const key = JSON.stringify([query.site.id, 'blocked', query.caller.id]);
+  if (query.cursor !== null && query.cursor !== '') return readCursor(query.cursor);
+  const known = query.page === 1 ? null : cursors.findPosition(key, query.page, PAGE_ROWS, now);
   if (known === null) cursors.begin(key, now, now);
-  return { page: ask.page, anchor: known?.anchor ?? now };
+  return { page: query.page, anchor: known?.anchor ?? now };
 }
 
 async function toRow(deps: BlockedListContext, site: SiteId, timeZone: string, entry: Entry): Promise<BlockedRow> {

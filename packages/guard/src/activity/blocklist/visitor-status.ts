@@ -10,8 +10,8 @@ import { type Blocking, type FoundVisitor, findVisitor, toNetwork } from './bloc
 import type { CurrentBlocks } from './current-blocks.js';
 import { reasonNotToBlockAddress, reasonNotToBlockUser } from './protected-visitors.js';
 
-type Answer = z.output<typeof visitorStatusCall.response>;
-export type VisitorStatus = Omit<Answer, 'reason'> & { readonly reason: ServerText };
+type VisitorStatusResponse = z.output<typeof visitorStatusCall.response>;
+export type VisitorStatus = Omit<VisitorStatusResponse, 'reason'> & { readonly reason: ServerText };
 
 const HOUR = 3600;
 /** Hours whose visits are added up, and hours that are shown one by one. */

@@ -91,9 +91,9 @@ describe('events', () => {
       );
       const rows = await allEvents(store);
       expect(rows).toHaveLength(events.length);
-      for (const asked of questions as { filter: EventFilter; skip: number; limit: number; anchorAt: number }[]) {
-        const { filter, skip, limit } = asked;
-        const anchor = rows[asked.anchorAt]?.id ?? null;
+      for (const query of questions as { filter: EventFilter; skip: number; limit: number; anchorAt: number }[]) {
+        const { filter, skip, limit } = query;
+        const anchor = rows[query.anchorAt]?.id ?? null;
         const matching = rows.filter(
           (row) =>
             row.at >= (filter.from ?? 0) &&

@@ -270,7 +270,7 @@ function writeVisits(
     site.countTop(second, 'address', address, count);
     for (const other of readAddressCounts(visit.others)) site.countTop(second, 'address', other.address, other.hits);
     if (rule !== null || (visit.failedLogins ?? 0) > 0) {
-      countAttacks(visit, second, kinds.goalOf(row.kind) ?? 'overload');
+      countAttacks(visit, second, kinds.getGoal(row.kind) ?? 'overload');
     }
     if (rule === null && visit.status < 300) site.countTop(second, 'page', toPath(visit.target), count);
   }

@@ -223,8 +223,8 @@ class SqliteActivityStore implements OpenActivityStore {
     return this.#use(({ writer }) => writer.call(call));
   }
 
-  #read<Result>(ask: (reader: Reader) => Promise<Result>): Promise<Result> {
-    return this.#use(({ reader }) => ask(reader));
+  #read<Result>(query: (reader: Reader) => Promise<Result>): Promise<Result> {
+    return this.#use(({ reader }) => query(reader));
   }
 
   async #use<Result>(work: (database: ActivityDatabase) => Promise<Result>): Promise<Result> {

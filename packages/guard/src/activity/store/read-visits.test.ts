@@ -75,7 +75,7 @@ const matches = (row: VisitRow, { from, to, type, code, addresses }: VisitFilter
   (addresses === null || addresses.some(({ low, high }) => hex(row.address) >= low && hex(row.address) <= high));
 
 /** What the rows say, without ids: the same for rows that were stored and for visits that were asked for. */
-const told = (rows: readonly { at: number; address: string; target: string; status: number; count: number }[]) => {
+const toSummary = (rows: readonly { at: number; address: string; target: string; status: number; count: number }[]) => {
   const counts = new Map<string, number>();
   for (const { at, address, target, status, count } of rows) {
     const key = `${at} ${address} ${target} ${status}`;
@@ -107,7 +107,7 @@ describe('lists of visits', () => {
             for (const visits of batches) await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
             const rows = await allVisits(store);
             const sent = batches.flat().map((one) => ({ ...one, at: Math.floor(one.at / 1000) }));
-            expect(told(rows)).toEqual(told(sent));
+            expect(toSummary(rows)).toEqual(toSummary(sent));
             expect(rows.map(({ id }) => id)).toEqual(rows.map(({ id }) => id).toSorted((a, b) => b - a));
             for (const question of questions) await check(store, rows, question);
             await store.close();

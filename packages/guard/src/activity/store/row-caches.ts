@@ -93,7 +93,7 @@ export class VisitKinds {
   }
 
   /** The goal of a kind that was given out since `clear`. */
-  goalOf(id: number): AttackGoal | null {
+  getGoal(id: number): AttackGoal | null {
     return this.#goals.get(id) ?? null;
   }
 

@@ -50,13 +50,13 @@ export function toExportedChange(row: AuditRow, person: Person): object {
   const { at, actor_login, address, name } = row;
   const [before, after] = [parse(row.before), parse(row.after)];
   if (isActor(row, person)) return { at: toTime(at), name, by: actor_login, address, before, after };
-  const member = toMember(name);
+  const key = toMember(name);
   return {
     at: toTime(at),
     name,
     ...(address !== null && address === person.address ? { address } : {}),
-    before: selectNamed(before, person, member),
-    after: selectNamed(after, person, member),
+    before: selectNamed(before, person, key),
+    after: selectNamed(after, person, key),
   };
 }
 

@@ -110,10 +110,10 @@ export function eraseAttempts(scope: Scope): number {
   const own = scope.person.address === null ? [] : toLoginKeys(scope.person.address);
   const locked = new Set(listAttempts(scope).map(({ key }) => key));
   // Also for keys without a row: guard may not have stored one yet.
-  const told = [...new Set([...keys, ...own])].filter((key) => !locked.has(key));
-  if (told.length === 0) return keys.size;
+  const shownKeys = [...new Set([...keys, ...own])].filter((key) => !locked.has(key));
+  if (shownKeys.length === 0) return keys.size;
   const version = nextVersion(scope);
-  for (const key of told) {
+  for (const key of shownKeys) {
     run(
       database,
       `insert into login_unlocks (site, key, version) values (?, ?, ?)

@@ -55,16 +55,16 @@ const USER_ID_MEMBERS: ReadonlySet<string> = new Set(['user', 'userId', 'user_id
 
 /**
  * Replaces what names a person in stored JSON.
- * @param member name of the member that holds the value
+ * @param key name of the member that holds the value
  * @returns the same value when nothing in it names the person
  */
-export function anonymizeJson(value: unknown, person: Person, member = ''): unknown {
-  if (typeof value === 'string') return namesPerson(value, person, member) ? ERASED : value;
+export function anonymizeJson(value: unknown, person: Person, key = ''): unknown {
+  if (typeof value === 'string') return namesPerson(value, person, key) ? ERASED : value;
   if (typeof value === 'number') {
-    return USER_ID_MEMBERS.has(member) && value === person.user?.id ? 0 : value;
+    return USER_ID_MEMBERS.has(key) && value === person.user?.id ? 0 : value;
   }
   if (Array.isArray(value)) {
-    const list = value.map((each) => anonymizeJson(each, person, member));
+    const list = value.map((each) => anonymizeJson(each, person, key));
     return list.every((each, index) => each === value[index]) ? value : list;
   }
   if (typeof value !== 'object' || value === null) return value;
@@ -81,37 +81,37 @@ export function anonymizeJson(value: unknown, person: Person, member = ''): unkn
  * The parts of stored JSON that name a person, without what stands beside them about others: values, and objects with
  * their plain members.
  *
- * @param member name of the member that holds the value
+ * @param key name of the member that holds the value
  */
-export function selectNamed(value: unknown, person: Person, member = ''): unknown[] {
-  if (Array.isArray(value)) return value.flatMap((each) => selectNamed(each, person, member));
-  if (typeof value !== 'object' || value === null) return anonymizeJson(value, person, member) === value ? [] : [value];
+export function selectNamed(value: unknown, person: Person, key = ''): unknown[] {
+  if (Array.isArray(value)) return value.flatMap((each) => selectNamed(each, person, key));
+  if (typeof value !== 'object' || value === null) return anonymizeJson(value, person, key) === value ? [] : [value];
   const members = Object.entries(value);
   const isPlain = (each: unknown) => typeof each !== 'object' || each === null;
   const plain = Object.fromEntries(members.filter(([, each]) => isPlain(each)));
   const nested = members.filter(([, each]) => !isPlain(each));
   return [
-    ...(anonymizeJson(plain, person, member) === plain ? [] : [plain]),
+    ...(anonymizeJson(plain, person, key) === plain ? [] : [plain]),
     ...nested.flatMap(([name, each]) => selectNamed(each, person, name)),
   ];
 }
 
 /** The same for JSON as text. @returns null when nothing in it names the person, or when it is no JSON */
-export function anonymizeJsonText(text: string, person: Person, member = ''): string | null {
+export function anonymizeJsonText(text: string, person: Person, key = ''): string | null {
   try {
     const before: unknown = JSON.parse(text);
-    const after = anonymizeJson(before, person, member);
+    const after = anonymizeJson(before, person, key);
     return after === before ? null : JSON.stringify(after);
   } catch {
     return null;
   }
 }
 
-function namesPerson(text: string, { address, user, email }: Person, member: string): boolean {
+function namesPerson(text: string, { address, user, email }: Person, key: string): boolean {
   const lower = text.toLowerCase();
   if (address !== null && (lower === address || toLoginKeys(address).includes(lower))) return true;
   if (email !== null && lower === email) return true;
-  return LOGIN_MEMBERS.has(member) && (user?.logins.includes(lower) ?? false);
+  return LOGIN_MEMBERS.has(key) && (user?.logins.includes(lower) ?? false);
 }
 
 /** Replaces an address in a line of text, where it stands as a whole. @returns null when it does not occur */

@@ -20,13 +20,13 @@ async function start() {
   await eventually(() => connector.policy !== null);
   const port = Number(new URL(guard.url).port);
   /** Questions that WordPress has been asked, by their cookies, and how many of the invented ones were open at most. */
-  const asked: string[] = [];
+  const requested: string[] = [];
   let open = 0;
   let most = 0;
   const releases: (() => void)[] = [];
   connector.hold = async (command, cookie = '') => {
     if (command !== 'session') return;
-    asked.push(cookie);
+    requested.push(cookie);
     if (!cookie.includes('invented')) return;
     most = Math.max(most, ++open);
     await new Promise<void>((resolve) => releases.push(resolve));
@@ -51,7 +51,7 @@ async function start() {
   const owner = { cookie: MEMBER, 'x-forwarded-for': '203.0.113.7' };
   const call = (suffix: string, body: object, headers = owner) =>
     callApi(guard.url, suffix, { body: JSON.stringify(body), headers });
-  return { connector, guard, log, asked, releases, invent, call, most: () => most };
+  return { connector, guard, log, requested, releases, invent, call, most: () => most };
 }
 
 type Site = Awaited<ReturnType<typeof start>>;
@@ -80,7 +80,7 @@ describe('500 connections with an invented cookie and nonce', () => {
       const { http } = await site.call('/fetch-options', { page: 'security' });
       expect(http).toBe(200);
       // Only one of the flood was asked, and none was answered so far.
-      expect(site.asked.filter((cookie) => cookie !== MEMBER)).toHaveLength(1);
+      expect(site.requested.filter((cookie) => cookie !== MEMBER)).toHaveLength(1);
     },
   );
 
@@ -108,8 +108,8 @@ describe('500 connections with an invented cookie and nonce', () => {
   it('are told at once when there is no room, without a line of the log for each', async () => {
     const site = await start();
     const clients = await flood(site, fromOne);
-    const told = clients.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
-    expect(told.filter((status) => status === 429).length).toBeGreaterThanOrEqual(FLOOD - 17);
+    const statuses = clients.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(FLOOD - 17);
     const many = await start();
     const others = await flood(many, fromMany);
     const answers = others.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
@@ -126,8 +126,8 @@ describe('500 connections with an invented cookie and nonce', () => {
     const last = site.invent(FLOOD, '192.0.2.77');
     await eventually(() => last.socket.bytesWritten > 0);
     for (const release of site.releases) release();
-    await eventually(() => site.asked.some((cookie) => cookie.endsWith(`invented${FLOOD}`)));
-    expect(site.asked).toHaveLength(3);
+    await eventually(() => site.requested.some((cookie) => cookie.endsWith(`invented${FLOOD}`)));
+    expect(site.requested).toHaveLength(3);
   });
 });
 
@@ -139,7 +139,7 @@ describe('questions who somebody is that WordPress never answers', () => {
     onTestFinished(() => client.close());
     connector.hold = (command) => (command === 'session' ? new Promise(() => undefined) : undefined);
     const sender = { host: 'example.com', scheme: 'https' as const, requestId: '0123456789abcdef' };
-    const asking = Array.from({ length: FLOOD }, (_, i) =>
+    const pending = Array.from({ length: FLOOD }, (_, i) =>
       (i % 2 === 0
         ? client.whoIs
         : (at: typeof site, who: Parameters<typeof client.whoIs>[1]) => client.session(at, { ...who, nonce: 'x' }))(
@@ -156,7 +156,7 @@ describe('questions who somebody is that WordPress never answers', () => {
     expect(await client.sendMail(site, { to: 'a@example.com', subject: 's', html: 'h', text: 't' })).toBeNull();
     expect(connector.commands).toEqual(['issue-session', 'hello', 'events', 'send-mail']);
     client.close();
-    await Promise.all(asking);
+    await Promise.all(pending);
   });
 });
 
@@ -165,7 +165,7 @@ describe('a WordPress that is down', () => {
     const { connector, log, call } = await start();
     await call('/rate', {});
     await connector.close();
-    for (let turn = 0; turn < 20; turn++) {
+    for (let round = 0; round < 20; round++) {
       expect((await call('/disable-feeds', { disable_feed: 1 })).body.code).toBe('wordpress_unreachable');
     }
     expect(log.events().filter((event) => event === 'api-failed')).toHaveLength(1);
