@@ -4,10 +4,10 @@
  */
 
 /**
- * Where a setting takes effect: `gate` = guard, before PHP starts; `php` = the connector, inside WordPress; `log` = the
+ * Where a setting takes effect: `gateway` = guard, before PHP starts; `php` = the connector, inside WordPress; `log` = the
  * Activity Log.
  */
-export type EnforcedAt = 'gate' | 'php' | 'log';
+export type EnforcedAt = 'gateway' | 'php' | 'log';
 
 export interface SiteSecurityToggle {
   /** Name of the option in requests, responses and storage (specification section 3). */
@@ -45,7 +45,7 @@ export const siteSecurityToggles = [
     default: 1,
     paused: 0,
     essential: true,
-    enforcedAt: ['gate'],
+    enforcedAt: ['gateway'],
     messages: { on: 'System folders are locked.', off: 'System folders are unlocked.' },
   },
   {
@@ -57,7 +57,7 @@ export const siteSecurityToggles = [
     default: 1,
     paused: 0,
     essential: true,
-    enforcedAt: ['gate', 'php'],
+    enforcedAt: ['gateway', 'php'],
     messages: { on: 'The WordPress version is hidden.', off: 'The WordPress version is visible.' },
   },
   {
@@ -69,7 +69,7 @@ export const siteSecurityToggles = [
     default: 1,
     paused: 0,
     essential: true,
-    enforcedAt: ['gate', 'php'],
+    enforcedAt: ['gateway', 'php'],
     messages: { on: 'The editors are turned off.', off: 'The editors are turned on.' },
   },
   {
@@ -81,7 +81,7 @@ export const siteSecurityToggles = [
     default: 1,
     paused: 0,
     essential: true,
-    enforcedAt: ['gate', 'php'],
+    enforcedAt: ['gateway', 'php'],
     messages: { on: 'XML-RPC is turned off.', off: 'XML-RPC is turned on.' },
   },
   {
@@ -93,7 +93,7 @@ export const siteSecurityToggles = [
     default: 0,
     paused: 0,
     essential: true,
-    enforcedAt: ['gate', 'php'],
+    enforcedAt: ['gateway', 'php'],
     messages: { on: 'Feeds are turned off.', off: 'Feeds are turned on.' },
   },
   {
@@ -105,7 +105,7 @@ export const siteSecurityToggles = [
     default: 1,
     paused: 0,
     essential: true,
-    enforcedAt: ['gate'],
+    enforcedAt: ['gateway'],
     messages: { on: 'Advanced XSS protection is turned on.', off: 'Advanced XSS protection is turned off.' },
   },
   {
@@ -117,7 +117,7 @@ export const siteSecurityToggles = [
     default: 0,
     paused: 0,
     essential: false,
-    enforcedAt: ['gate', 'php'],
+    enforcedAt: ['gateway', 'php'],
     messages: {
       on: 'The readme file is deleted.',
       off: 'The readme file is no longer deleted.',

@@ -54,7 +54,7 @@ export const simpleSettings = {
       field: 'signed_xml_rpc',
       title: 'Signed requests by XML-RPC while it is off',
       default: 1,
-      enforcedAt: ['gate'],
+      enforcedAt: ['gateway'],
       messages: { on: 'Signed requests get through.', off: 'Signed requests are refused, too.' },
     },
   ],
@@ -68,7 +68,7 @@ export const simpleSettings = {
       refusal: 'Use 0, 3 or 5.',
       default: DEFAULT_LOGIN_ATTEMPTS,
       paused: 0,
-      enforcedAt: ['gate', 'php'],
+      enforcedAt: ['gateway', 'php'],
       valueNames: { 0: 'Off' },
       label: (value) => (value === 0 ? 'OFF' : String(value)),
       messages: (value) =>
@@ -86,7 +86,7 @@ export const simpleSettings = {
       title: 'Two-factor Authentication for Admin & Editors Users',
       default: 0,
       paused: 0,
-      enforcedAt: ['gate', 'php'],
+      enforcedAt: ['gateway', 'php'],
     },
     {
       field: 'two_factor_app_passwords',

@@ -15,7 +15,7 @@ import type { Signal } from './wordpress/signature.js';
 /** A request that all rules allow. */
 export interface AllowedRequest {
   readonly site: { readonly config: SiteConfig };
-  readonly policy: Snapshot;
+  readonly snapshot: Snapshot;
   readonly facts: RequestFacts;
   readonly loginRoute: LoginRoute;
   /** Target of the request to WordPress's web server. */

@@ -107,7 +107,7 @@ async function serve(
   metrics: Metrics | null,
   socket: ListeningDescriptor | undefined,
 ): Promise<Pick<RunningGuard, 'url' | 'reload'> & { readonly server: Gateway }> {
-  const { siteList, live, connectors, sessions, mutex, clock, logger } = services;
+  const { siteList, snapshots, connectors, sessions, mutex, clock, logger } = services;
 
   const starting = startFeatures(services, blocked, cleanup);
   const ready = starting.then((started) => started.ready);
@@ -134,7 +134,7 @@ async function serve(
   const hostProbe = createHostProbe({ clock });
   cleanup.add('questions about hosts', () => hostProbe.close());
   const server = createGateway({
-    ...{ config, live, logger, clock, socket },
+    ...{ config, snapshots: snapshots, logger, clock, socket },
     hooks: { ...features.hooks, visits: securityLog?.visits ?? visits },
     sharedAssets: createSharedAssets(),
     ...(metrics && { observer: metrics.observer }),

@@ -41,7 +41,7 @@ export interface Services {
   /** Reads the settings and facts of sites that are new, before they are served. Throws StorageError. */
   loadSites(ids: readonly SiteId[]): Promise<void>;
   /** The snapshots that decide on requests; `sites` swaps them. */
-  readonly live: LiveSnapshots;
+  readonly snapshots: LiveSnapshots;
   /** Changes settings: see `changeSettings`. */
   readonly change: SettingChangeContext;
   readonly settingHistory: SettingHistory;
@@ -92,9 +92,9 @@ export async function createServices(
   const { config, logger, db, languages } = parts;
   const clock = systemClock;
   const mutex = new KeyedMutex();
-  const live = new LiveSnapshots();
+  const snapshots = new LiveSnapshots();
   const siteList = new SiteList(config);
-  const sites = new SiteRegistry(live, (id) => siteList.find(id)?.home ?? '', clock, languages);
+  const sites = new SiteRegistry(snapshots, (id) => siteList.find(id)?.home ?? '', clock, languages);
   cleanup.add('timers of the sites', () => sites.stop());
   const feed = createChangeFeed({ db, logger, from: await getLatestVersion(db) });
   cleanup.add('change feed', () => feed.close());
@@ -107,7 +107,7 @@ export async function createServices(
   };
   await load(siteList.allIds);
 
-  const connectors = createConnectors({ config, siteList, sites, factsStore, mutex, clock, logger });
+  const connectors = createConnectors({ config, siteList, sites: sites, factsStore, mutex, clock, logger });
   cleanup.add('commands to WordPress', () => connectors.client.close());
   cleanup.add('connectors', () => connectors.stop());
   sites.onResumed((site) => {
@@ -116,7 +116,7 @@ export async function createServices(
   });
   const reload = createSettingsReload({
     read: (site) => readSiteSettings(settings, site),
-    sites,
+    sites: sites,
     mutex,
     logger,
     onChanged(site) {
@@ -128,7 +128,7 @@ export async function createServices(
   feed.subscribe(reload.reload);
 
   return {
-    ...{ config, siteList, clock, logger, languages, db, feed, mutex, sites, live, connectors },
+    ...{ config, siteList, clock, logger, languages, db, feed, mutex, sites: sites, snapshots, connectors: connectors },
     loadSites: load,
     wordpress: connectors.client,
     sessions: createSessions({ client: connectors.client, clock }),

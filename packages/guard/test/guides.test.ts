@@ -25,7 +25,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'apache-tls.conf': 'packages/guard/test/front-proxies.test.ts',
   'apache-wordpress.conf': `${INSTALLS}/other-web-servers.test.ts`,
   'haproxy.cfg': 'packages/guard/test/front-proxies.test.ts',
-  'nginx-tls.conf': 'packages/guard/test/files-of-the-front.test.ts',
+  'nginx-tls.conf': 'packages/guard/test/static-files-of-the-proxy.test.ts',
   'nginx-wordpress-cache.conf': `${INSTALLS}/other-web-servers.test.ts`,
   'nginx-wordpress.conf': `${INSTALLS}/server-behind.test.ts`,
   'varnish.vcl': `${INSTALLS}/other-web-servers.test.ts`,

@@ -350,24 +350,24 @@ describe('the rules hold for raw targets', () => {
   });
 
   it('wrong passwords count at the login', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
     const guess = (password: string) => {
       const body = `log=owner&pwd=${password}`;
       const type = 'Content-Type: application/x-www-form-urlencoded';
       const head = closing(`POST /wp-login.php?x=${E8} HTTP/1.1\r\n${type}\r\nContent-Length: ${body.length}`);
-      return new RawClient(gate.port).send(head + body).end();
+      return new RawClient(gateway.port).send(head + body).end();
     };
     for (let n = 0; n < 6; n++) await guess(`wrong${n}`);
-    expect(gate.wordpress.checks).toHaveLength(3);
+    expect(gateway.wordpress.checks).toHaveLength(3);
     expect(toStatus(await guess(PASSWORD))).not.toBe(302);
-    expect(gate.wordpress.checks).toHaveLength(3);
+    expect(gateway.wordpress.checks).toHaveLength(3);
   });
 
   it('a hidden login stays hidden', async () => {
-    const gate = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: 'join' } });
-    gate.wordpress.custom = true;
+    const gateway = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: 'join' } });
+    gateway.wordpress.custom = true;
     const look = async (path: string) => {
-      const received = await new RawClient(gate.port).send(closing(`GET ${path} HTTP/1.1`)).end();
+      const received = await new RawClient(gateway.port).send(closing(`GET ${path} HTTP/1.1`)).end();
       return [toStatus(received), toBody(received).replace(/\/[^ ]*\?%C3%A9/, '<path>')];
     };
     const missing = await look(`/xy-abcde.php?${E8}`);

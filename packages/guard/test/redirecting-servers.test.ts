@@ -6,7 +6,7 @@ import { runInChild } from './support/command-line.js';
 import { recordedLog } from './support/log-lines.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
-import { byHttpsAlone, forHost, webServer } from './support/web-server-behind.js';
+import { byHttpsAlone, forHost, webServer } from './support/upstream-server.js';
 
 const proxies = { trustedProxies: ['127.0.0.1'] };
 /** A visit of a.example by https, as the proxy in front of guard hands it on. */

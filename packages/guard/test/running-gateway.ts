@@ -36,7 +36,7 @@ export interface TestGateway {
   /** 0 for a Unix socket. */
   readonly port: number;
   readonly server: Gateway;
-  readonly live: LiveSnapshots;
+  readonly snapshots: LiveSnapshots;
   readonly signals: Signal[];
   /** What was left for the Activity Log, in order. */
   readonly visits: RecordedVisit[];
@@ -68,7 +68,7 @@ const noSecondFactor: SecondFactor = { begin: ({ response }) => void response.de
 
 /** The gateway on a real socket in front of `upstream`, closed with the test. */
 export async function startGateway(upstream: number | string, options: GatewayOptions = {}): Promise<TestGateway> {
-  const live = new LiveSnapshots();
+  const snapshots = new LiveSnapshots();
   const signals: Signal[] = [];
   const visits: RecordedVisit[] = [];
   const origins: (string | null)[] = [];
@@ -102,7 +102,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
     logLevel: 'silent',
   };
   const rule: TestGateway['rule'] = ({ blocked = [], options: changed = {}, language = english }) => {
-    const policy = compileSnapshot({
+    const snapshot = compileSnapshot({
       options: { ...OFF, ...changed },
       paths: defaultSitePaths,
       blocked: toVisitorSet(blocked),
@@ -110,13 +110,13 @@ export async function startGateway(upstream: number | string, options: GatewayOp
       timeZone: 'UTC',
       language,
     });
-    for (const site of sites) live.swap(site.id, policy);
+    for (const site of sites) snapshots.swap(site.id, snapshot);
   };
   rule({});
   const logger = options.logger ?? recentLogger();
   const server = createGateway({
     config,
-    live,
+    snapshots: snapshots,
     api: options.api ?? ((_request, response) => void response.end('api')),
     logger,
     clock: Date.now,
@@ -158,7 +158,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
   const bound = await server.listen();
   const port = 'port' in bound ? bound.port : 0;
   onTestFinished(() => server.close());
-  return { port, server, live, signals, visits, origins, rule };
+  return { port, server, snapshots: snapshots, signals, visits, origins, rule };
 }
 
 /** A web server in WordPress's place. */

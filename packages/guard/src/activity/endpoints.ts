@@ -72,7 +72,7 @@ export function activityEndpoints(
   );
   const { visitors, users } = createVisitorFlags(sites, protectedAddresses);
   const isAnonymized = (site: SiteId) => sites.get(site).settings.log.anonymize_addresses === 1;
-  const blocks = createCurrentBlocks({ sites, store: blocked, lockedUntil: login.lockedUntil, clock });
+  const blocks = createCurrentBlocks({ sites: sites, store: blocked, lockedUntil: login.lockedUntil, clock });
   const findBlock = async (site: SiteId, name: string) => (await blocks.find(site, [name])).get(name) ?? null;
   const toBlockResponse = async (site: SiteId, value: 0 | 1, { name, message }: AddressOutcome) => ({
     data: { block: value, current: await findBlock(site, name) },

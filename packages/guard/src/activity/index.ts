@@ -61,7 +61,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
 
     const blocklist = createBlocklistSync({
       store: sqlBlocklistStore(db, preloaded),
-      sites,
+      sites: sites,
       mutex,
       logger,
       onUsers: connectors.reconcilePolicy,

@@ -192,38 +192,38 @@ export class ListCursors {
 
   /** Where a page begins, or null for a list that is not being read. */
   findPosition(key: string, page: number, pageRows: number, now: number): ListPosition | null {
-    const reading = this.#reading(key, now);
-    if (reading === null) return null;
+    const list = this.#getOpen(key, now);
+    if (list === null) return null;
     let known = 0;
-    for (const end of reading.ends.keys()) if (end < page && end > known) known = end;
-    const before = reading.ends.get(known) ?? null;
-    return { anchor: reading.anchor, before, skip: (page - 1 - known) * pageRows };
+    for (const end of list.ends.keys()) if (end < page && end > known) known = end;
+    const before = list.ends.get(known) ?? null;
+    return { anchor: list.anchor, before, skip: (page - 1 - known) * pageRows };
   }
 
   /** Notes where a page ended. */
   recordPageEnd(key: string, anchor: number, page: number, last: number, now: number): void {
-    const reading = this.#reading(key, now);
-    if (reading === null || reading.anchor !== anchor) return;
-    setBounded(reading.ends, page, last, ENDS_MAX);
+    const list = this.#getOpen(key, now);
+    if (list === null || list.anchor !== anchor) return;
+    setBounded(list.ends, page, last, ENDS_MAX);
   }
 
   /** How many rows the list has, when they were counted at this anchor. */
   getCount(key: string, anchor: number, now: number): Counted | null {
-    const reading = this.#reading(key, now);
-    return reading?.anchor === anchor ? reading.counted : null;
+    const list = this.#getOpen(key, now);
+    return list?.anchor === anchor ? list.counted : null;
   }
 
   recordCount(key: string, anchor: number, counted: Counted, now: number): void {
-    const reading = this.#reading(key, now);
-    if (reading?.anchor === anchor) reading.counted = counted;
+    const list = this.#getOpen(key, now);
+    if (list?.anchor === anchor) list.counted = counted;
   }
 
-  #reading(key: string, now: number): OpenList | null {
-    const reading = this.#lists.get(key);
-    if (reading === undefined || Math.abs(now - reading.at) > FORGET_MS) return null;
-    reading.at = now;
+  #getOpen(key: string, now: number): OpenList | null {
+    const list = this.#lists.get(key);
+    if (list === undefined || Math.abs(now - list.at) > FORGET_MS) return null;
+    list.at = now;
     this.#lists.delete(key);
-    this.#lists.set(key, reading);
-    return reading;
+    this.#lists.set(key, list);
+    return list;
   }
 }

@@ -61,7 +61,7 @@ export function createLazyApi(create: () => Promise<Api>, logger: Pick<Logger, '
   };
 }
 
-const NOT_MADE = 'The API can’t be made; the gate itself goes on.';
+const NOT_MADE = 'The API can’t be made; the gateway itself goes on.';
 
 function refuse(request: IncomingMessage, response: ServerResponse): void {
   const failure = toFailure(new ApiError('internal'));

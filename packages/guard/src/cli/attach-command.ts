@@ -14,11 +14,11 @@ import type { SiteId } from '../site.js';
 import { type AttachedSite, attachVerified, type VerifiedSite } from './attach.js';
 import { type Command, CommandError, checked, readOptions, required, UsageError } from './command.js';
 import { readConfig } from './config-store.js';
-import { toUnverifiedText } from './connector-place.js';
+import { toUnverifiedText } from './connector-location.js';
 import { attachByHand } from './manual-install.js';
 import { prepareRelease } from './prepare-release.js';
 import { printServed } from './running-guard.js';
-import { toRealAddressAdvice } from './server-behind.js';
+import { toRealAddressAdvice } from './upstream-server.js';
 
 export const attachCommand: Command = {
   name: 'sites add',

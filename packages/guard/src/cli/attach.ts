@@ -24,7 +24,7 @@ import {
   removeMisplaced,
   toPage,
   verifyLocation,
-} from './connector-place.js';
+} from './connector-location.js';
 import { enterRelease, isSameRelease, type Release, readReleases, toUsualMuPlugins } from './releases.js';
 import { findRetiredIn, forgetRetired } from './retired-sites.js';
 import {

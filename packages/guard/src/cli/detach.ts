@@ -10,7 +10,7 @@ import { SiteFilesError, type SiteResults } from '../wordpress/site-files.js';
 import { type Command, CommandError, readOptions, required, UsageError } from './command.js';
 import { readConfig, updateConfig } from './config-store.js';
 import { fileRecord } from './connector-files.js';
-import { readStoredFacts } from './connector-place.js';
+import { readStoredFacts } from './connector-location.js';
 import { type ErasedRows, eraseSite, printErased } from './erase.js';
 import { deleteReleases, forgetFormerReleases, readReleases, toUsualMuPlugins } from './releases.js';
 import { removeFromRelease } from './remove-connector.js';

@@ -2,9 +2,10 @@
  * What `doctor` concludes from what it has seen of a site: pure rules over plain data. Every text says what is wrong, and
  * `advice` what to do.
  */
-import { describeCachePastGuard, toUpstreamServerWarnings } from './server-behind.js';
+
 import { sharedAdvice } from './shared-connector.js';
 import type { SiteStatus, StatusReport } from './status.js';
+import { describeCachePastGuard, toUpstreamServerWarnings } from './upstream-server.js';
 
 /** Parts of a site that are looked at, in the order in which they are told. */
 export type CheckName =

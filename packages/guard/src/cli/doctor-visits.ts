@@ -11,7 +11,7 @@ import {
 } from '../wordpress/site-origin.js';
 import type { DirectResponse } from './doctor-checks.js';
 import type { PlainResponse, PublicResponse } from './doctor-visit-checks.js';
-import { CONNECTOR_REFUSAL } from './server-behind-visits.js';
+import { CONNECTOR_REFUSAL } from './upstream-server-visits.js';
 import { type ConnectTo, type VisitResponse, visit } from './visit.js';
 
 /** How guard saw a visit, or what responded in its place. */

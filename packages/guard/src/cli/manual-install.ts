@@ -9,7 +9,6 @@ import { updateConfig } from './config-store.js';
 import { findConnectorSources, readConnector, toIncludingLoader } from './connector-files.js';
 import { toUsualMuPlugins } from './releases.js';
 import { forgetRetired } from './retired-sites.js';
-import { toRealAddressAdvice } from './server-behind.js';
 import {
   newSiteId,
   refuseTakenHosts,
@@ -18,6 +17,7 @@ import {
   siteSecret,
   takeUp,
 } from './site-entry.js';
+import { toRealAddressAdvice } from './upstream-server.js';
 
 /** A site whose files the operator puts in place: its code can't be written, or is on another machine. */
 export interface ManualSite {

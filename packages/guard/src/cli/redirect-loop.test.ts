@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
-import { byHttpsAlone, webServer } from '../../test/support/web-server-behind.js';
+import { byHttpsAlone, webServer } from '../../test/support/upstream-server.js';
 import { visitDirectly } from './doctor-visits.js';
 import { findRedirectLoop } from './redirect-loop.js';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { preloadBlocks } from '../activity/blocklist/preload-blocklist.js';
 import type { Config, ConfiguredSites, LiveConfig } from '../config/config.js';
 import { ConfigError, type ConfigSource, configWrittenAt, loadConfig } from '../config/load-config.js';
-import { loadConfigInThread } from '../config/load-config-beside.js';
+import { loadConfigInThread } from '../config/load-config-in-thread.js';
 import { createLogger, type Logger } from '../lib/logger.js';
 import { limitHeapGrowth } from '../lib/process-tuning.js';
 import { createServiceState } from '../lib/service-state.js';

@@ -26,7 +26,6 @@ import {
   type SiteResults,
   type SiteTask,
 } from '../wordpress/site-files.js';
-import { queryMuPluginsFolder } from './ask-folder.js';
 import {
   type Connector,
   findConnectorSources,
@@ -52,6 +51,7 @@ import {
   within,
   withinIfThere,
 } from './open-site.js';
+import { queryMuPluginsFolder } from './query-mu-plugins-folder.js';
 import { findSharedFault } from './shared-connector.js';
 import {
   examineSharedKey,

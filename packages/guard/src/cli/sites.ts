@@ -6,7 +6,7 @@ import type { SiteId } from '../site.js';
 import { type AttachOptions, attachVerified } from './attach.js';
 import { type Command, CommandError, readArguments, readOptions, required, UsageError } from './command.js';
 import { readConfig } from './config-store.js';
-import { toUnverifiedText } from './connector-place.js';
+import { toUnverifiedText } from './connector-location.js';
 import { printServed } from './running-guard.js';
 
 const dataDirOption = { 'data-dir': { type: 'string' } } as const;

@@ -31,8 +31,8 @@ import { toNamedHost } from '../wordpress/site-origin.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
 import { describeRedirectLoop, findRedirectLoop } from './redirect-loop.js';
 import { findNewRelease } from './releases.js';
-import { toUpstreamServerWarnings, type UpstreamServer } from './server-behind.js';
-import { inspectUpstreamServer, toLocalServer } from './server-behind-visits.js';
+import { toUpstreamServerWarnings, type UpstreamServer } from './upstream-server.js';
+import { inspectUpstreamServer, toLocalServer } from './upstream-server-visits.js';
 
 /** Sites that are asked at the same time. Each question starts a WordPress. */
 const SITES_AT_ONCE = 32;

@@ -22,10 +22,10 @@ export function serveDecoy404(
   response: ServerResponse,
   responder: Responder,
 ): void {
-  const { site, policy } = allowed;
+  const { site, snapshot } = allowed;
   const requested = allowed.uri ?? allowed.target;
   const requestId = gateway.createRequestId();
-  const decoy = toDecoyTarget(requested, policy.login.hiddenNames, deriveDecoyKey(site.config.secret, requestId));
+  const decoy = toDecoyTarget(requested, snapshot.login.hiddenNames, deriveDecoyKey(site.config.secret, requestId));
   // The custom login address is a missing page to WordPress. Any other page may redirect anonymous clients to the login and
   // has no name to disguise, so a sibling of it is requested.
   const isCustomLogin = allowed.loginRoute === 'login' || allowed.loginRoute === 'signup';
@@ -37,8 +37,16 @@ export function serveDecoy404(
   }
   const { method, address, now } = allowed.facts;
   const { path, query } = missing;
-  const facts = toRequestFacts({ method, address, now, path, query, paths: policy.paths, credentials: allowed.facts });
-  const verdict = policy.evaluate(facts, gateway.onRuleError);
+  const facts = toRequestFacts({
+    method,
+    address,
+    now,
+    path,
+    query,
+    paths: snapshot.paths,
+    credentials: allowed.facts,
+  });
+  const verdict = snapshot.evaluate(facts, gateway.onRuleError);
   if (isFinal(verdict) || needsStaffCheck(verdict)) {
     responder.page(verdict.refusal.page, verdict.rule);
     return;
@@ -55,7 +63,7 @@ export function serveDecoy404(
     address,
     target,
     toForwardedClient: () => toForwardedClient(allowed, requestId, gateway.clock(), context, more),
-    strippedHeaders: new Set([...(policy.stripRequestHeaders(facts, gateway.onRuleError) ?? []), ...BODY_HEADERS]),
+    strippedHeaders: new Set([...(snapshot.stripRequestHeaders(facts, gateway.onRuleError) ?? []), ...BODY_HEADERS]),
     timeoutMs: site.timeoutMs,
     idleMs: gateway.idleMs,
     expectsContinue: false,

@@ -16,7 +16,7 @@ import type { Range } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import { toUpstreamAddress, toUpstreamAuthority } from '../lib/socket-address.js';
 import type { PageName } from '../pages/visitor-pages.js';
-import { evaluateReadings } from '../rules/doubtful-paths.js';
+import { evaluateInterpretations } from '../rules/doubtful-paths.js';
 import type { LoginRoute } from '../rules/login-policy.js';
 import { isFinal, type LiveSnapshots, type Snapshot, type Verdict } from '../rules/snapshot.js';
 import type { SiteFacts, SiteId } from '../site.js';
@@ -27,7 +27,7 @@ import type { RoutedSite, SiteRouter } from './site-router.js';
 
 export interface EvaluateContext {
   readonly router: SiteRouter;
-  readonly live: LiveSnapshots;
+  readonly snapshots: LiveSnapshots;
   readonly trusted: TrustedProxies;
   /** Lower-case names of address headers that trusted proxies may pass on. */
   readonly trustedHeaders: ReadonlySet<string>;
@@ -57,14 +57,14 @@ export type Decision =
       readonly site: RoutedSite | null;
       readonly host: string;
       readonly address: Address;
-      readonly policy: Snapshot;
+      readonly snapshot: Snapshot;
       /** Null when the request could not be read. */
       readonly facts: RequestFacts | null;
     }
   | {
       readonly kind: 'allow';
       readonly site: RoutedSite;
-      readonly policy: Snapshot;
+      readonly snapshot: Snapshot;
       readonly facts: RequestFacts;
       readonly loginRoute: LoginRoute;
       /** What refuses the request unless the response shows that it is harmless; else null. */
@@ -105,14 +105,23 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   const target = readRequestTarget(request, context.targetBytes);
   if (!target.ok) {
     const { page, reason } = target;
-    const policy = getFallbackPolicy(context);
-    return { kind: 'refuse', page, rule: `ambiguous:${reason}`, site: null, host: '', address, policy, facts: null };
+    const snapshot = getFallbackPolicy(context);
+    return {
+      kind: 'refuse',
+      page,
+      rule: `ambiguous:${reason}`,
+      site: null,
+      host: '',
+      address,
+      snapshot: snapshot,
+      facts: null,
+    };
   }
   const { host } = target;
   const site = context.router.find(host);
   if (site === null) return refuseUnknownHost(context, host, address);
   if ('quarantined' in site) {
-    const policy = context.live.get(site.quarantined.id);
+    const snapshot = context.snapshots.get(site.quarantined.id);
     return {
       kind: 'refuse',
       page: 'unavailable',
@@ -120,7 +129,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
       site: null,
       host,
       address,
-      policy,
+      snapshot: snapshot,
       facts: null,
     };
   }
@@ -142,31 +151,49 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     if (standing === 'foreign') return refuseUnknownHost(context, host, address);
     isHostProved = standing !== null;
   }
-  const policy = context.live.get(site.config.id);
+  const snapshot = context.snapshots.get(site.config.id);
   const canonical = toCanonicalPath(target.target);
   if (!canonical.ok) {
     const rule = `ambiguous:${canonical.reason}`;
-    return { kind: 'refuse', page: 'bad-request', rule, site, host, address, policy, facts: null };
+    return { kind: 'refuse', page: 'bad-request', rule, site, host, address, snapshot: snapshot, facts: null };
   }
   if (hasOversizedOrigin(request)) {
-    return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:origin', site, host, address, policy, facts: null };
+    return {
+      kind: 'refuse',
+      page: 'bad-request',
+      rule: 'ambiguous:origin',
+      site,
+      host,
+      address,
+      snapshot: snapshot,
+      facts: null,
+    };
   }
   const { path, query } = canonical;
   let { doubt } = canonical;
   const method = request.method as string;
-  const { paths, signedXmlRpc } = policy;
+  const { paths, signedXmlRpc } = snapshot;
   const now = context.clock();
-  const credentials = readCredentials(request, policy.sessionCookies);
+  const credentials = readCredentials(request, snapshot.sessionCookies);
   // Object spread here and below would cost more than all the rules together (docs/benchmarks.md, P2).
   let facts = toRequestFacts({ method, address, paths, signedXmlRpc, now, credentials, path, query });
   if (facts.query.isAmbiguous('rest_route')) {
-    return { kind: 'refuse', page: 'bad-request', rule: 'ambiguous:two-routes', site, host, address, policy, facts };
+    return {
+      kind: 'refuse',
+      page: 'bad-request',
+      rule: 'ambiguous:two-routes',
+      site,
+      host,
+      address,
+      snapshot: snapshot,
+      facts,
+    };
   }
-  let loginRoute = policy.login.getRoute(facts);
+  let loginRoute = snapshot.login.getRoute(facts);
   const { secret } = site.config;
   const { cookie } = request.headers;
-  const requestId = policy.login.hasCustomUrl ? context.createRequestId() : '';
-  let decoy = findDecoy({ policy, loginRoute, target: target.target, now, secret, cookie }, requestId);
+  const requestId = snapshot.login.hasCustomUrl ? context.createRequestId() : '';
+  let decoy = findDecoy({ snapshot: snapshot, loginRoute, target: target.target, now, secret, cookie }, requestId);
   if (decoy !== null) {
     // From here on rules and WordPress see a request for the decoy.
     const missing = toCanonicalPath(decoy.target);
@@ -176,18 +203,18 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     }
     loginRoute = 'other';
   }
-  let openVerdict = policy.evaluate(facts, context.onRuleError);
+  let openVerdict = snapshot.evaluate(facts, context.onRuleError);
   if (isFinal(openVerdict)) {
     const { rule, refusal } = openVerdict;
-    return { kind: 'refuse', page: refusal.page, rule, site, host, address, policy, facts };
+    return { kind: 'refuse', page: refusal.page, rule, site, host, address, snapshot: snapshot, facts };
   }
   if (doubt !== null) {
     const toFacts = (other: CanonicalPath): RequestFacts =>
       toRequestFacts({ method, address, paths, signedXmlRpc, now, credentials, path: other, query });
-    const other = evaluateReadings(policy, { doubt, facts, loginRoute, toFacts }, context.onRuleError);
+    const other = evaluateInterpretations(snapshot, { doubt, facts, loginRoute, toFacts }, context.onRuleError);
     if (other === 'refuse') {
       const rule = `ambiguous:${doubt.reason}`;
-      return { kind: 'refuse', page: 'bad-request', rule, site, host, address, policy, facts };
+      return { kind: 'refuse', page: 'bad-request', rule, site, host, address, snapshot: snapshot, facts };
     }
     if (other === 'hidden') {
       decoy = toPlainDecoy(target.target, deriveDecoyKey(secret, requestId));
@@ -198,18 +225,18 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     } else openVerdict ??= other;
   }
   const oversized = loginRoute === 'login' || loginRoute === 'signup' ? findOversizedLoginField(facts, query) : null;
-  if (oversized !== null) return { kind: 'refuse', ...oversized, site, host, address, policy, facts };
+  if (oversized !== null) return { kind: 'refuse', ...oversized, site, host, address, snapshot: snapshot, facts };
   const scheme = proxied
     ? readForwardedScheme(joinLines(request.headers['x-forwarded-proto']), hop, peer.scheme)
     : peer.scheme;
-  const isCustomLogin = policy.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup');
+  const isCustomLogin = snapshot.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup');
   const replaced = isCustomLogin
-    ? toLoginTarget(policy, loginRoute as 'login' | 'signup', facts, query)
+    ? toLoginTarget(snapshot, loginRoute as 'login' | 'signup', facts, query)
     : (decoy?.target ?? null);
   return {
     kind: 'allow',
     site,
-    policy,
+    snapshot,
     facts,
     loginRoute,
     openVerdict,
@@ -231,12 +258,21 @@ const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'] as const
 
 /** The decision for a host that is no site's. */
 export function refuseUnknownHost(
-  context: Pick<EvaluateContext, 'live' | 'router'>,
+  context: Pick<EvaluateContext, 'snapshots' | 'router'>,
   host: string,
   address: Address,
 ): Extract<Decision, { kind: 'refuse' }> {
-  const policy = getFallbackPolicy(context);
-  return { kind: 'refuse', page: 'not-found', rule: 'unknown-host', site: null, host, address, policy, facts: null };
+  const snapshot = getFallbackPolicy(context);
+  return {
+    kind: 'refuse',
+    page: 'not-found',
+    rule: 'unknown-host',
+    site: null,
+    host,
+    address,
+    snapshot: snapshot,
+    facts: null,
+  };
 }
 
 /** What is known of a host; null when the web server behind has to be asked. Passes while the site has no name. */
@@ -272,14 +308,14 @@ export function isNamedHost(context: EvaluateContext, site: RoutedSite, host: st
   return context.router.isNamed(host) && context.router.find(host) === site;
 }
 
-/** The policy for a response that belongs to no site: that of the only site, else the defaults. */
-function getFallbackPolicy({ live, router }: Pick<EvaluateContext, 'live' | 'router'>): Snapshot {
-  return live.get(router.only?.config.id ?? '');
+/** The snapshot for a response that belongs to no site: that of the only site, else the defaults. */
+function getFallbackPolicy({ snapshots, router }: Pick<EvaluateContext, 'snapshots' | 'router'>): Snapshot {
+  return snapshots.get(router.only?.config.id ?? '');
 }
 
 /** What decides whether a login must stay hidden. */
 export interface LoginApproach {
-  readonly policy: Snapshot;
+  readonly snapshot: Snapshot;
   readonly loginRoute: LoginRoute;
   readonly target: string;
   readonly secret: string;
@@ -293,13 +329,13 @@ export interface LoginApproach {
  * @param requestId id of the request to WordPress, from which the decoy's key is derived
  */
 export function findDecoy(approach: LoginApproach, requestId: string): Decoy | null {
-  const { policy, loginRoute, target } = approach;
-  if (!policy.login.hasCustomUrl) return null;
+  const { snapshot, loginRoute, target } = approach;
+  if (!snapshot.login.hasCustomUrl) return null;
   // In Away Mode no request for wp-admin reaches WordPress, which alone can verify a session cookie.
-  const forKnown = loginRoute === 'asset' || (loginRoute === 'admin' && policy.login.away(approach.now).away);
+  const forKnown = loginRoute === 'asset' || (loginRoute === 'admin' && snapshot.login.away(approach.now).away);
   const hidden =
     loginRoute === 'hidden' || (forKnown && !isKnownBrowser(approach.secret, approach.cookie, approach.now));
-  return hidden ? toDecoyTarget(target, policy.login.hiddenNames, deriveDecoyKey(approach.secret, requestId)) : null;
+  return hidden ? toDecoyTarget(target, snapshot.login.hiddenNames, deriveDecoyKey(approach.secret, requestId)) : null;
 }
 
 /** The target of WordPress's script behind a custom address. The connector ensures that a sign-up stays a sign-up. */

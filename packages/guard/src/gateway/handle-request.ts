@@ -86,7 +86,8 @@ function handleDecision(
   const { sharedConnector } = decision.site.config;
   const asset = sharedConnector === undefined ? null : toAssetName(decision);
   if (sharedConnector !== undefined && asset !== null) {
-    const editHeaders = (headers: string[]) => decision.policy.editResponseHeaders(facts, headers, gateway.onRuleError);
+    const editHeaders = (headers: string[]) =>
+      decision.snapshot.editResponseHeaders(facts, headers, gateway.onRuleError);
     void gateway.sharedAssets.find(sharedConnector, asset).then((found) => {
       if (response.destroyed) return;
       if (found === null) handleAllowed(gateway, decision, current);
@@ -207,7 +208,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
   allow(context: LoginContext | null, hook: ResponseHook | null): void {
     const { gateway, allowed } = this;
     const { request, response, peer, responder, requestId, time, expectsContinue } = this.arrived;
-    const { site, policy, facts, openVerdict } = allowed;
+    const { site, snapshot, facts, openVerdict } = allowed;
     const { cookie } = request.headers;
     this.#hook = hook;
     this.#isAway = context?.why === 'away';
@@ -230,7 +231,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
       address: allowed.address,
       target: allowed.target,
       toForwardedClient: () => toForwardedClient(allowed, requestId, gateway.clock(), context, more),
-      strippedHeaders: policy.stripRequestHeaders(facts, gateway.onRuleError),
+      strippedHeaders: snapshot.stripRequestHeaders(facts, gateway.onRuleError),
       timeoutMs: site.timeoutMs,
       idleMs: gateway.idleMs,
       expectsContinue,
@@ -244,13 +245,13 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
       onResponse: (status) => {
         const { signal } = this;
         if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
-        if (isSignedIn(signal)) gateway.sessions.add(site.config.id, cookie, policy.sessionCookies, time);
+        if (isSignedIn(signal)) gateway.sessions.add(site.config.id, cookie, snapshot.sessionCookies, time);
         // A wrong password is listed, whoever sent it.
         if (responder.hasFailed()) responder.record(status, null);
         else if (isSignedIn(signal)) return;
         else if (
           status === CLIENT_CLOSED_REQUEST &&
-          gateway.sessions.has(site.config.id, cookie, policy.sessionCookies, time)
+          gateway.sessions.has(site.config.id, cookie, snapshot.sessionCookies, time)
         )
           return;
         else if (!(signal.kind === 'missing' && isStaticFile(facts))) responder.record(status, null);
@@ -370,10 +371,10 @@ function handleApiRequest(
   const { config } = allowed.site;
   const { cookie } = request.headers;
   let isConfirmed = false;
-  const isRegisteredUser = gateway.sessions.has(config.id, cookie, allowed.policy.sessionCookies, time);
+  const isRegisteredUser = gateway.sessions.has(config.id, cookie, allowed.snapshot.sessionCookies, time);
   prepareOwnResponse(gateway, allowed, response, (status) => {
     // A registered user may send an expired nonce, or close the connection before WordPress confirms the session.
-    if (!isConfirmed && !gateway.sessions.has(config.id, cookie, allowed.policy.sessionCookies, time)) record(status);
+    if (!isConfirmed && !gateway.sessions.has(config.id, cookie, allowed.snapshot.sessionCookies, time)) record(status);
   });
   gateway.api(request, response, {
     site: config,
@@ -387,7 +388,7 @@ function handleApiRequest(
     isRegisteredUser,
     onRegisteredUser() {
       isConfirmed = true;
-      gateway.sessions.add(config.id, cookie, allowed.policy.sessionCookies, time);
+      gateway.sessions.add(config.id, cookie, allowed.snapshot.sessionCookies, time);
     },
   });
 }
@@ -401,7 +402,7 @@ const NO_ROUTE = JSON.stringify({
 
 function sendRouteNotFound(
   { onRuleError }: GatewayContext,
-  { policy, facts }: Allowed,
+  { snapshot, facts }: Allowed,
   response: ServerResponse,
 ): void {
   const headers = [
@@ -409,7 +410,7 @@ function sendRouteNotFound(
     ...['Content-Length', String(NO_ROUTE.length)],
     ...['Cache-Control', 'no-store'],
   ];
-  policy.editResponseHeaders(facts, headers, onRuleError);
+  snapshot.editResponseHeaders(facts, headers, onRuleError);
   response.writeHead(404, headers);
   response.end(NO_ROUTE);
 }

@@ -3,9 +3,9 @@ import { rawSocket, startLoginGateway } from '../../test/support/login-gateway.j
 
 const hiddenGate = async () => {
   const login_url = { type: 'custom', login: 'my-door', signup: 'join/us' } as const;
-  const gate = await startLoginGateway({ login_url });
-  gate.wordpress.custom = true;
-  return gate;
+  const gateway = await startLoginGateway({ login_url });
+  gateway.wordpress.custom = true;
+  return gateway;
 };
 
 /** All that comes back for the wish to talk WebSocket, but the time. */
@@ -29,8 +29,8 @@ function withoutSizes(text: string): string {
 
 describe('with a custom login address', () => {
   it('a WebSocket handshake is no way around it', async () => {
-    const gate = await hiddenGate();
-    const socket = rawSocket(gate.port);
+    const gateway = await hiddenGate();
+    const socket = rawSocket(gateway.port);
     const answer = new Promise<string>((resolve) => {
       let text = '';
       socket.on('data', (data) => {
@@ -45,7 +45,7 @@ describe('with a custom login address', () => {
     expect(response).toMatch(/^HTTP\/1\.1 404 /);
     expect(response).toContain('nothing at');
     expect(response).toContain('/wp-login.php');
-    expect(gate.wordpress.reached[0]?.url).not.toContain('login');
+    expect(gateway.wordpress.reached[0]?.url).not.toContain('login');
   });
 
   for (const [path, beside] of [
@@ -54,10 +54,10 @@ describe('with a custom login address', () => {
     ['/members', '/xyzabcd'],
   ] as const) {
     it(`a WebSocket handshake at ${path} gets, byte for byte, what one beside it gets`, async () => {
-      const gate = await hiddenGate();
+      const gateway = await hiddenGate();
       for (const version of ['1.1', '1.0']) {
-        const at = await handshake(gate.port, path, version);
-        const there = await handshake(gate.port, beside, version);
+        const at = await handshake(gateway.port, path, version);
+        const there = await handshake(gateway.port, beside, version);
         // The missing page shows the address; one in place of a page that leads to a login shows that of another.
         const named = (text: string): string => text.replace(/(nothing at (?:\r\n)?)\S+/, '$1<path>');
         expect(named(at)).toBe(named(there));

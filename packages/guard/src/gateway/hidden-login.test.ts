@@ -6,9 +6,12 @@ const SLUG = 'my-door';
 const SIGNUP = 'join/us';
 
 const hiddenGate = async (more = {}, site = {}) => {
-  const gate = await startLoginGateway({ login_url: { type: 'custom', login: SLUG, signup: SIGNUP }, ...more }, site);
-  gate.wordpress.custom = true;
-  return gate;
+  const gateway = await startLoginGateway(
+    { login_url: { type: 'custom', login: SLUG, signup: SIGNUP }, ...more },
+    site,
+  );
+  gateway.wordpress.custom = true;
+  return gateway;
 };
 
 /** What a visitor can compare: everything but the address itself, which the fake's missing page shows. */
@@ -79,12 +82,12 @@ const visitors: Record<string, RequestOptions> = {
 describe('with a custom login address', () => {
   for (const [who, options] of Object.entries(visitors)) {
     it(`${who} gets, for every spelling of every hidden page, what a missing path gets`, async () => {
-      const gate = await hiddenGate({ login_attempts: 0 });
+      const gateway = await hiddenGate({ login_attempts: 0 });
       for (const [path, name, missing] of [...pages, ...doubtfulPages]) {
         const page = path.replace('%s', name);
         const beside = path.replace('%s', missing);
-        const atPage = await gate.send(page, options);
-        expect(seen(atPage, page), page).toEqual(seen(await gate.send(beside, options), beside));
+        const atPage = await gateway.send(page, options);
+        expect(seen(atPage, page), page).toEqual(seen(await gateway.send(beside, options), beside));
         expect(atPage.headers.join('\n') + atPage.body, page).not.toMatch(/my-door|join\/us/);
       }
     });
@@ -92,14 +95,14 @@ describe('with a custom login address', () => {
 
   for (const [who, options] of Object.entries(visitors)) {
     it(`${who} costs WordPress's web server not one byte more at a hidden page than at a missing path`, async () => {
-      const gate = await hiddenGate({ login_attempts: 0 });
+      const gateway = await hiddenGate({ login_attempts: 0 });
       const query = `z=${'"'.repeat(3000)}`;
       for (const [path, name, missing] of pages) {
         if (path.includes('?')) continue;
         const reached = async (target: string) => {
-          gate.wordpress.reached.length = 0;
-          await gate.send(`${target}?${query}`, options);
-          return gate.wordpress.reached.map(({ bytes }) => bytes);
+          gateway.wordpress.reached.length = 0;
+          await gateway.send(`${target}?${query}`, options);
+          return gateway.wordpress.reached.map(({ bytes }) => bytes);
         };
         const [atPage, again] = await reached(path.replace('%s', name));
         const [beside] = await reached(path.replace('%s', missing));
@@ -111,73 +114,73 @@ describe('with a custom login address', () => {
   }
 
   it('a request that the web server itself finds too long looks so at a hidden page as well', async () => {
-    const gate = await hiddenGate({ login_attempts: 0 });
+    const gateway = await hiddenGate({ login_attempts: 0 });
     const options = { headers: { cookie: 'wordpress_logged_in_x=invented' } };
     for (const status of [400, 413, 414, 431]) {
-      gate.wordpress.lose = { status, when: 'always' };
-      const [at, beside] = [await gate.send('/wp-admin/', options), await gate.send('/xy-abcde/', options)];
+      gateway.wordpress.lose = { status, when: 'always' };
+      const [at, beside] = [await gateway.send('/wp-admin/', options), await gateway.send('/xy-abcde/', options)];
       expect(at.status).toBe(status);
       expect(seen(at, '/wp-admin/')).toEqual(seen(beside, '/xy-abcde/'));
     }
   });
 
   it('the order to refuse passwords goes with a request of any length, and takes few bytes', async () => {
-    const gate = await hiddenGate({ login_attempts: 3 });
-    for (let i = 0; i < 3; i++) await gate.send(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
+    const gateway = await hiddenGate({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gateway.send(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
     const right = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
     for (const target of [`/wp-admin/?z=${'"'.repeat(6500)}`, `/${'./'.repeat(3000)}wp-admin/?field`]) {
-      const checks = gate.wordpress.checks.length;
-      await gate.send(target, right);
-      const reached = gate.wordpress.reached.at(-1);
+      const checks = gateway.wordpress.checks.length;
+      await gateway.send(target, right);
+      const reached = gateway.wordpress.reached.at(-1);
       expect(reached?.context).toMatchObject({ login: 'refuse', why: 'locked' });
       expect(reached?.note).toBe('decoy context');
       expect(Math.max(...(reached?.bytes.slice(1) ?? []))).toBeLessThan(400);
-      expect(gate.wordpress.checks).toHaveLength(checks);
+      expect(gateway.wordpress.checks).toHaveLength(checks);
     }
   });
 
   it('so does the order of the Login Access list', async () => {
-    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
-    await gate.send(`/wp-admin/?field&z=${'"'.repeat(6500)}`, { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
-    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ login: 'refuse', why: 'access' });
-    expect(gate.wordpress.checks).toEqual([]);
+    const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
+    await gateway.send(`/wp-admin/?field&z=${'"'.repeat(6500)}`, { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
+    expect(gateway.wordpress.reached.at(-1)?.context).toEqual({ login: 'refuse', why: 'access' });
+    expect(gateway.wordpress.checks).toEqual([]);
   });
 
   it('the old registration looks missing, though WordPress has a rule of its own for it', async () => {
-    const gate = await hiddenGate();
+    const gateway = await hiddenGate();
     for (const page of ['/wp-register.php', '/blog/wp-register.php?x=1', '/WP-register.php/']) {
-      const response = await gate.send(page);
+      const response = await gateway.send(page);
       expect(response.status, page).toBe(404);
       expect(response.header('location'), page).toBeUndefined();
     }
   });
 
   it('no password is checked at a hidden page', async () => {
-    const gate = await hiddenGate();
-    await gate.send('/wp-login.php', { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
-    expect(gate.wordpress.checks).toEqual(['other']);
-    expect(gate.wordpress.reached[0]?.url).not.toContain('login');
+    const gateway = await hiddenGate();
+    await gateway.send('/wp-login.php', { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
+    expect(gateway.wordpress.checks).toEqual(['other']);
+    expect(gateway.wordpress.reached[0]?.url).not.toContain('login');
   });
 
   it('a locked address sees no more at a hidden page than at a missing path', async () => {
-    const gate = await hiddenGate({ login_attempts: 3 });
-    for (let i = 0; i < 3; i++) await gate.send(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
-    expect((await gate.send(`/${SLUG}`)).status).toBe(429);
+    const gateway = await hiddenGate({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gateway.send(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
+    expect((await gateway.send(`/${SLUG}`)).status).toBe(429);
     for (const options of [{}, { method: 'POST', body: 'log=owner&pwd=x' }]) {
-      const [at, beside] = [await gate.send('/wp-login.php', options), await gate.send('/xy-abcde.php', options)];
+      const [at, beside] = [await gateway.send('/wp-login.php', options), await gateway.send('/xy-abcde.php', options)];
       expect(seen(at, '/wp-login.php')).toEqual(seen(beside, '/xy-abcde.php'));
     }
   });
 
   it('an address that may not log in sees nothing at wp-admin either', async () => {
-    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
     const options = { headers: { cookie: 'wordpress_logged_in_x=1' } };
-    const at = await gate.send('/wp-admin/', options);
-    expect(seen(at, '/wp-admin/')).toEqual(seen(await gate.send('/xy-abcde/', options), '/xy-abcde/'));
+    const at = await gateway.send('/wp-admin/', options);
+    expect(seen(at, '/wp-admin/')).toEqual(seen(await gateway.send('/xy-abcde/', options), '/xy-abcde/'));
   });
 
   it('an address that may not log in can’t tell the slug from any other missing path', async () => {
-    const gate = await hiddenGate({ login_access: ['198.51.100.1'] });
+    const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
     const password = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
     for (const [slug, beside] of [
       ['/my-door', '/xy-abcd'],
@@ -185,110 +188,110 @@ describe('with a custom login address', () => {
       ['/join/us', '/join/xy'],
     ] as const) {
       for (const options of [{}, password, { method: 'HEAD' }, { headers: { cookie: 'wordpress_logged_in_x=1' } }]) {
-        const at = await gate.send(slug, options);
-        expect(seen(at, slug), slug).toEqual(seen(await gate.send(beside, options), beside));
+        const at = await gateway.send(slug, options);
+        expect(seen(at, slug), slug).toEqual(seen(await gateway.send(beside, options), beside));
         expect(at.status).toBe(404);
       }
     }
-    expect(gate.wordpress.checks).toEqual([]);
-    expect(gate.twoFactorCalls).toEqual([]);
+    expect(gateway.wordpress.checks).toEqual([]);
+    expect(gateway.twoFactorCalls).toEqual([]);
     // Roads that every WordPress has are refused without a word about logging in.
-    const program = await gate.send('/xmlrpc.php', {
+    const program = await gateway.send('/xmlrpc.php', {
       method: 'POST',
       body: PASSWORD,
       headers: { accept: 'text/html' },
     });
     expect(program.status).toBe(403);
     expect(program.body).not.toMatch(/log.?in/i);
-    expect((await gate.send('/my-door', { from: '198.51.100.1' })).body).toContain('login page');
+    expect((await gateway.send('/my-door', { from: '198.51.100.1' })).body).toContain('login page');
   });
 
   for (const spelling of ['/my-door', '/my-door/', '//my-door', '/My-DOOR', '/my%2ddoor', '/./my-door', '/my-door;x']) {
     it(`the login is served at ${spelling}`, async () => {
-      const gate = await hiddenGate();
-      const response = await gate.send(`${spelling}?action=lostpassword`);
+      const gateway = await hiddenGate();
+      const response = await gateway.send(`${spelling}?action=lostpassword`);
       expect(response.body).toBe(`login page, action lostpassword, seen as ${spelling}?action=lostpassword`);
-      const reached = gate.wordpress.reached[0];
+      const reached = gateway.wordpress.reached[0];
       expect(reached?.url).toBe('/wp-login.php?action=lostpassword');
       expect(reached?.context).toMatchObject({ page: 'login' });
     });
   }
 
   it('the registration is served at its own address, whatever the query asks', async () => {
-    const gate = await hiddenGate();
-    expect((await gate.send('/join/us?action=login')).body).toContain('action register');
-    expect(gate.wordpress.reached[0]?.context).toMatchObject({ page: 'signup' });
+    const gateway = await hiddenGate();
+    expect((await gateway.send('/join/us?action=login')).body).toContain('action register');
+    expect(gateway.wordpress.reached[0]?.context).toMatchObject({ page: 'signup' });
   });
 
   it('the address of the registration is a missing page while nobody may register', async () => {
-    const gate = await hiddenGate();
-    gate.wordpress.registration = false;
+    const gateway = await hiddenGate();
+    gateway.wordpress.registration = false;
     for (const options of [{}, { method: 'POST', body: 'user_login=x' }, { method: 'HEAD' }]) {
-      const at = await gate.send('/join/us', options);
-      expect(seen(at, '/join/us')).toEqual(seen(await gate.send('/join/xy', options), '/join/xy'));
+      const at = await gateway.send('/join/us', options);
+      expect(seen(at, '/join/us')).toEqual(seen(await gateway.send('/join/xy', options), '/join/xy'));
       expect(at.status).toBe(404);
     }
     // Without the custom page, WordPress itself says what is at the address.
-    expect(gate.wordpress.reached.filter(({ url }) => url === '/join/us')).toHaveLength(3);
+    expect(gateway.wordpress.reached.filter(({ url }) => url === '/join/us')).toHaveLength(3);
   });
 
   it('the sign-up of a network is another script; an account is activated with a key, and nothing shown without', async () => {
-    const gate = await hiddenGate({}, { multisite: true });
-    expect((await gate.send('/join/us?new=x')).body).toBe('sign-up of a network, seen as /join/us?new=x');
-    expect(gate.wordpress.reached.at(-1)?.url).toBe('/wp-signup.php?new=x');
-    expect((await gate.send('/wp-activate.php?key=right')).body).toBe('account activated');
+    const gateway = await hiddenGate({}, { multisite: true });
+    expect((await gateway.send('/join/us?new=x')).body).toBe('sign-up of a network, seen as /join/us?new=x');
+    expect(gateway.wordpress.reached.at(-1)?.url).toBe('/wp-signup.php?new=x');
+    expect((await gateway.send('/wp-activate.php?key=right')).body).toBe('account activated');
     for (const [path, beside] of [
       ['/wp-activate.php', '/xy-abcdefgh.php'],
       ['/wp-activate.php?key=wrong', '/xy-abcdefgh.php?key=wrong'],
       ['/wp-signup.php', '/xy-abcdef.php'],
     ] as const) {
-      expect(seen(await gate.send(path), path)).toEqual(seen(await gate.send(beside), beside));
+      expect(seen(await gateway.send(path), path)).toEqual(seen(await gateway.send(beside), beside));
     }
   });
 
   it('logging in by the slug works and counts', async () => {
-    const gate = await hiddenGate({ login_attempts: 3 });
-    const login = (password: string) => gate.send('/my-door', { method: 'POST', body: `log=owner&pwd=${password}` });
+    const gateway = await hiddenGate({ login_attempts: 3 });
+    const login = (password: string) => gateway.send('/my-door', { method: 'POST', body: `log=owner&pwd=${password}` });
     expect((await login(PASSWORD)).headers.join()).toContain('wordpress_logged_in_x');
     for (let i = 0; i < 3; i++) await login(`wrong${i}`);
     expect((await login(PASSWORD)).status).toBe(429);
-    expect(gate.wordpress.checks).toHaveLength(4);
+    expect(gateway.wordpress.checks).toHaveLength(4);
   });
 
   it('who came by the slug gets the login page’s styles, and still no admin page', async () => {
-    const gate = await hiddenGate();
-    const mark = (await gate.send('/my-door')).header('set-cookie')?.split(';')[0] as string;
+    const gateway = await hiddenGate();
+    const mark = (await gateway.send('/my-door')).header('set-cookie')?.split(';')[0] as string;
     expect(mark).toMatch(/^visit_mark=/);
     const headers = { cookie: mark };
-    expect((await gate.send('/wp-admin/css/login.min.css', { headers })).body).toBe('body{}');
-    expect((await gate.send('/wp-admin/', { headers })).status).toBe(404);
-    gate.advance(25 * 3600_000);
-    expect((await gate.send('/wp-admin/css/login.min.css', { headers })).status).toBe(404);
+    expect((await gateway.send('/wp-admin/css/login.min.css', { headers })).body).toBe('body{}');
+    expect((await gateway.send('/wp-admin/', { headers })).status).toBe(404);
+    gateway.advance(25 * 3600_000);
+    expect((await gateway.send('/wp-admin/css/login.min.css', { headers })).status).toBe(404);
   });
 
   it('a member with a session from before passes, and gets the mark for the styles', async () => {
-    const gate = await hiddenGate();
-    const response = await gate.send('/wp-admin/', { headers: { cookie: 'wordpress_logged_in_x=1' } });
+    const gateway = await hiddenGate();
+    const response = await gateway.send('/wp-admin/', { headers: { cookie: 'wordpress_logged_in_x=1' } });
     expect(response.body).toBe('admin page');
     const cookie = `wordpress_logged_in_x=1; ${response.header('set-cookie')?.split(';')[0]}`;
-    expect((await gate.send('/wp-admin/css/common.css', { headers: { cookie } })).body).toBe('body{}');
+    expect((await gateway.send('/wp-admin/css/common.css', { headers: { cookie } })).body).toBe('body{}');
   });
 
   it('an invented session cookie earns no mark at a page that only has the name of the admin folder', async () => {
-    const gate = await hiddenGate();
+    const gateway = await hiddenGate();
     for (const cookie of ['wordpress_logged_in_x=forged', 'wordpress_sec_x=forged']) {
-      const response = await gate.send('/news/wp-admin/', { headers: { cookie } });
+      const response = await gateway.send('/news/wp-admin/', { headers: { cookie } });
       expect(response.header('set-cookie')).toBeUndefined();
       expect(seen(response, '/news/wp-admin/')).toEqual(
-        seen(await gate.send('/news/xy-abcde/', { headers: { cookie } }), '/news/xy-abcde/'),
+        seen(await gateway.send('/news/xy-abcde/', { headers: { cookie } }), '/news/xy-abcde/'),
       );
     }
   });
 
   it('the custom address leads nowhere else in the reading of another program', async () => {
-    const gate = await hiddenGate();
+    const gateway = await hiddenGate();
     for (const path of [`/${SLUG};%5C..%5Cwp-login.php`, `/${SLUG}%3F%5C..%5Cwp-admin`]) {
-      const response = await gate.send(path);
+      const response = await gateway.send(path);
       expect([path, [400, 404].includes(response.status), response.body.includes('action')]).toEqual([
         path,
         true,
@@ -298,55 +301,55 @@ describe('with a custom login address', () => {
   });
 
   it('an author, a term or a search that is called like a hidden page is served', async () => {
-    const gate = await hiddenGate();
-    expect((await gate.send('/author/wp-admin/')).body).toBe('what a writer wrote');
+    const gateway = await hiddenGate();
+    expect((await gateway.send('/author/wp-admin/')).body).toBe('what a writer wrote');
     for (const path of ['/tag/wp-login.php/', '/category/wp-admin/', '/search/wp-admin/', '/de/search/wp-login.php/']) {
-      await gate.send(path);
-      expect(gate.wordpress.reached.at(-1)?.url).toBe(path);
+      await gateway.send(path);
+      expect(gateway.wordpress.reached.at(-1)?.url).toBe(path);
     }
   });
 
   it('a page that would send anonymous clients to the login looks missing to them', async () => {
-    const gate = await hiddenGate();
-    const response = await gate.send('/members');
+    const gateway = await hiddenGate();
+    const response = await gateway.send('/members');
     expect(response.status).toBe(404);
     expect(response.headers.join('\n') + response.body).not.toContain('my-door');
-    expect((await gate.send('/members', { headers: { cookie: 'wordpress_logged_in_x=1' } })).body).toBe('members');
+    expect((await gateway.send('/members', { headers: { cookie: 'wordpress_logged_in_x=1' } })).body).toBe('members');
   });
 
   it('what visitors need of WordPress keeps working', async () => {
-    const gate = await hiddenGate();
-    const post = await gate.send('/wp-login.php?action=postpass', { method: 'POST', body: 'post_password=x' });
+    const gateway = await hiddenGate();
+    const post = await gateway.send('/wp-login.php?action=postpass', { method: 'POST', body: 'post_password=x' });
     expect(post.body).toContain('action postpass');
-    const confirm = await gate.send('/wp-login.php?action=confirmaction&request_id=1&confirm_key=k');
+    const confirm = await gateway.send('/wp-login.php?action=confirmaction&request_id=1&confirm_key=k');
     expect(confirm.body).toContain('action confirmaction');
-    expect((await gate.send('/wp-admin/admin-ajax.php?action=x', { method: 'POST', body: 'a=b' })).body).toBe('0');
-    expect((await gate.send('/wp-admin/admin-post.php', { method: 'POST', body: 'a=b' })).body).toBe('0');
-    expect((await gate.send('/wp-cron.php?doing_wp_cron=1')).body).toBe('ok');
-    expect((await gate.send('/wp-json/wp/v2/posts')).body).toBe('ok');
-    expect((await gate.send('/')).body).toBe('a page');
+    expect((await gateway.send('/wp-admin/admin-ajax.php?action=x', { method: 'POST', body: 'a=b' })).body).toBe('0');
+    expect((await gateway.send('/wp-admin/admin-post.php', { method: 'POST', body: 'a=b' })).body).toBe('0');
+    expect((await gateway.send('/wp-cron.php?doing_wp_cron=1')).body).toBe('ok');
+    expect((await gateway.send('/wp-json/wp/v2/posts')).body).toBe('ok');
+    expect((await gateway.send('/')).body).toBe('a page');
   });
 
   it('what visitors may do at wp-login.php is no way in to the login', async () => {
-    const gate = await hiddenGate();
+    const gateway = await hiddenGate();
     const body = `action=login&log=owner&pwd=${PASSWORD}`;
-    const beside = await gate.send('/xy-abcde.php?action=postpass', { method: 'POST', body: 'post_password=x' });
-    gate.wordpress.reached.length = 0;
-    const response = await gate.send('/wp-login.php?action=postpass', { method: 'POST', body });
+    const beside = await gateway.send('/xy-abcde.php?action=postpass', { method: 'POST', body: 'post_password=x' });
+    gateway.wordpress.reached.length = 0;
+    const response = await gateway.send('/wp-login.php?action=postpass', { method: 'POST', body });
     expect(response.status).toBe(404);
     expect(response.body).toContain('nothing at /wp-login.php?action=postpass');
     expect(response.headers.filter((line) => !/^(?:content-length|set-cookie)/.test(line))).toEqual(
       beside.headers.filter((line) => !/^content-length/.test(line)),
     );
-    const half = await gate.send('/wp-login.php?action=confirmaction&request_id=1');
+    const half = await gateway.send('/wp-login.php?action=confirmaction&request_id=1');
     expect(half.status).toBe(404);
   });
 
   it('two visits to a hidden page take two different names', async () => {
-    const gate = await hiddenGate();
-    await gate.send('/wp-login.php');
-    await gate.send('/wp-login.php');
-    const [first, second] = gate.wordpress.reached;
+    const gateway = await hiddenGate();
+    await gateway.send('/wp-login.php');
+    await gateway.send('/wp-login.php');
+    const [first, second] = gateway.wordpress.reached;
     expect(first?.url).toMatch(/^\/[a-z]{2}-[a-z]{5}\.php$/);
     expect(second?.url).not.toBe(first?.url);
   });

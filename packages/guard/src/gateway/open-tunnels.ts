@@ -18,13 +18,13 @@ export interface OpenTunnel {
  */
 export class OpenTunnels {
   readonly #open = new Map<SiteId, Set<OpenTunnel>>();
-  readonly #live: LiveSnapshots;
+  readonly #snapshots: LiveSnapshots;
   readonly #onRuleError: (rule: string, cause: unknown) => void;
 
-  constructor(live: LiveSnapshots, onRuleError: (rule: string, cause: unknown) => void) {
-    this.#live = live;
+  constructor(snapshots: LiveSnapshots, onRuleError: (rule: string, cause: unknown) => void) {
+    this.#snapshots = snapshots;
     this.#onRuleError = onRuleError;
-    live.onSwap((site) => this.#evaluateAgain(site));
+    snapshots.onSwap((site) => this.#evaluateAgain(site));
   }
 
   /** @param end emits `close` when the tunnel has ended */
@@ -44,9 +44,9 @@ export class OpenTunnels {
   #evaluateAgain(site: SiteId): void {
     const open = this.#open.get(site);
     if (open === undefined) return;
-    const policy = this.#live.get(site);
+    const snapshot = this.#snapshots.get(site);
     for (const tunnel of [...open]) {
-      const verdict = policy.evaluate(tunnel.facts, this.#onRuleError);
+      const verdict = snapshot.evaluate(tunnel.facts, this.#onRuleError);
       if (isFinal(verdict) || needsStaffCheck(verdict)) tunnel.close();
     }
   }

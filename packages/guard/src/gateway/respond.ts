@@ -45,8 +45,8 @@ export function createResponder(
   response: ServerResponse,
   { requestId, time }: { readonly requestId: string; readonly time: number },
 ): Responder {
-  const { host, address, policy, facts } = decision;
-  const { language } = policy;
+  const { host, address, snapshot, facts } = decision;
+  const { language } = snapshot;
   /** Logins whose passwords were wrong; made with the first one, since most requests have none. */
   let failed: string[] | undefined;
   let checksRefusedBy: string | null = null;
@@ -59,7 +59,7 @@ export function createResponder(
     recordVisit(gateway, decision, request, status, rule ?? checksRefusedBy, facts);
   };
   const editHeaders = (headers: RawHeaders): void =>
-    policy.editResponseHeaders(facts ?? toUnreadFacts(decision), headers, gateway.onRuleError);
+    snapshot.editResponseHeaders(facts ?? toUnreadFacts(decision), headers, gateway.onRuleError);
 
   const loginClosed = (
     why: LoginClosed,
@@ -67,8 +67,8 @@ export function createResponder(
     format = toResponseFormat(request.headers, facts),
   ): void => {
     record(LOGIN_CLOSED_STATUS[why.kind], rule);
-    const home = `${policy.paths.home}/`;
-    const { timeZone } = policy.login;
+    const home = `${snapshot.paths.home}/`;
+    const { timeZone } = snapshot.login;
     sendLoginClosed(
       request,
       response,
@@ -81,7 +81,7 @@ export function createResponder(
     record,
     loginClosed,
     away(json) {
-      loginClosed({ kind: 'away', until: policy.login.away(time).until }, 'away-mode', json ? 'json' : undefined);
+      loginClosed({ kind: 'away', until: snapshot.login.away(time).until }, 'away-mode', json ? 'json' : undefined);
     },
     passwordFailed(login) {
       if (isRecorded) {
@@ -97,7 +97,7 @@ export function createResponder(
     },
     hasFailed: () => failed !== undefined && !isRecorded,
     page(page, rule) {
-      if (page === 'away') loginClosed({ kind: 'away', until: policy.login.away(time).until }, rule);
+      if (page === 'away') loginClosed({ kind: 'away', until: snapshot.login.away(time).until }, rule);
       else {
         record(visitorPages[page].status, rule);
         const refused = { page, language, host, address: address.text, requestId, time };
@@ -122,8 +122,14 @@ export function toRefusalFormat(headers: IncomingHttpHeaders, facts: RequestFact
 }
 
 /** Facts for a request that could not be read, because its response carries the rules' headers too. */
-function toUnreadFacts({ policy, address }: Pick<Decision, 'policy' | 'address'>): RequestFacts {
-  return toRequestFacts({ method: 'GET', address, path: { path: '/', segments: [] }, query: '', paths: policy.paths });
+function toUnreadFacts({ snapshot, address }: Pick<Decision, 'snapshot' | 'address'>): RequestFacts {
+  return toRequestFacts({
+    method: 'GET',
+    address,
+    path: { path: '/', segments: [] },
+    query: '',
+    paths: snapshot.paths,
+  });
 }
 
 export interface RefusalDetails {
@@ -320,12 +326,12 @@ function unixSeconds(ms: number | null): number | null {
  */
 export function prepareOwnResponse(
   { onRuleError }: Pick<GatewayContext, 'onRuleError'>,
-  { policy, facts }: Allowed,
+  { snapshot, facts }: Allowed,
   response: ServerResponse,
   record: (status: number, rule: null) => void,
 ): void {
   const headers: string[] = [];
-  policy.editResponseHeaders(facts, headers, onRuleError);
+  snapshot.editResponseHeaders(facts, headers, onRuleError);
   for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string);
   response.once('close', () => record(response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST, null));
 }
@@ -347,7 +353,7 @@ export function editForwardedHeaders(
     upstream: allowed.site.pool.host,
     target: facts.method === 'GET' || facts.method === 'HEAD' ? (allowed.uri ?? allowed.target) : null,
   }));
-  allowed.policy.editResponseHeaders(facts, headers, onRuleError);
+  allowed.snapshot.editResponseHeaders(facts, headers, onRuleError);
 }
 
 /** What else is known of a request when its response is decided. */

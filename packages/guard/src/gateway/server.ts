@@ -32,7 +32,7 @@ export interface GuardServerOptions {
   readonly config: Config;
   /** A listening socket that a supervisor has opened, in place of the configured address; see `takeActivationSocket`. */
   readonly socket?: ListeningDescriptor | undefined;
-  readonly live: LiveSnapshots;
+  readonly snapshots: LiveSnapshots;
   readonly api: ApiHandler;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -79,7 +79,7 @@ const UNNAMED_SOCKET = { path: 'passed by the supervisor' };
 
 /** An HTTP server whose every request goes through `handleRequest`. */
 export function createGateway(parts: GuardServerOptions): Gateway {
-  const { config, live, api, logger, clock, hooks, observer = noopObserver, onSignal } = parts;
+  const { config, snapshots, api, logger, clock, hooks, observer = noopObserver, onSignal } = parts;
   const { limits } = config;
   const router = new SiteRouter(config);
   const refusals = new RefusalCounter(logger, observer);
@@ -91,7 +91,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
   const connections = new ClientConnectionTable(limits, (limit) => refusals.add(`too-many-${limit}`));
   const gateway: GatewayContext = {
     router,
-    live,
+    snapshots: snapshots,
     api,
     logger,
     clock,
@@ -114,7 +114,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     idleMs: limits.idleSeconds * 1000,
     createRequestId: createRequestIds(),
     onRuleError,
-    tunnels: new OpenTunnels(live, onRuleError),
+    tunnels: new OpenTunnels(snapshots, onRuleError),
     sessions: new SessionCache(),
   };
   const server = createServer({

@@ -4,7 +4,7 @@ import { fakeConnector } from '../../test/support/fake-connector.js';
 import { recentLogger } from '../../test/support/recent-log.js';
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
-import { webServer } from '../../test/support/web-server-behind.js';
+import { webServer } from '../../test/support/upstream-server.js';
 import { type Address, parseAddress } from '../lib/address.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
 import type { HostAnswer } from '../wordpress/host-probe.js';

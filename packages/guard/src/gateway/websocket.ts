@@ -151,7 +151,7 @@ class Handshake implements UpstreamHandler {
       rawHeaders: this.request.rawHeaders,
       visitor: toForwardedClient(allowed, this.#requestId, gateway.clock(), null, NO_PASSWORDS),
       body: 'none',
-      stripped: allowed.policy.stripRequestHeaders(this.#facts, gateway.onRuleError),
+      stripped: allowed.snapshot.stripRequestHeaders(this.#facts, gateway.onRuleError),
       upstreamHost: allowed.site.pool.host,
       upgrade: 'websocket',
     });
@@ -241,18 +241,18 @@ class Handshake implements UpstreamHandler {
     this.#isDecoy = true;
     const { method, address, now } = allowed.facts;
     const { path, query } = missing;
-    const { paths } = allowed.policy;
+    const { paths } = allowed.snapshot;
     this.start(target, toRequestFacts({ method, address, now, path, query, paths, credentials: allowed.facts }));
   }
 
   #refuse(page: 'not-found' | (typeof FAILURE_PAGES)[UpstreamFailure]): void {
     const { gateway, allowed, request } = this;
-    const { host, address, policy } = allowed;
-    const refused = { page, language: policy.language, host, address: address.text };
+    const { host, address, snapshot } = allowed;
+    const refused = { page, language: snapshot.language, host, address: address.text };
     const format = toRefusalFormat(request.headers, this.#facts);
     const refusal = renderRefusal({ ...refused, requestId: this.#requestId, time: gateway.clock() }, format);
     recordVisit(gateway, allowed, request, refusal.status, null, { requestId: this.#requestId });
-    policy.editResponseHeaders(this.#facts, refusal.headers, gateway.onRuleError);
+    snapshot.editResponseHeaders(this.#facts, refusal.headers, gateway.onRuleError);
     const reason = STATUS_CODES[refusal.status] ?? '';
     const head = toClosingHead(refusal.status, reason, refusal.headers, gateway.clock(), false);
     this.connection.end(Buffer.concat([Buffer.from(head, 'latin1'), refusal.body]));

@@ -1,4 +1,4 @@
-import { listOtherReadings } from './path-readings.js';
+import { listInterpretations } from './path-interpretations.js';
 import { type CanonicalPath, decodeUtf8, FOREIGN, NAME_END, percentDecode, resolvePath } from './path-segments.js';
 import { holdsScriptEnding, isScriptName } from './script-names.js';
 
@@ -10,7 +10,7 @@ import { holdsScriptEnding, isScriptName } from './script-names.js';
  * question marks, NTFS streams (`::$DATA`) and trailing dots and spaces are cut, and letters become lower-case.
  *
  * Names of files and words of searches hold every other character too. Where a target can be read in another way, the
- * result lists those readings: the rules decide on each (`rules/doubtful-paths.ts`), and what none of them protects is
+ * result lists those interpretations: the rules decide on each (`rules/doubtful-paths.ts`), and what none of them protects is
  * forwarded byte by byte. Refused here is only what names nothing, and what is a script for one program and something
  * else for another.
  */
@@ -26,7 +26,7 @@ export type CanonicalResult =
 export interface Doubt {
   readonly reason: AmbiguousTarget;
   /** What other programs may read, without the canonical path itself. */
-  readonly readings: readonly CanonicalPath[];
+  readonly interpretations: readonly CanonicalPath[];
 }
 
 export type AmbiguousTarget =
@@ -80,8 +80,8 @@ function canonicalise(raw: string): { readonly path: CanonicalPath; readonly dou
   const reason = DOUBTFUL.test(text) ? findReason(text) : hasUnnamed ? 'not-a-path' : null;
   if (reason === null) return { path: main, doubt: null };
   if (isScriptForSome(text, segments)) return reason;
-  const readings = listOtherReadings(text, main);
-  return readings === null ? reason : { path: main, doubt: { reason, readings } };
+  const interpretations = listInterpretations(text, main);
+  return interpretations === null ? reason : { path: main, doubt: { reason, interpretations: interpretations } };
 }
 
 const UNREADABLE = ['\0', '\r', '\n'];

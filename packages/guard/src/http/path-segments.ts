@@ -58,7 +58,7 @@ export function percentDecode(bytes: string): string {
 export const NAME_END = /;|\?|:\$/;
 
 /** How segments become names. */
-export interface NameReading {
+export interface NameInterpretation {
   /** Names end at a parameter, a question mark or a stream. */
   readonly cut: boolean;
   /** Segments without a name (`...`, spaces, only a parameter) are left out, as file systems of Windows do. */
@@ -77,7 +77,7 @@ export interface ResolvedPath extends CanonicalPath {
  *
  * @param text a decoded path that starts with a slash
  */
-export function resolvePath(text: string, { cut, dropUnnamed }: NameReading): ResolvedPath | PathFault {
+export function resolvePath(text: string, { cut, dropUnnamed }: NameInterpretation): ResolvedPath | PathFault {
   const segments: string[] = [];
   let hasUnnamed = false;
   const parts = text.split('/');

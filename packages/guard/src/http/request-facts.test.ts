@@ -99,7 +99,7 @@ function decide(
     on?: 0 | 1;
   } = {},
 ) {
-  const policy = compileSnapshot({
+  const snapshot = compileSnapshot({
     options: { ...allOff, disable_xml_rpc: on },
     paths: defaultSitePaths,
     blocked: AddressSet.empty,
@@ -114,13 +114,13 @@ function decide(
     address: toAddress([0, 0, 0xffff, 0xc0000201]),
     path: path.path,
     query: path.query,
-    paths: policy.paths,
-    signedXmlRpc: policy.signedXmlRpc,
+    paths: snapshot.paths,
+    signedXmlRpc: snapshot.signedXmlRpc,
     credentials,
     now: Date.UTC(2026, 10, 23),
   });
   return {
-    rule: policy.evaluate(facts, noFault)?.rule ?? 'passes',
+    rule: snapshot.evaluate(facts, noFault)?.rule ?? 'passes',
     signed: facts.signedXmlRpc,
     certain: checksPassword(facts, 'other'),
   };

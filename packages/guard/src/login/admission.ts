@@ -57,8 +57,8 @@ function admitLogin(
   admission: AdmissionHandlers,
 ): void {
   const { allowed, request, response } = exchange;
-  const { site, policy, facts, loginRoute, address } = allowed;
-  const { limit } = policy.login;
+  const { site, snapshot, facts, loginRoute, address } = allowed;
+  const { limit } = snapshot.login;
   const siteId = site.config.id;
   const byForm = isLoginForm(facts, loginRoute);
   const isCertain = (): boolean =>
@@ -92,7 +92,7 @@ function admitLogin(
     go(null, null);
     return;
   }
-  const closed = policy.login.away(facts.now).away ? 'away' : policy.login.mayLogIn(address) ? null : 'access';
+  const closed = snapshot.login.away(facts.now).away ? 'away' : snapshot.login.mayLogIn(address) ? null : 'access';
   const locked = [own, key].find((each) => login.attempts.isLocked(siteId, each, limit, facts.now));
   if (limit === 0) go(null, closed);
   else if (locked !== undefined) {
@@ -168,8 +168,8 @@ function waitForPermit(
   response: ServerResponse,
   then: PermitHandlers,
 ): void {
-  const { site, policy, facts } = allowed;
-  const { limit } = policy.login;
+  const { site, snapshot, facts } = allowed;
+  const { limit } = snapshot.login;
   const siteId = site.config.id;
   const waiter = {
     granted(permit: Permit): void {
@@ -215,9 +215,9 @@ function needsNoLogin({ query }: AllowedRequest['facts'], route: AllowedRequest[
 
 type Lock = Extract<LoginClosed, { kind: 'locked' }>;
 
-function toLock(login: LoginServices, { site, policy }: AllowedRequest, key: string): Lock {
+function toLock(login: LoginServices, { site, snapshot }: AllowedRequest, key: string): Lock {
   const entry = login.attempts.getEntry(site.config.id, key);
-  return { kind: 'locked', until: entry.lockedUntil, stage: getLockStage(entry, policy.login.limit) };
+  return { kind: 'locked', until: entry.lockedUntil, stage: getLockStage(entry, snapshot.login.limit) };
 }
 
 /** How likely a request holds a password. */
@@ -239,7 +239,7 @@ function findUnlockedBrowser(
   const { id, secret } = allowed.site.config;
   const device = readKnownBrowser(secret, request.headers.cookie, allowed.facts.now);
   if (device === null) return null;
-  return login.attempts.isLocked(id, toBrowserKey(device), allowed.policy.login.limit, allowed.facts.now)
+  return login.attempts.isLocked(id, toBrowserKey(device), allowed.snapshot.login.limit, allowed.facts.now)
     ? null
     : device;
 }
@@ -257,14 +257,14 @@ function toLoginContext(
 ): LoginContext | null {
   const { why, device, lock } = state;
   const basic = state.basic === 'web-server';
-  const { facts, loginRoute, uri, decoy, site, policy } = allowed;
+  const { facts, loginRoute, uri, decoy, site, snapshot } = allowed;
   const users = mayCarryPassword(facts) ? login.secondFactor().trustedUsers(site.config, request.headers.cookie) : [];
   const trusted = users.slice(0, USERS_MAX);
   // The connector can derive the requested path from a reversible decoy.
   const path = uri === null || decoy?.reversible === true ? undefined : toOriginalPath(uri);
   const customPage =
-    policy.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup') ? loginRoute : null;
-  const folder = customPage === 'login' ? policy.login.getLoginPaths(facts).folder : null;
+    snapshot.login.hasCustomUrl && (loginRoute === 'login' || loginRoute === 'signup') ? loginRoute : null;
+  const folder = customPage === 'login' ? snapshot.login.getLoginPaths(facts).folder : null;
   const plugin = facts.signedXmlRpc;
   if (plugin !== null) return { login: 'refuse', xml_rpc: plugin, ...(path === undefined ? {} : { path }) };
   const keep = login.missingReports.getRetention(site.config.id);
@@ -283,8 +283,8 @@ function toLoginContext(
   };
 }
 
-function toLockSentence(login: LoginServices, { policy }: AllowedRequest, lock: Lock): string {
-  return toLockedSentence(policy.language, lock.until - login.clock());
+function toLockSentence(login: LoginServices, { snapshot }: AllowedRequest, lock: Lock): string {
+  return toLockedSentence(snapshot.language, lock.until - login.clock());
 }
 
 /** Maximum of users with a trusted device that the context header lists. */

@@ -26,24 +26,24 @@ const addToCart = (credentials: string): Request => [
 
 /** WordPress checks Basic in REST and XML-RPC alone. */
 async function site(line?: Parameters<typeof startLoginGateway>[1]) {
-  const gate = await startLoginGateway({ login_attempts: LIMIT }, line);
-  gate.wordpress.checksBasic = 'api';
-  const failures = (key = ME) => gate.attempts.getEntry('site', key).failures;
-  const probes = () => gate.wordpress.reached.filter(({ note }) => note === 'probe').length;
-  return { gate, failures, probes };
+  const gateway = await startLoginGateway({ login_attempts: LIMIT }, line);
+  gateway.wordpress.checksBasic = 'api';
+  const failures = (key = ME) => gateway.attempts.getEntry('site', key).failures;
+  const probes = () => gateway.wordpress.reached.filter(({ note }) => note === 'probe').length;
+  return { gateway: gateway, failures, probes };
 }
 
 /** The web server asks for credentials of its own in front of it. */
 async function staging(webServer: Partial<WebServerBasic> = {}) {
   const parts = await site();
-  parts.gate.wordpress.webServer = { path: '/', credentials: STAGING, ...webServer };
+  parts.gateway.wordpress.webServer = { path: '/', credentials: STAGING, ...webServer };
   return parts;
 }
 
 /** An address that has failed too often at the login form. */
 async function locked() {
   const parts = await site();
-  for (let round = 0; round < LIMIT; round++) await parts.gate.send('/wp-login.php', form(`wrong${round}`));
+  for (let round = 0; round < LIMIT; round++) await parts.gateway.send('/wp-login.php', form(`wrong${round}`));
   return parts;
 }
 
@@ -57,20 +57,20 @@ describe('an answer that the connector vouches for and that reports no password 
       maxRestMs: 60_000,
       hungAfterMs: 60_000,
     };
-    const { gate, failures } = await site({ line });
-    gate.wordpress.pluginKeys.add(KEY);
-    for (let round = 0; round < 100; round++) expect((await gate.send(...cart(KEY))).status).toBe(200);
+    const { gateway, failures } = await site({ line });
+    gateway.wordpress.pluginKeys.add(KEY);
+    for (let round = 0; round < 100; round++) expect((await gateway.send(...cart(KEY))).status).toBe(200);
     expect(failures()).toBe(0);
     // With three guesses among them the only place would stay empty for a minute.
-    const member = await gate.send('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.7' });
+    const member = await gateway.send('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.7' });
     expect(member.status).toBe(200);
   });
 
   it('is no such answer without its signature: the call counts as a failure', async () => {
-    const { gate, failures } = await site();
-    gate.wordpress.pluginKeys.add(KEY);
-    gate.wordpress.bare = true;
-    for (let round = 0; round < LIMIT; round++) await gate.send(...cart(KEY));
+    const { gateway, failures } = await site();
+    gateway.wordpress.pluginKeys.add(KEY);
+    gateway.wordpress.bare = true;
+    for (let round = 0; round < LIMIT; round++) await gateway.send(...cart(KEY));
     expect(failures()).toBe(LIMIT);
   });
 });
@@ -84,24 +84,24 @@ describe('keys that a plugin has taken several times', () => {
 
   it('no longer wait for password checks of anonymous clients', async () => {
     const { pass } = passingTime();
-    const { gate } = await site({ line });
-    gate.wordpress.pluginKeys.add(KEY);
-    for (let round = 0; round < 5; round++) await gate.send(...cart(KEY));
-    await gate.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
-    expect((await gate.send(...cart(KEY))).status).toBe(200);
-    const other = gate.send(...cart('other:key'));
-    await eventually(() => gate.attempts.waiting === 1);
+    const { gateway } = await site({ line });
+    gateway.wordpress.pluginKeys.add(KEY);
+    for (let round = 0; round < 5; round++) await gateway.send(...cart(KEY));
+    await gateway.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
+    expect((await gateway.send(...cart(KEY))).status).toBe(200);
+    const other = gateway.send(...cart('other:key'));
+    await eventually(() => gateway.attempts.waiting === 1);
     pass(LINE_MS);
     expect((await other).status).toBe(429);
   });
 
   it('wait again once a password was checked in a request with them', async () => {
-    const { gate } = await site({ line: { ...line, pauseFactor: 0 } });
-    gate.wordpress.pluginKeys.add(KEY);
-    for (let round = 0; round < 5; round++) await gate.send(...cart(KEY));
-    gate.wordpress.pluginKeys.delete(KEY);
-    await gate.send(...cart(KEY));
-    expect(gate.wordpress.checks).toEqual(['application-password']);
+    const { gateway } = await site({ line: { ...line, pauseFactor: 0 } });
+    gateway.wordpress.pluginKeys.add(KEY);
+    for (let round = 0; round < 5; round++) await gateway.send(...cart(KEY));
+    gateway.wordpress.pluginKeys.delete(KEY);
+    await gateway.send(...cart(KEY));
+    expect(gateway.wordpress.checks).toEqual(['application-password']);
   });
 
   it.each([
@@ -110,18 +110,18 @@ describe('keys that a plugin has taken several times', () => {
     ['has a session under a name that nobody knows', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
   ])('are no way past the queue for who %s', async (_how, path, cookies) => {
     const { pass } = passingTime();
-    const { gate } = await site({ line });
+    const { gateway } = await site({ line });
     const guess = 'owner:guess';
     for (let round = 0; round < 20; round++) {
-      await gate.send(path === '/wp-json/' ? '/' : path, { headers: { ...basic(guess), ...cookies } });
+      await gateway.send(path === '/wp-json/' ? '/' : path, { headers: { ...basic(guess), ...cookies } });
     }
-    await gate.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
-    const before = gate.wordpress.checks.length;
-    const response = gate.send(...cart(guess));
-    await eventually(() => gate.attempts.waiting === 1);
+    await gateway.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
+    const before = gateway.wordpress.checks.length;
+    const response = gateway.send(...cart(guess));
+    await eventually(() => gateway.attempts.waiting === 1);
     pass(LINE_MS);
     expect((await response).status).toBe(429);
-    expect(gate.wordpress.checks).toHaveLength(before);
+    expect(gateway.wordpress.checks).toHaveLength(before);
   });
 });
 
@@ -133,23 +133,25 @@ describe('a locked address', () => {
     ['REST by query', '/?rest_route=/wp/v2/posts'],
     ['admin-ajax', '/wp-admin/admin-ajax.php'],
   ])('gets %s with basic authentication: no request is refused that needs no login', async (_what, path) => {
-    const { gate } = await locked();
-    const response = await gate.send(path, { headers: basic('staging:open') });
+    const { gateway } = await locked();
+    const response = await gateway.send(path, { headers: basic('staging:open') });
     expect(response.status).not.toBe(429);
   });
 
   it('gets what a form sends with basic authentication, too', async () => {
-    const { gate } = await locked();
-    expect((await gate.send('/', { method: 'POST', body: 'add-to-cart=5', headers: basic(STAGING) })).status).toBe(200);
+    const { gateway } = await locked();
+    expect((await gateway.send('/', { method: 'POST', body: 'add-to-cart=5', headers: basic(STAGING) })).status).toBe(
+      200,
+    );
   });
 
   it('has no password checked in any of them: WordPress is ordered to refuse it, and told until when', async () => {
-    const { gate } = await locked();
-    const before = gate.wordpress.checks.length;
-    for (const password of [PASSWORD, 'wrong']) await gate.send(...cart(`owner:${password}`));
-    expect(gate.wordpress.checks).toHaveLength(before);
-    const until = Math.floor(gate.attempts.getEntry('site', ME).lockedUntil / 1000);
-    expect(gate.wordpress.reached.at(-1)?.context).toEqual({
+    const { gateway } = await locked();
+    const before = gateway.wordpress.checks.length;
+    for (const password of [PASSWORD, 'wrong']) await gateway.send(...cart(`owner:${password}`));
+    expect(gateway.wordpress.checks).toHaveLength(before);
+    const until = Math.floor(gateway.attempts.getEntry('site', ME).lockedUntil / 1000);
+    expect(gateway.wordpress.reached.at(-1)?.context).toEqual({
       login: 'refuse',
       why: 'locked',
       until,
@@ -159,43 +161,43 @@ describe('a locked address', () => {
 
   it('is told so in the language of the site', async () => {
     const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
-    const gate = await startLoginGateway({ login_attempts: LIMIT }, { language: languages('de_DE') });
-    for (let round = 0; round < LIMIT; round++) await gate.send('/wp-login.php', form(`wrong${round}`));
-    await gate.send('/shop/account', form(PASSWORD));
-    expect(gate.wordpress.reached.at(-1)?.context?.message).toMatch(/^Zu viele .*1 Stunde/);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT }, { language: languages('de_DE') });
+    for (let round = 0; round < LIMIT; round++) await gateway.send('/wp-login.php', form(`wrong${round}`));
+    await gateway.send('/shop/account', form(PASSWORD));
+    expect(gateway.wordpress.reached.at(-1)?.context?.message).toMatch(/^Zu viele .*1 Stunde/);
   });
 
   it('is told when to come back wherever a password of it was refused, and nowhere else', async () => {
-    const { gate } = await locked();
+    const { gateway } = await locked();
     for (const request of [cart(`owner:${PASSWORD}`), ['/shop/account', form(PASSWORD)] as Request]) {
-      expect(Number((await gate.send(...request)).header('retry-after'))).toBeGreaterThan(3590);
+      expect(Number((await gateway.send(...request)).header('retry-after'))).toBeGreaterThan(3590);
     }
-    expect((await gate.send('/')).header('retry-after')).toBeUndefined();
+    expect((await gateway.send('/')).header('retry-after')).toBeUndefined();
   });
 
-  it('stays out at the gate while the connector is away', async () => {
-    const { gate, probes } = await locked();
-    gate.wordpress.bare = true;
-    gate.advance(11_000);
-    const before = gate.wordpress.checks.length;
-    for (let round = 0; round < 3; round++) expect((await gate.send(...cart(`owner:${PASSWORD}`))).status).toBe(429);
-    expect(gate.wordpress.checks).toHaveLength(before);
+  it('stays out at the gateway while the connector is away', async () => {
+    const { gateway, probes } = await locked();
+    gateway.wordpress.bare = true;
+    gateway.advance(11_000);
+    const before = gateway.wordpress.checks.length;
+    for (let round = 0; round < 3; round++) expect((await gateway.send(...cart(`owner:${PASSWORD}`))).status).toBe(429);
+    expect(gateway.wordpress.checks).toHaveLength(before);
     // WordPress would check the password of the question.
     expect(probes()).toBe(0);
   });
 
   it('stays out from the first answer on that shows the connector away', async () => {
-    const { gate } = await locked();
-    await gate.send('/');
-    gate.wordpress.bare = true;
+    const { gateway } = await locked();
+    await gateway.send('/');
+    gateway.wordpress.bare = true;
     const statuses: number[] = [];
-    for (let round = 0; round < 4; round++) statuses.push((await gate.send(...cart(`owner:${round}`))).status);
+    for (let round = 0; round < 4; round++) statuses.push((await gateway.send(...cart(`owner:${round}`))).status);
     expect(statuses).toEqual([200, 429, 429, 429]);
   });
 
   it('gets a fault of XML-RPC there, by the status that says so', async () => {
-    const { gate } = await locked();
-    const response = await gate.send('/xmlrpc.php', { method: 'POST', body: PASSWORD });
+    const { gateway } = await locked();
+    const response = await gateway.send('/xmlrpc.php', { method: 'POST', body: PASSWORD });
     expect(response.status).toBe(429);
     expect(response.header('content-type')).toBe('text/xml; charset=UTF-8');
     expect(response.body).toContain('<int>429</int>');
@@ -209,95 +211,96 @@ describe('behind basic authentication of the web server', () => {
     ['a GET', cart],
     ['a POST', addToCart],
   ])('its credentials in calls by %s are no logins: nothing is counted, however many come', async (_how, call) => {
-    const { gate, failures } = await staging();
-    for (let round = 0; round < LIMIT * 3; round++) expect((await gate.send(...call(STAGING))).status).toBe(200);
+    const { gateway, failures } = await staging();
+    for (let round = 0; round < LIMIT * 3; round++) expect((await gateway.send(...call(STAGING))).status).toBe(200);
     expect(failures()).toBe(0);
-    expect((await gate.send('/style.css', { headers: basic(STAGING) })).status).not.toBe(429);
+    expect((await gateway.send('/style.css', { headers: basic(STAGING) })).status).not.toBe(429);
   });
 
   it('many calls at once ask the web server once, and are not counted either', async () => {
-    const { gate, failures } = await staging();
-    await Promise.all(Array.from({ length: 40 }, () => gate.send(...cart(STAGING))));
+    const { gateway, failures } = await staging();
+    await Promise.all(Array.from({ length: 40 }, () => gateway.send(...cart(STAGING))));
     expect(failures()).toBe(0);
-    expect((await gate.send('/', { headers: basic(STAGING) })).status).toBe(200);
+    expect((await gateway.send('/', { headers: basic(STAGING) })).status).toBe(200);
   });
 
   it('WordPress is told that they are not meant for it, once that is known', async () => {
-    const { gate } = await staging();
-    await gate.send(...cart(STAGING));
-    const checks = gate.wordpress.checks.length;
-    await gate.send(...cart(STAGING));
-    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ basic: 'web-server' });
-    expect(gate.wordpress.checks).toHaveLength(checks);
+    const { gateway } = await staging();
+    await gateway.send(...cart(STAGING));
+    const checks = gateway.wordpress.checks.length;
+    await gateway.send(...cart(STAGING));
+    expect(gateway.wordpress.reached.at(-1)?.context).toEqual({ basic: 'web-server' });
+    expect(gateway.wordpress.checks).toHaveLength(checks);
   });
 
   it('an address that is locked goes on with them as an anonymous visitor, from its first call on', async () => {
-    const { gate } = await staging();
+    const { gateway } = await staging();
     const headers = basic(STAGING);
-    for (let round = 0; round < LIMIT; round++) await gate.send('/wp-login.php', { ...form(`wrong${round}`), headers });
-    expect((await gate.send('/wp-login.php', { ...form(PASSWORD), headers })).status).toBe(429);
-    const response = await gate.send(...cart(STAGING));
+    for (let round = 0; round < LIMIT; round++)
+      await gateway.send('/wp-login.php', { ...form(`wrong${round}`), headers });
+    expect((await gateway.send('/wp-login.php', { ...form(PASSWORD), headers })).status).toBe(429);
+    const response = await gateway.send(...cart(STAGING));
     expect([response.status, response.header('retry-after')]).toEqual([200, undefined]);
-    expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ why: 'locked', basic: 'web-server' });
+    expect(gateway.wordpress.reached.at(-1)?.context).toMatchObject({ why: 'locked', basic: 'web-server' });
   });
 
   it('guesses at the login form and in XML-RPC count in full', async () => {
-    const { gate, failures } = await staging();
-    await gate.send(...cart(STAGING));
-    gate.wordpress.checks.length = 0;
+    const { gateway, failures } = await staging();
+    await gateway.send(...cart(STAGING));
+    gateway.wordpress.checks.length = 0;
     const headers = basic(STAGING);
     for (let round = 0; round < LIMIT * 2; round++) {
-      await gate.send('/wp-login.php', { ...form(`wrong${round}`), headers });
-      await gate.send('/xmlrpc.php', { method: 'POST', body: `wrong${round}`, headers });
+      await gateway.send('/wp-login.php', { ...form(`wrong${round}`), headers });
+      await gateway.send('/xmlrpc.php', { method: 'POST', body: `wrong${round}`, headers });
     }
-    expect(gate.wordpress.checks).toHaveLength(LIMIT);
+    expect(gateway.wordpress.checks).toHaveLength(LIMIT);
     expect(failures()).toBe(LIMIT);
   });
 
   it('forgets them after a while', async () => {
-    const { gate } = await staging();
-    await gate.send(...cart(STAGING));
-    await gate.send(...cart(STAGING));
-    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ basic: 'web-server' });
-    gate.advance(61 * 60_000);
-    await gate.send(...cart(STAGING));
-    expect(gate.wordpress.reached.filter(({ note }) => note === '').at(-1)?.context).toBeNull();
+    const { gateway } = await staging();
+    await gateway.send(...cart(STAGING));
+    await gateway.send(...cart(STAGING));
+    expect(gateway.wordpress.reached.at(-1)?.context).toEqual({ basic: 'web-server' });
+    gateway.advance(61 * 60_000);
+    await gateway.send(...cart(STAGING));
+    expect(gateway.wordpress.reached.filter(({ note }) => note === '').at(-1)?.context).toBeNull();
   });
 });
 
 describe('one wrong application password', () => {
   it('counts once for an address, however often a program sends it', async () => {
-    const { gate, failures } = await site();
-    for (let round = 0; round < LIMIT * 4; round++) await gate.send(...cart('owner:an old one'));
+    const { gateway, failures } = await site();
+    for (let round = 0; round < LIMIT * 4; round++) await gateway.send(...cart('owner:an old one'));
     expect(failures()).toBe(1);
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
 
   it('counts once when it comes many times at once', async () => {
-    const { gate, failures } = await site();
-    gate.wordpress.checkMs = 10;
-    await Promise.all(Array.from({ length: 20 }, () => gate.send(...cart('owner:an old one'))));
+    const { gateway, failures } = await site();
+    gateway.wordpress.checkMs = 10;
+    await Promise.all(Array.from({ length: 20 }, () => gateway.send(...cart('owner:an old one'))));
     expect(failures()).toBe(1);
   });
 
   it('counts for each address that sends it, each name and each password', async () => {
-    const { gate, failures } = await site();
+    const { gateway, failures } = await site();
     const from = '198.51.100.7';
     for (const credentials of ['owner:one', 'owner:two', 'editor:one', 'owner:one', 'editor:one']) {
-      await gate.send(...cart(credentials));
+      await gateway.send(...cart(credentials));
     }
-    await gate.send(...cart('owner:one', { from }));
+    await gateway.send(...cart('owner:one', { from }));
     expect([failures(), failures(from)]).toEqual([3, 1]);
   });
 
   it('does not hide a guess at the login form in the same request', async () => {
-    const { gate, failures } = await site();
-    await gate.send(...cart('owner:an old one'));
+    const { gateway, failures } = await site();
+    await gateway.send(...cart('owner:an old one'));
     for (let round = 0; round < LIMIT - 1; round++) {
-      await gate.send('/wp-login.php', { ...form(`wrong${round}`), headers: basic('owner:an old one') });
+      await gateway.send('/wp-login.php', { ...form(`wrong${round}`), headers: basic('owner:an old one') });
     }
     expect(failures()).toBe(LIMIT);
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
   it('counts again when no failure of the address counts any more', () => {
@@ -336,32 +339,32 @@ const traps: Record<string, { webServer: Partial<WebServerBasic> | null; guess(p
 describe('guesses by basic authentication count in full', () => {
   for (const [name, { webServer, guess }] of Object.entries(traps)) {
     it(`behind ${name}`, async () => {
-      const { gate, failures } = webServer === null ? await site() : await staging(webServer);
-      gate.wordpress.checkMs = 10;
-      await Promise.all(Array.from({ length: 50 }, (_, round) => gate.send(...guess(`guess${round}`))));
-      for (let round = 0; round < LIMIT; round++) await gate.send(...guess('once more'));
+      const { gateway, failures } = webServer === null ? await site() : await staging(webServer);
+      gateway.wordpress.checkMs = 10;
+      await Promise.all(Array.from({ length: 50 }, (_, round) => gateway.send(...guess(`guess${round}`))));
+      for (let round = 0; round < LIMIT; round++) await gateway.send(...guess('once more'));
       expect(failures()).toBe(LIMIT);
-      expect(gate.wordpress.checks).toHaveLength(LIMIT);
+      expect(gateway.wordpress.checks).toHaveLength(LIMIT);
     });
   }
 
   it('when nobody answers the question whose credentials they are', async () => {
-    const { gate, failures } = await site();
-    gate.wordpress.probesHang = true;
-    await Promise.all(Array.from({ length: LIMIT }, (_, round) => gate.send(...cart(`owner:${round}`))));
+    const { gateway, failures } = await site();
+    gateway.wordpress.probesHang = true;
+    await Promise.all(Array.from({ length: LIMIT }, (_, round) => gateway.send(...cart(`owner:${round}`))));
     await eventually(() => failures() === LIMIT);
   });
 
   it('with two such headers in one request, of which the web server may read another one than WordPress', async () => {
-    const { gate, failures } = await staging({ credentials: 'any' });
+    const { gateway, failures } = await staging({ credentials: 'any' });
     const authorization = [basic(STAGING).authorization, basic('owner:guess').authorization] as unknown as string;
-    for (let round = 0; round < LIMIT; round++) await gate.send('/wp-json/', { headers: { authorization } });
+    for (let round = 0; round < LIMIT; round++) await gateway.send('/wp-json/', { headers: { authorization } });
     expect(failures()).toBe(LIMIT);
   });
 
   it('and what a guess is asked about is bounded: one question for each pair of name and password', async () => {
-    const { gate, probes } = await site();
-    for (let round = 0; round < LIMIT - 1; round++) await gate.send(...cart('owner:guess'));
+    const { gateway, probes } = await site();
+    for (let round = 0; round < LIMIT - 1; round++) await gateway.send(...cart('owner:guess'));
     expect(probes()).toBe(1);
   });
 });

@@ -11,30 +11,31 @@ const FORMS = [
 
 describe('wrong passwords from an address in several forms', () => {
   it('lock it in all of them, and no other', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    for (const from of FORMS.slice(2, 5)) await gate.send('/wp-login.php', { ...form('wrong'), from });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    for (const from of FORMS.slice(2, 5)) await gateway.send('/wp-login.php', { ...form('wrong'), from });
     for (const from of FORMS)
-      expect((await gate.send('/wp-login.php', { ...form(PASSWORD), from })).status, from).toBe(429);
+      expect((await gateway.send('/wp-login.php', { ...form(PASSWORD), from })).status, from).toBe(429);
     for (const from of ['192.0.2.2', '64:ff9b::192.0.2.2', '2002:c000:202::5', '64:ff9b::127.0.0.1']) {
-      expect((await gate.send('/wp-login.php', { ...form(PASSWORD), from })).status, from).toBe(200);
+      expect((await gateway.send('/wp-login.php', { ...form(PASSWORD), from })).status, from).toBe(200);
     }
   });
 
   it('cause at most 5 password checks when 100 are sent at once', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    gate.wordpress.checkMs = 20;
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    gateway.wordpress.checkMs = 20;
     const froms = Array.from({ length: 100 }, (_, i) =>
       i % 2 === 0 ? `2002:c000:201:${i.toString(16)}::1` : (FORMS[i % FORMS.length] as string),
     );
-    await Promise.all(froms.map((from, i) => gate.send('/wp-login.php', { ...form(`wrong${i}`), from })));
-    expect(gate.wordpress.checks.length).toBeGreaterThan(0);
-    expect(gate.wordpress.checks.length).toBeLessThanOrEqual(5);
+    await Promise.all(froms.map((from, i) => gateway.send('/wp-login.php', { ...form(`wrong${i}`), from })));
+    expect(gateway.wordpress.checks.length).toBeGreaterThan(0);
+    expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(5);
   });
 
   it('lock nobody else behind the same translator', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    for (let i = 0; i < 3; i++) await gate.send('/wp-login.php', { ...form('wrong'), from: '64:ff9b::198.51.100.7' });
-    const at = async (from: string) => (await gate.send('/wp-login.php', { ...form(PASSWORD), from })).status;
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++)
+      await gateway.send('/wp-login.php', { ...form('wrong'), from: '64:ff9b::198.51.100.7' });
+    const at = async (from: string) => (await gateway.send('/wp-login.php', { ...form(PASSWORD), from })).status;
     expect(await at('64:ff9b::198.51.100.7')).toBe(429);
     expect(await at('64:ff9b::198.51.100.8')).toBe(200);
   });
@@ -42,8 +43,8 @@ describe('wrong passwords from an address in several forms', () => {
 
 describe('Login Access', () => {
   const opens = async (list: readonly string[], from: string) => {
-    const gate = await startLoginGateway({ login_access: [...list] });
-    return (await gate.send('/wp-login.php', { from })).status;
+    const gateway = await startLoginGateway({ login_access: [...list] });
+    return (await gateway.send('/wp-login.php', { from })).status;
   };
 
   it.each(['64:ff9b::192.0.2.1', '64:ff9b:1::192.0.2.1', '::ffff:0:192.0.2.1', '::ffff:192.0.2.1'])(

@@ -6,71 +6,73 @@ import { HUNG_AFTER_MS } from './concurrency-limiter.js';
 
 describe('a login', () => {
   it('with a wrong password is answered only when the count is stored, everything else at once', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
     let store = (): void => {};
     const waiting = new Promise<void>((resolve) => {
       store = resolve;
     });
-    gate.settled = () => waiting;
+    gateway.settled = () => waiting;
     const answers: string[] = [];
     const noted = async (name: string, answer: Promise<ClientResponse>) => {
       const response = await answer;
       answers.push(name);
       return response;
     };
-    const wrong = noted('wrong', gate.send('/wp-login.php', form('wrong')));
-    await eventually(() => gate.attempts.getEntry('site', '192.0.2.1').failures === 1);
-    await gate.send('/wp-login.php', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
-    await noted('right', gate.send('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.9' }));
-    await noted('a page', gate.send('/'));
+    const wrong = noted('wrong', gateway.send('/wp-login.php', form('wrong')));
+    await eventually(() => gateway.attempts.getEntry('site', '192.0.2.1').failures === 1);
+    await gateway.send('/wp-login.php', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
+    await noted('right', gateway.send('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.9' }));
+    await noted('a page', gateway.send('/'));
     expect(answers).toEqual(['right', 'a page']);
     store();
     expect((await wrong).body).toContain('login page');
     expect(answers.at(-1)).toBe('wrong');
     // The connection that was kept back serves the next request.
-    expect((await gate.send('/')).body).toBe('a page');
+    expect((await gateway.send('/')).body).toBe('a page');
   });
 
   it('does not wait for pages, streams and chats that hang', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    gate.wordpress.hangs = true;
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    gateway.wordpress.hangs = true;
     let over = 0;
     const chat = (options: RequestOptions) => {
       const count = (): number => over++;
-      gate.send('/chat', options).then(count, count);
+      gateway.send('/chat', options).then(count, count);
     };
     chat({ method: 'POST', body: 'poll=1' });
     for (let i = 0; i < 8; i++) chat({});
-    await eventually(() => gate.wordpress.reached.length === 9);
-    gate.advance(HUNG_AFTER_MS);
+    await eventually(() => gateway.wordpress.reached.length === 9);
+    gateway.advance(HUNG_AFTER_MS);
     for (let i = 0; i < 8; i++) chat({ method: 'POST', body: 'poll=1' });
-    await eventually(() => gate.wordpress.reached.length === 17);
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
-    expect(gate.wordpress.checks).toHaveLength(1);
+    await eventually(() => gateway.wordpress.reached.length === 17);
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect(gateway.wordpress.checks).toHaveLength(1);
     expect(over).toBe(0);
   });
 
   it('that can’t be checked now is asked to try again soon, without a lock', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
     let free = (): void => {};
-    gate.wordpress.held = new Promise((resolve) => {
+    gateway.wordpress.held = new Promise((resolve) => {
       free = resolve;
     });
-    const slow = Array.from({ length: 3 }, () => gate.send('/wp-login.php', form(PASSWORD)));
-    await eventually(() => gate.wordpress.checks.length === 3);
-    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'text/html' } });
+    const slow = Array.from({ length: 3 }, () => gateway.send('/wp-login.php', form(PASSWORD)));
+    await eventually(() => gateway.wordpress.checks.length === 3);
+    const response = await gateway.send('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'text/html' } });
     expect([response.status, response.header('retry-after')]).toEqual([429, '10']);
     expect(response.body).toContain('You are not locked out');
     free();
     await Promise.all(slow);
-    expect(gate.attempts.size).toBe(0);
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
+    expect(gateway.attempts.size).toBe(0);
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
 
   it('for which the line is too long is refused at once', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    gate.wordpress.checkMs = 300;
-    const answers = await Promise.all(Array.from({ length: 150 }, (_, i) => gate.send('/wp-login.php', form(`w${i}`))));
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    gateway.wordpress.checkMs = 300;
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, (_, i) => gateway.send('/wp-login.php', form(`w${i}`))),
+    );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(3);
     expect(statuses.filter((status) => status === 429)).toHaveLength(147);

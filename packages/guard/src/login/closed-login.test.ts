@@ -11,7 +11,7 @@ describe('Login Access', () => {
   const list = ['198.51.100.7', '203.0.113.0/28', '2001:db8:7::/48', '192.0.2.*'];
 
   it('keeps everyone else from every login route and from wp-admin', async () => {
-    const gate = await startLoginGateway({ login_access: list });
+    const gateway = await startLoginGateway({ login_access: list });
     const from = '198.51.100.8';
     const refused: [string, RequestOptions][] = [
       ['/wp-login.php', {}],
@@ -23,30 +23,33 @@ describe('Login Access', () => {
       ['/xmlrpc.php', { method: 'POST', body: PASSWORD }],
       ['/wp-json/wp/v2/users/me', { headers: { authorization: 'Basic b3duZXI6cmlnaHQ=' } }],
     ];
-    for (const [path, options] of refused) expect((await gate.send(path, { ...options, from })).status, path).toBe(403);
-    expect(gate.wordpress.reached).toEqual([]);
+    for (const [path, options] of refused)
+      expect((await gateway.send(path, { ...options, from })).status, path).toBe(403);
+    expect(gateway.wordpress.reached).toEqual([]);
   });
 
   it('leaves them the site, and has WordPress refuse passwords in it', async () => {
-    const gate = await startLoginGateway({ login_access: list });
+    const gateway = await startLoginGateway({ login_access: list });
     const from = '198.51.100.8';
     for (const path of ['/', '/wp-admin/admin-ajax.php', '/wp-admin/admin-post.php', '/wp-admin/css/forms.css']) {
-      expect((await gate.send(path, { from })).status, path).toBe(200);
+      expect((await gateway.send(path, { from })).status, path).toBe(200);
     }
-    await gate.send('/shop/account', { ...login, from });
-    await gate.send('/wp-login.php?action=postpass', {
+    await gateway.send('/shop/account', { ...login, from });
+    await gateway.send('/wp-login.php?action=postpass', {
       method: 'POST',
       body: `action=login&log=owner&pwd=${PASSWORD}`,
       from,
     });
-    expect(gate.wordpress.checks).toEqual([]);
-    expect(gate.wordpress.refused).toBe(2);
+    expect(gateway.wordpress.checks).toEqual([]);
+    expect(gateway.wordpress.refused).toBe(2);
   });
 
   for (const from of ['198.51.100.7', '203.0.113.15', '2001:db8:7:1::1', '::ffff:192.0.2.99']) {
     it(`lets ${from} in`, async () => {
-      const gate = await startLoginGateway({ login_access: list });
-      expect((await gate.send('/wp-login.php', { ...login, from })).headers.join()).toContain('wordpress_logged_in_x');
+      const gateway = await startLoginGateway({ login_access: list });
+      expect((await gateway.send('/wp-login.php', { ...login, from })).headers.join()).toContain(
+        'wordpress_logged_in_x',
+      );
     });
   }
 });
@@ -61,7 +64,7 @@ describe('while Away Mode is on', () => {
   } as const;
 
   it('nobody logs in or opens wp-admin, on any route', async () => {
-    const gate = await startLoginGateway(away);
+    const gateway = await startLoginGateway(away);
     const closed: [string, RequestOptions][] = [
       ['/wp-login.php', {}],
       ['/wp-login.php', login],
@@ -70,9 +73,9 @@ describe('while Away Mode is on', () => {
       ['/xmlrpc.php', { method: 'POST', body: PASSWORD }],
       ['/?rest_route=/wp/v2/posts', { headers: { authorization: 'Basic b3duZXI6cmlnaHQ=' } }],
     ];
-    for (const [path, options] of closed) expect((await gate.send(path, options)).status, path).toBe(403);
-    expect(gate.wordpress.reached).toEqual([]);
-    expect(gate.twoFactorCalls).toEqual([]);
+    for (const [path, options] of closed) expect((await gateway.send(path, options)).status, path).toBe(403);
+    expect(gateway.wordpress.reached).toEqual([]);
+    expect(gateway.twoFactorCalls).toEqual([]);
   });
 
   const writes: [string, RequestOptions][] = [
@@ -88,35 +91,38 @@ describe('while Away Mode is on', () => {
   ];
 
   it('members use AJAX and the REST API as on any day', async () => {
-    const gate = await startLoginGateway(away);
+    const gateway = await startLoginGateway(away);
     for (const [path, options] of writes) {
-      const answer = await gate.send(path, options);
-      expect([answer.status === 403, gate.wordpress.reached.at(-1)?.url], path).toEqual([false, path]);
-      expect(gate.wordpress.reached.at(-1)?.context, path).toMatchObject({ login: 'refuse', why: 'away' });
+      const answer = await gateway.send(path, options);
+      expect([answer.status === 403, gateway.wordpress.reached.at(-1)?.url], path).toEqual([false, path]);
+      expect(gateway.wordpress.reached.at(-1)?.context, path).toMatchObject({ login: 'refuse', why: 'away' });
     }
     // The connector has signed each of these answers, so that it was asked once.
-    expect(gate.staffQuestions).toEqual(['site']);
-    gate.advance(10_000);
-    await gate.send('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member });
-    expect(gate.staffQuestions).toEqual(['site', 'site']);
+    expect(gateway.staffQuestions).toEqual(['site']);
+    gateway.advance(10_000);
+    await gateway.send('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member });
+    expect(gateway.staffQuestions).toEqual(['site', 'site']);
   });
 
   it('staff change nothing, at no address, are told so as ever, and stand in the log', async () => {
-    const gate = await startLoginGateway(away);
-    gate.wordpress.staff = true;
+    const gateway = await startLoginGateway(away);
+    gateway.wordpress.staff = true;
     const anywhere: [string, RequestOptions] = ['/?edit=1', { method: 'POST', body: 'title=x', headers: member }];
     const bySession = [...writes, anywhere].filter(
       ([, { method, headers }]) => method === 'POST' && headers === member,
     );
     for (const [path, options] of bySession) {
-      const answer = await gate.send(path, options);
+      const answer = await gateway.send(path, options);
       expect(answer.status, path).toBe(403);
       expect(answer.body, path).toContain('The admin area is closed. It opens again on ');
       expect(Number(answer.header('retry-after')), path).toBeGreaterThan(0);
     }
-    expect(gate.visits).toEqual(bySession.map(([path]) => `403 ${path} away-mode`));
+    expect(gateway.visits).toEqual(bySession.map(([path]) => `403 ${path} away-mode`));
     const form = { method: 'POST', body: 'rest_route=/wp/v2/posts&title=x', headers: member };
-    expect(JSON.parse((await gate.send('/', form)).body)).toMatchObject({ code: 'away_mode', data: { status: 403 } });
+    expect(JSON.parse((await gateway.send('/', form)).body)).toMatchObject({
+      code: 'away_mode',
+      data: { status: 403 },
+    });
   });
 
   for (const [fault, set] of [
@@ -124,54 +130,54 @@ describe('while Away Mode is on', () => {
     ['is of an older version', { old: true }],
   ] as const) {
     it(`nobody with a session changes anything where the connector ${fault}`, async () => {
-      const gate = await startLoginGateway(away);
-      Object.assign(gate.wordpress, set);
-      for (const [path, options] of writes) expect((await gate.send(path, options)).status, path).toBe(403);
-      expect(gate.wordpress.reached).toEqual([]);
+      const gateway = await startLoginGateway(away);
+      Object.assign(gateway.wordpress, set);
+      for (const [path, options] of writes) expect((await gateway.send(path, options)).status, path).toBe(403);
+      expect(gateway.wordpress.reached).toEqual([]);
       // Invented cookies start no WordPress each.
-      expect(gate.staffQuestions).toEqual(['site']);
-      expect(gate.visits).toEqual(writes.map(([path]) => `403 ${path} away-mode`));
+      expect(gateway.staffQuestions).toEqual(['site']);
+      expect(gateway.visits).toEqual(writes.map(([path]) => `403 ${path} away-mode`));
     });
   }
 
   it('the first answer without the connector’s signature is withheld, and nothing more is sent to WordPress', async () => {
-    const gate = await startLoginGateway(away);
+    const gateway = await startLoginGateway(away);
     const [path, options] = writes[3] as [string, RequestOptions];
-    expect((await gate.send(path, options)).body).toBe('ok');
-    gate.wordpress.bare = true;
-    expect(JSON.parse((await gate.send(path, options)).body)).toMatchObject({ code: 'away_mode' });
-    expect((await gate.send(path, options)).status).toBe(403);
-    expect(gate.wordpress.reached).toHaveLength(2);
+    expect((await gateway.send(path, options)).body).toBe('ok');
+    gateway.wordpress.bare = true;
+    expect(JSON.parse((await gateway.send(path, options)).body)).toMatchObject({ code: 'away_mode' });
+    expect((await gateway.send(path, options)).status).toBe(403);
+    expect(gateway.wordpress.reached).toHaveLength(2);
   });
 
   it('an error of the web server is passed on, and casts doubt on the connector', async () => {
-    const gate = await startLoginGateway(away);
+    const gateway = await startLoginGateway(away);
     const [path, options] = writes[3] as [string, RequestOptions];
-    await gate.send(path, options);
-    gate.wordpress.unasked = 502;
-    expect((await gate.send(path, options)).status).toBe(502);
-    gate.wordpress.unasked = null;
-    expect((await gate.send(path, options)).status).toBe(200);
-    expect(gate.staffQuestions).toEqual(['site', 'site']);
+    await gateway.send(path, options);
+    gateway.wordpress.unasked = 502;
+    expect((await gateway.send(path, options)).status).toBe(502);
+    gateway.wordpress.unasked = null;
+    expect((await gateway.send(path, options)).status).toBe(200);
+    expect(gateway.staffQuestions).toEqual(['site', 'site']);
   });
 
   it('a path that some program reads as AJAX is no way around the check', async () => {
-    const gate = await startLoginGateway(away);
+    const gateway = await startLoginGateway(away);
     const path = '/wp-admin%252fadmin-ajax.php';
-    expect((await gate.send(path, { method: 'POST', body: 'action=x', headers: member })).status).toBe(400);
-    expect(gate.wordpress.reached).toEqual([]);
+    expect((await gateway.send(path, { method: 'POST', body: 'action=x', headers: member })).status).toBe(400);
+    expect(gateway.wordpress.reached).toEqual([]);
   });
 
   it('a WebSocket handshake that means a change reaches nothing unchecked', async () => {
-    const gate = await startLoginGateway(away);
-    gate.wordpress.bare = true;
+    const gateway = await startLoginGateway(away);
+    gateway.wordpress.bare = true;
     const upgrade = { ...member, connection: 'upgrade', upgrade: 'websocket' };
-    const answer = await gate.send('/wp-json/wp/v2/posts/1?_method=DELETE', { headers: upgrade });
-    expect([answer.status, gate.wordpress.reached]).toEqual([403, []]);
+    const answer = await gateway.send('/wp-json/wp/v2/posts/1?_method=DELETE', { headers: upgrade });
+    expect([answer.status, gateway.wordpress.reached]).toEqual([403, []]);
   });
 
   it('guard’s own API and passwords stay closed for everybody, whoever has a session', async () => {
-    const gate = await startLoginGateway(away);
+    const gateway = await startLoginGateway(away);
     const changes: [string, RequestOptions][] = [
       ['/wp-json/security-optimizer/v1/away-mode', { method: 'POST', body: '{}', headers: member }],
       ['/?rest_route=/security-optimizer/v1/away-mode', { method: 'POST', body: '{}', headers: member }],
@@ -179,18 +185,18 @@ describe('while Away Mode is on', () => {
       ['/wp-json/wp/v2/posts', { method: 'POST', body: '{}', headers: { ...member, authorization: 'Basic eDp5' } }],
     ];
     for (const [path, options] of changes) {
-      const response = await gate.send(path, options);
+      const response = await gateway.send(path, options);
       expect(response.status, path).toBe(403);
     }
-    expect(gate.wordpress.reached).toEqual([]);
+    expect(gateway.wordpress.reached).toEqual([]);
   });
 
   it('programs are told in JSON, people by a page', async () => {
-    const gate = await startLoginGateway(away);
-    gate.wordpress.staff = true;
-    const json = await gate.send('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
+    const gateway = await startLoginGateway(away);
+    gateway.wordpress.staff = true;
+    const json = await gateway.send('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
     expect(JSON.parse(json.body)).toMatchObject({ code: 'away_mode', status: 403, data: { status: 403 } });
-    const page = await gate.send('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
+    const page = await gateway.send('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
     expect(page.header('content-type')).toBe('text/html; charset=utf-8');
     expect(page.body).toContain('The admin area is closed');
     expect(page.body).toContain('Opens again');
@@ -199,42 +205,42 @@ describe('while Away Mode is on', () => {
 
   it('both are told in the site’s language', async () => {
     const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
-    const gate = await startLoginGateway(away, { language: languages('de_DE') });
-    const page = await gate.send('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
+    const gateway = await startLoginGateway(away, { language: languages('de_DE') });
+    const page = await gateway.send('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
     expect(page.body).toContain('<h1>Der Verwaltungsbereich ist geschlossen</h1>');
     expect(page.body).toMatch(/<dt>Öffnet wieder<\/dt><dd><b>\p{L}+, \d+\. \p{L}+, \d\d:\d\d Uhr<\/b>/u);
-    gate.wordpress.staff = true;
-    const json = await gate.send('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
+    gateway.wordpress.staff = true;
+    const json = await gateway.send('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
     expect(JSON.parse(json.body).message).toMatch(/^Der Verwaltungsbereich ist geschlossen\. Er öffnet wieder am /);
   });
 
   it('the public site is untouched, and WordPress refuses passwords in its forms', async () => {
-    const gate = await startLoginGateway(away);
-    expect((await gate.send('/', { headers: member })).body).toBe('a page');
-    expect((await gate.send('/wp-json/wp/v2/posts', { headers: member })).status).toBe(200);
-    expect((await gate.send('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x' })).status).toBe(200);
+    const gateway = await startLoginGateway(away);
+    expect((await gateway.send('/', { headers: member })).body).toBe('a page');
+    expect((await gateway.send('/wp-json/wp/v2/posts', { headers: member })).status).toBe(200);
+    expect((await gateway.send('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x' })).status).toBe(200);
     const reader = { method: 'POST', body: 'post_password=x', headers: { cookie: 'wordpress_test_cookie=1' } };
-    expect((await gate.send('/wp-login.php?action=postpass', reader)).status).toBe(200);
-    await gate.send('/shop/account', login);
-    expect(gate.wordpress.checks).toEqual([]);
-    expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'away' });
+    expect((await gateway.send('/wp-login.php?action=postpass', reader)).status).toBe(200);
+    await gateway.send('/shop/account', login);
+    expect(gateway.wordpress.checks).toEqual([]);
+    expect(gateway.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'away' });
   });
 
   it('an anonymous client at a hidden page still sees a missing page', async () => {
-    const gate = await startLoginGateway({ ...away, login_url: { type: 'custom', login: 'my-door', signup: '' } });
-    gate.wordpress.custom = true;
-    expect((await gate.send('/wp-login.php')).status).toBe(404);
-    expect((await gate.send('/wp-admin/')).status).toBe(404);
-    expect((await gate.send('/my-door')).status).toBe(403);
+    const gateway = await startLoginGateway({ ...away, login_url: { type: 'custom', login: 'my-door', signup: '' } });
+    gateway.wordpress.custom = true;
+    expect((await gateway.send('/wp-login.php')).status).toBe(404);
+    expect((await gateway.send('/wp-admin/')).status).toBe(404);
+    expect((await gateway.send('/my-door')).status).toBe(403);
   });
 
   it('an invented session cookie shows nothing of a hidden admin area; who knows the address is told', async () => {
-    const gate = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: '' } });
-    gate.wordpress.custom = true;
-    const { headers } = await gate.send('/my-door');
+    const gateway = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: '' } });
+    gateway.wordpress.custom = true;
+    const { headers } = await gateway.send('/my-door');
     const mark = /visit_mark=[^;]+/.exec(headers.join('\n'))?.[0];
-    gate.settings(away);
-    const send = (path: string, cookie: string) => gate.send(path, { headers: { cookie, accept: 'text/html' } });
+    gateway.settings(away);
+    const send = (path: string, cookie: string) => gateway.send(path, { headers: { cookie, accept: 'text/html' } });
     const response = await send('/wp-admin/users.php', member.cookie);
     expect(response.status).toBe(404);
     expect(response.body).toBe('nothing at /wp-admin/users.php');
@@ -242,13 +248,13 @@ describe('while Away Mode is on', () => {
   });
 
   it('it begins and ends by the clock', async () => {
-    const gate = await startLoginGateway();
+    const gateway = await startLoginGateway();
     const hour = (ahead: number) => `${String((new Date().getUTCHours() + ahead) % 24).padStart(2, '0')}:00`;
-    gate.settings({ away_mode: { type: 'daily', from_hour: hour(2), to_hour: hour(4) } });
-    expect((await gate.send('/wp-login.php')).status).toBe(200);
-    gate.advance(2 * 3600_000);
-    expect((await gate.send('/wp-login.php')).status).toBe(403);
-    gate.advance(2 * 3600_000);
-    expect((await gate.send('/wp-login.php')).status).toBe(200);
+    gateway.settings({ away_mode: { type: 'daily', from_hour: hour(2), to_hour: hour(4) } });
+    expect((await gateway.send('/wp-login.php')).status).toBe(200);
+    gateway.advance(2 * 3600_000);
+    expect((await gateway.send('/wp-login.php')).status).toBe(403);
+    gateway.advance(2 * 3600_000);
+    expect((await gateway.send('/wp-login.php')).status).toBe(200);
   });
 });

@@ -13,8 +13,8 @@ const from = (headers: Record<string, string>, options: RequestOptions): Request
 });
 
 /** Whether the owner may log in from the address of all these tests. */
-async function letsOwnerIn(gate: LoginGateway): Promise<boolean> {
-  const answer = await gate.send('/wp-login.php', form(PASSWORD));
+async function letsOwnerIn(gateway: LoginGateway): Promise<boolean> {
+  const answer = await gateway.send('/wp-login.php', form(PASSWORD));
   return answer.headers.some((line) => line.startsWith('set-cookie: wordpress_logged_in'));
 }
 
@@ -30,57 +30,58 @@ const others: [string, string, (password: string) => RequestOptions][] = [
 
 describe('passwords that a page of another site makes a browser send', () => {
   it.each([...forms, ...others])('lock nobody else out: %s', async (_name, path, guess) => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    for (let i = 0; i < 12; i++) await gate.send(path, from(FOREIGN, guess(`wrong${i}`)));
-    expect(await letsOwnerIn(gate)).toBe(true);
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    for (let i = 0; i < 12; i++) await gateway.send(path, from(FOREIGN, guess(`wrong${i}`)));
+    expect(await letsOwnerIn(gateway)).toBe(true);
   });
 
   it.each(forms)('are not checked at all: %s', async (_name, path, guess) => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    const right = await gate.send(path, from(FOREIGN, guess(PASSWORD)));
-    const wrong = await gate.send(path, from(FOREIGN, guess('wrong')));
-    expect(gate.wordpress.checks).toEqual([]);
-    expect(gate.wordpress.refused).toBe(2);
-    expect(gate.wordpress.reached.map(({ context }) => context)).toEqual(
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    const right = await gateway.send(path, from(FOREIGN, guess(PASSWORD)));
+    const wrong = await gateway.send(path, from(FOREIGN, guess('wrong')));
+    expect(gateway.wordpress.checks).toEqual([]);
+    expect(gateway.wordpress.refused).toBe(2);
+    expect(gateway.wordpress.reached.map(({ context }) => context)).toEqual(
       Array(2).fill({ login: 'refuse', why: 'other-site' }),
     );
     expect([right.status, right.headers, right.body]).toEqual([wrong.status, wrong.headers, wrong.body]);
   });
 
   it.each(others)('are checked as often as any others, and no more: %s', async (_name, path, guess) => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    gate.wordpress.checkMs = 20;
-    await Promise.all(Array.from({ length: 100 }, (_, i) => gate.send(path, from(FOREIGN, guess(`wrong${i}`)))));
-    expect(gate.wordpress.checks).toHaveLength(5);
-    await gate.send(path, from(FOREIGN, guess(PASSWORD)));
-    expect(gate.wordpress.checks).toHaveLength(5);
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    gateway.wordpress.checkMs = 20;
+    await Promise.all(Array.from({ length: 100 }, (_, i) => gateway.send(path, from(FOREIGN, guess(`wrong${i}`)))));
+    expect(gateway.wordpress.checks).toHaveLength(5);
+    await gateway.send(path, from(FOREIGN, guess(PASSWORD)));
+    expect(gateway.wordpress.checks).toHaveLength(5);
   });
 
   it('are not checked either while the address itself is locked', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    for (let i = 0; i < 3; i++) await gate.send('/wp-login.php', form(`wrong${i}`));
-    await gate.send('/wp-json/wp/v2/users/me', from(FOREIGN, basic(PASSWORD)));
-    expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
-    expect(gate.wordpress.checks).toHaveLength(3);
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gateway.send('/wp-login.php', form(`wrong${i}`));
+    await gateway.send('/wp-json/wp/v2/users/me', from(FOREIGN, basic(PASSWORD)));
+    expect(gateway.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
+    expect(gateway.wordpress.checks).toHaveLength(3);
   });
 
   it('bring the device that logged in before no failures', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    const cookie = (await gate.send('/wp-login.php', form(PASSWORD))).headers
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    const cookie = (await gateway.send('/wp-login.php', form(PASSWORD))).headers
       .find((line) => line.startsWith('set-cookie: known_device='))
       ?.slice('set-cookie: '.length)
       .split(';')[0];
     for (let i = 0; i < 8; i++) {
-      await gate.send('/shop/account', from({ ...FOREIGN, cookie: String(cookie) }, form(`wrong${i}`)));
+      await gateway.send('/shop/account', from({ ...FOREIGN, cookie: String(cookie) }, form(`wrong${i}`)));
     }
-    expect(gate.attempts.listLocked('site', Date.now()).map(({ key }) => key)).toEqual(['other-sites:192.0.2.1']);
+    expect(gateway.attempts.listLocked('site', Date.now()).map(({ key }) => key)).toEqual(['other-sites:192.0.2.1']);
   });
 
   it('count in the end when no connector refuses them', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    gate.wordpress.bare = true;
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    gateway.wordpress.bare = true;
     const statuses: number[] = [];
-    for (let i = 0; i < 7; i++) statuses.push((await gate.send('/wp-login.php', from(FOREIGN, form(`w${i}`)))).status);
+    for (let i = 0; i < 7; i++)
+      statuses.push((await gateway.send('/wp-login.php', from(FOREIGN, form(`w${i}`)))).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
   });
 });
@@ -90,66 +91,66 @@ describe('passwords from a page that hides where it is, in a browser that does n
   const pages = forms.slice(0, 2);
 
   it.each(pages)('are checked, since it may be the owner at a form of the site: %s', async (_name, path, guess) => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    await gate.send(path, from(HIDDEN, guess(PASSWORD)));
-    expect(gate.wordpress.checks).toHaveLength(1);
-    expect(gate.wordpress.refused).toBe(0);
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    await gateway.send(path, from(HIDDEN, guess(PASSWORD)));
+    expect(gateway.wordpress.checks).toHaveLength(1);
+    expect(gateway.wordpress.refused).toBe(0);
   });
 
   it.each(pages)('lock nobody else out: %s', async (_name, path, guess) => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    for (let i = 0; i < 12; i++) await gate.send(path, from(HIDDEN, guess(`wrong${i}`)));
-    expect(gate.wordpress.checks).toHaveLength(5);
-    expect(await letsOwnerIn(gate)).toBe(true);
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    for (let i = 0; i < 12; i++) await gateway.send(path, from(HIDDEN, guess(`wrong${i}`)));
+    expect(gateway.wordpress.checks).toHaveLength(5);
+    expect(await letsOwnerIn(gateway)).toBe(true);
   });
 
   it('are not checked more often than those that name another site: both have one count', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    gate.wordpress.checkMs = 20;
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    gateway.wordpress.checkMs = 20;
     const routes = [...forms, ...others];
     const guesses = Array.from({ length: 100 }, (_, i) => {
       const [, path, guess] = routes[i % routes.length] as (typeof routes)[0];
-      return gate.send(path, from(i % 2 === 0 ? HIDDEN : FOREIGN, guess(`wrong${i}`)));
+      return gateway.send(path, from(i % 2 === 0 ? HIDDEN : FOREIGN, guess(`wrong${i}`)));
     });
     await Promise.all(guesses);
-    expect(gate.wordpress.checks).toHaveLength(5);
+    expect(gateway.wordpress.checks).toHaveLength(5);
   });
 
   it('are not checked in XML-RPC, which no form of the site posts to', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    await gate.send('/xmlrpc.php', from(HIDDEN, { method: 'POST', body: PASSWORD }));
-    expect([gate.wordpress.checks, gate.wordpress.refused]).toEqual([[], 1]);
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    await gateway.send('/xmlrpc.php', from(HIDDEN, { method: 'POST', body: PASSWORD }));
+    expect([gateway.wordpress.checks, gateway.wordpress.refused]).toEqual([[], 1]);
   });
 
   it('are not checked when the browser says that it is another site', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    await gate.send('/wp-login.php', from({ ...HIDDEN, 'sec-fetch-site': 'cross-site' }, form(PASSWORD)));
-    expect(gate.wordpress.checks).toEqual([]);
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    await gateway.send('/wp-login.php', from({ ...HIDDEN, 'sec-fetch-site': 'cross-site' }, form(PASSWORD)));
+    expect(gateway.wordpress.checks).toEqual([]);
   });
 });
 
 describe('what comes from elsewhere and is meant so', () => {
   it('a link to the login shows the form, whatever other pages have sent', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    for (let i = 0; i < 5; i++) await gate.send('/shop/account', from(FOREIGN, form(`wrong${i}`)));
-    const answer = await gate.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    for (let i = 0; i < 5; i++) await gateway.send('/shop/account', from(FOREIGN, form(`wrong${i}`)));
+    const answer = await gateway.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } });
     expect(answer.status).toBe(200);
   });
 
   it('a locked address finds the login locked by a link too', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    for (let i = 0; i < 3; i++) await gate.send('/wp-login.php', form(`wrong${i}`));
-    expect((await gate.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(429);
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gateway.send('/wp-login.php', form(`wrong${i}`));
+    expect((await gateway.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(429);
   });
 
   it('what an identity provider posts reaches WordPress whole', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
+    const gateway = await startLoginGateway({ login_attempts: 5 });
     const body = 'SAMLResponse=PHNhbWw%2B&RelayState=%2Fwp-admin%2F';
     const sso = { origin: 'https://login.identity.example', 'sec-fetch-site': 'cross-site' };
     for (let i = 0; i < 9; i++) {
-      expect((await gate.send('/wp-login.php?saml_acs', { method: 'POST', body, headers: sso })).status).toBe(200);
+      expect((await gateway.send('/wp-login.php?saml_acs', { method: 'POST', body, headers: sso })).status).toBe(200);
     }
-    expect(gate.wordpress.reached.map((request) => request.body)).toEqual(Array(9).fill(body));
+    expect(gateway.wordpress.reached.map((request) => request.body)).toEqual(Array(9).fill(body));
   });
 
   it.each([
@@ -157,14 +158,14 @@ describe('what comes from elsewhere and is meant so', () => {
     [{ origin: 'http://www.example.com' }],
     [{ origin: 'null', 'sec-fetch-site': 'same-origin' }],
   ])('a form on the same site logs in: %j', async (headers) => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    await gate.send('/wp-login.php', from(headers, form(PASSWORD)));
-    expect(gate.wordpress.checks).toEqual(['form']);
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    await gateway.send('/wp-login.php', from(headers, form(PASSWORD)));
+    expect(gateway.wordpress.checks).toEqual(['form']);
   });
 
   it('with the limit off, a form on another site logs in', async () => {
-    const gate = await startLoginGateway({ login_attempts: 0 });
-    await gate.send('/wp-login.php', from(FOREIGN, form(PASSWORD)));
-    expect(gate.wordpress.checks).toEqual(['form']);
+    const gateway = await startLoginGateway({ login_attempts: 0 });
+    await gateway.send('/wp-login.php', from(FOREIGN, form(PASSWORD)));
+    expect(gateway.wordpress.checks).toEqual(['form']);
   });
 });

@@ -4,41 +4,41 @@ import { form, type RequestOptions, startLoginGateway } from '../../test/support
 
 describe('a right password that needs a second factor', () => {
   it('is answered by the second factor’s pages; nothing WordPress sent gets out', async () => {
-    const gate = await startLoginGateway();
-    gate.wordpress.factor = true;
-    const response = await gate.send('/wp-login.php', form(PASSWORD));
-    expect(gate.twoFactorCalls).toEqual(['begin /wp-login.php 1']);
+    const gateway = await startLoginGateway();
+    gateway.wordpress.factor = true;
+    const response = await gateway.send('/wp-login.php', form(PASSWORD));
+    expect(gateway.twoFactorCalls).toEqual(['begin /wp-login.php 1']);
     expect(response.header('location')).toBe('/wp-login.php?action=second-factor');
     expect(response.headers.join('\n')).not.toContain('must-not-leave');
   });
 
   it('neither clears the count nor marks the device', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    await gate.send('/wp-login.php', form('wrong'));
-    gate.wordpress.factor = true;
-    const response = await gate.send('/wp-login.php', form(PASSWORD));
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    await gateway.send('/wp-login.php', form('wrong'));
+    gateway.wordpress.factor = true;
+    const response = await gateway.send('/wp-login.php', form(PASSWORD));
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
     expect(response.header('set-cookie')).toBeUndefined();
   });
 
   it('leads to pages that guard serves itself, also for trusted devices told to WordPress', async () => {
-    const gate = await startLoginGateway();
-    const before = gate.wordpress.reached.length;
-    expect((await gate.send('/wp-login.php?action=second-factor')).body).toBe('second factor');
-    expect((await gate.send('/wp-login.php?action=second-factor-setup')).body).toBe('second factor');
-    expect(gate.wordpress.reached).toHaveLength(before);
-    await gate.send('/wp-login.php', { ...form(PASSWORD), headers: { cookie: 'trusted=1' } });
-    expect(gate.wordpress.reached.at(-1)?.context).toEqual({ trusted: [1] });
+    const gateway = await startLoginGateway();
+    const before = gateway.wordpress.reached.length;
+    expect((await gateway.send('/wp-login.php?action=second-factor')).body).toBe('second factor');
+    expect((await gateway.send('/wp-login.php?action=second-factor-setup')).body).toBe('second factor');
+    expect(gateway.wordpress.reached).toHaveLength(before);
+    await gateway.send('/wp-login.php', { ...form(PASSWORD), headers: { cookie: 'trusted=1' } });
+    expect(gateway.wordpress.reached.at(-1)?.context).toEqual({ trusted: [1] });
   });
 });
 
 /** A gate whose owner needs the second factor, and what a login that needs it was begun with. */
 async function withFactor(report: FakeWordPress['factorReport'] = {}, own: FakeWordPress['ownResponse'] = null) {
-  const gate = await startLoginGateway();
-  gate.wordpress.factor = true;
-  gate.wordpress.factorReport = report;
-  gate.wordpress.ownResponse = own;
-  return { gate, begun: () => gate.started.at(-1) };
+  const gateway = await startLoginGateway();
+  gateway.wordpress.factor = true;
+  gateway.wordpress.factorReport = report;
+  gateway.wordpress.ownResponse = own;
+  return { gateway: gateway, begun: () => gateway.started.at(-1) };
 }
 
 /** A login that a plugin offers at an address of its own. */
@@ -49,22 +49,22 @@ const link = (options: RequestOptions = {}): [string, RequestOptions] => [
 
 describe('where a login that needs a second factor goes on', () => {
   it('is where the visitor wanted to go, which WordPress looks at when it makes the session', async () => {
-    const { gate, begun } = await withFactor({ redirect: '/wp-admin/edit.php' });
-    await gate.send('/wp-login.php', form(PASSWORD));
+    const { gateway, begun } = await withFactor({ redirect: '/wp-admin/edit.php' });
+    await gateway.send('/wp-login.php', form(PASSWORD));
     expect(begun()).toMatchObject({ redirect: '/wp-admin/edit.php', decided: false, sitePath: '' });
   });
 
   it('is kept with the site of the network that checked the password', async () => {
-    const { gate, begun } = await withFactor({ redirect: '', site: '/two/' });
-    await gate.send('/wp-login.php', form(PASSWORD));
+    const { gateway, begun } = await withFactor({ redirect: '', site: '/two/' });
+    await gateway.send('/wp-login.php', form(PASSWORD));
     expect(begun()).toMatchObject({ sitePath: '/two/', redirect: '', decided: false });
     expect(begun()).not.toHaveProperty('site');
   });
 
   it('is not read from WordPress’s response when that is not the one of a login', async () => {
     const own = { status: 302, headers: { Location: 'https://shop.example/' } };
-    const { gate, begun } = await withFactor({ redirect: '/kept', withheld: false }, own);
-    await gate.send('/wp-login.php', form(PASSWORD));
+    const { gateway, begun } = await withFactor({ redirect: '/kept', withheld: false }, own);
+    await gateway.send('/wp-login.php', form(PASSWORD));
     expect(begun()).toMatchObject({ redirect: '/kept', decided: false });
   });
 
@@ -74,34 +74,34 @@ describe('where a login that needs a second factor goes on', () => {
     ['com.example.shop://signed-in', 'com.example.shop://signed-in'],
   ])('is the Location %s of a response whose session was held back', async (location, redirect) => {
     const own = { status: 302, headers: { Location: location } };
-    const { gate, begun } = await withFactor({ redirect: '/other', withheld: true }, own);
-    const response = await gate.send(...link());
+    const { gateway, begun } = await withFactor({ redirect: '/other', withheld: true }, own);
+    const response = await gateway.send(...link());
     expect(begun()).toMatchObject({ redirect, decided: true });
     expect([response.header('location'), response.body]).toEqual(['/wp-login.php?action=second-factor', '']);
   });
 
   it('is the page itself that a link opened, but where the visitor chose another', async () => {
     const own = { status: 200, headers: { 'Content-Type': 'text/html; charset=UTF-8' } };
-    const { gate, begun } = await withFactor({ redirect: '', withheld: true }, own);
-    await gate.send(...link());
+    const { gateway, begun } = await withFactor({ redirect: '', withheld: true }, own);
+    await gateway.send(...link());
     expect(begun()).toMatchObject({ redirect: 'http://example.com/shop/account?token=1', decided: true });
-    gate.wordpress.factorReport = { redirect: '/chosen', withheld: true };
-    await gate.send(...link());
+    gateway.wordpress.factorReport = { redirect: '/chosen', withheld: true };
+    await gateway.send(...link());
     expect(begun()).toMatchObject({ redirect: '/chosen', decided: false });
   });
 
   it('is the usual page after a form that WordPress answered with a page', async () => {
     const own = { status: 200, headers: { 'Content-Type': 'text/html' } };
-    const { gate, begun } = await withFactor({ redirect: '', withheld: true }, own);
-    await gate.send('/shop/account', form(PASSWORD));
+    const { gateway, begun } = await withFactor({ redirect: '', withheld: true }, own);
+    await gateway.send('/shop/account', form(PASSWORD));
     expect(begun()).toMatchObject({ redirect: '', decided: false });
   });
 
   it('is told with whether the browser sent a session of another account', async () => {
-    const { gate, begun } = await withFactor();
-    await gate.send('/wp-login.php', form(PASSWORD));
+    const { gateway, begun } = await withFactor();
+    await gateway.send('/wp-login.php', form(PASSWORD));
     expect(begun()?.mayBeSignedIn).toBe(false);
-    await gate.send('/wp-login.php', { ...form(PASSWORD), headers: { cookie: 'wordpress_logged_in_x=1' } });
+    await gateway.send('/wp-login.php', { ...form(PASSWORD), headers: { cookie: 'wordpress_logged_in_x=1' } });
     expect(begun()?.mayBeSignedIn).toBe(true);
   });
 });
@@ -122,8 +122,8 @@ describe('a program whose login needs a second factor', () => {
     ['how it asks', '/shop/account', { 'x-requested-with': 'XMLHttpRequest', accept: '*/*' }],
     ['its browser', '/shop/account', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
   ])('is known by %s, and may read the response where WordPress allows it', async (_how, path, headers) => {
-    const { gate, begun } = await withFactor({}, { status: 200, headers: cors });
-    const response = await gate.send(path, { ...form(PASSWORD), headers });
+    const { gateway, begun } = await withFactor({}, { status: 200, headers: cors });
+    const response = await gateway.send(path, { ...form(PASSWORD), headers });
     expect(begun()).toMatchObject({ userId: 1, json: true });
     expect(response.header('access-control-allow-origin')).toBe('https://app.example');
     expect(response.header('access-control-allow-credentials')).toBe('true');
@@ -132,10 +132,10 @@ describe('a program whose login needs a second factor', () => {
   });
 
   it('is no page that a person looks at: a navigation is redirected, without those headers', async () => {
-    const { gate, begun } = await withFactor({}, { status: 200, headers: cors });
+    const { gateway, begun } = await withFactor({}, { status: 200, headers: cors });
     const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
     for (const path of ['/wp-login.php', '/wp-admin/admin-ajax.php']) {
-      const response = await gate.send(path, { ...form(PASSWORD), headers });
+      const response = await gateway.send(path, { ...form(PASSWORD), headers });
       expect(begun()?.json).toBe(false);
       expect(response.header('access-control-allow-origin')).toBeUndefined();
       expect(response.header('location')).toBe('/wp-login.php?action=second-factor');
@@ -143,12 +143,12 @@ describe('a program whose login needs a second factor', () => {
   });
 
   it('guesses nothing with a right password, however often it tries', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    gate.wordpress.factor = true;
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    gateway.wordpress.factor = true;
     for (let round = 0; round < 5; round++) {
-      await gate.send('/wp-admin/admin-ajax.php', { ...form(PASSWORD), headers: { accept: 'application/json' } });
+      await gateway.send('/wp-admin/admin-ajax.php', { ...form(PASSWORD), headers: { accept: 'application/json' } });
     }
-    expect(gate.started).toHaveLength(5);
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+    expect(gateway.started).toHaveLength(5);
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
 });

@@ -33,188 +33,188 @@ const routes: Record<string, { path: string; guess: (password: string) => Reques
 describe('100 parallel wrong guesses from one address', () => {
   for (const [name, { path, guess }] of Object.entries(routes)) {
     it(`cause at most 5 password checks by ${name}`, async () => {
-      const gate = await startLoginGateway({ login_attempts: 5 });
-      gate.wordpress.checkMs = 20;
-      await Promise.all(Array.from({ length: 100 }, (_, i) => gate.send(path, guess(`wrong${i}`))));
-      expect(gate.wordpress.checks.length).toBeGreaterThan(0);
-      expect(gate.wordpress.checks.length).toBeLessThanOrEqual(5);
+      const gateway = await startLoginGateway({ login_attempts: 5 });
+      gateway.wordpress.checkMs = 20;
+      await Promise.all(Array.from({ length: 100 }, (_, i) => gateway.send(path, guess(`wrong${i}`))));
+      expect(gateway.wordpress.checks.length).toBeGreaterThan(0);
+      expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(5);
     });
   }
 
   it('cause at most 5 checks over all roads together', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    gate.wordpress.checkMs = 20;
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    gateway.wordpress.checkMs = 20;
     const all = Object.values(routes);
     await Promise.all(
       Array.from({ length: 100 }, (_, i) => {
         const route = all[i % all.length] as (typeof all)[number];
-        return gate.send(route.path, route.guess(`wrong${i}`));
+        return gateway.send(route.path, route.guess(`wrong${i}`));
       }),
     );
-    expect(gate.wordpress.checks).toHaveLength(5);
+    expect(gateway.wordpress.checks).toHaveLength(5);
   });
 
   it('count together when they come from one IPv6 /64, and apart when they do not', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
+    const gateway = await startLoginGateway({ login_attempts: 5 });
     const guesses = Array.from({ length: 40 }, (_, i) =>
-      gate.send('/wp-login.php', { ...form(`wrong${i}`), from: `2001:db8:0:1::${(i + 1).toString(16)}` }),
+      gateway.send('/wp-login.php', { ...form(`wrong${i}`), from: `2001:db8:0:1::${(i + 1).toString(16)}` }),
     );
     await Promise.all(guesses);
-    expect(gate.wordpress.checks).toHaveLength(5);
-    const elsewhere = await gate.send('/wp-login.php', { ...form(PASSWORD), from: '2001:db8:0:2::1' });
+    expect(gateway.wordpress.checks).toHaveLength(5);
+    const elsewhere = await gateway.send('/wp-login.php', { ...form(PASSWORD), from: '2001:db8:0:2::1' });
     expect(elsewhere.status).toBe(200);
   });
 });
 
 describe('without the connector', () => {
   it('guesses at the login form are counted by their answers', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    gate.wordpress.bare = true;
-    gate.wordpress.checkMs = 20;
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    gateway.wordpress.bare = true;
+    gateway.wordpress.checkMs = 20;
     await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
-        gate.send('/wp-login.php', { ...form(`wrong${i}`), leaveAfter: i % 2 ? 5 : 9999 }).catch(() => null),
+        gateway.send('/wp-login.php', { ...form(`wrong${i}`), leaveAfter: i % 2 ? 5 : 9999 }).catch(() => null),
       ),
     );
-    expect(gate.wordpress.checks.length).toBeLessThanOrEqual(5);
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
+    expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(5);
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
   it('whoever gets a session, or only looks at the form, is not counted', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    gate.wordpress.bare = true;
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    gateway.wordpress.bare = true;
     for (let n = 0; n < 8; n++) {
-      expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
-      expect((await gate.send('/wp-login.php')).status).toBe(200);
+      expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
+      expect((await gateway.send('/wp-login.php')).status).toBe(200);
     }
   });
 });
 
 describe('a locked address', () => {
   const locked = async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    for (let i = 0; i < 3; i++) await gate.send('/wp-login.php', form(`wrong${i}`));
-    return gate;
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    for (let i = 0; i < 3; i++) await gateway.send('/wp-login.php', form(`wrong${i}`));
+    return gateway;
   };
   const html = { headers: { accept: 'text/html' } };
 
   it('gets the same answer for the right password as for a wrong one, and PHP hears of neither', async () => {
-    const gate = await locked();
-    const before = gate.wordpress.reached.length;
+    const gateway = await locked();
+    const before = gateway.wordpress.reached.length;
     const same = ({ status, headers, body }: ClientResponse) => ({ status, headers, body });
-    const right = await gate.send('/wp-login.php', { ...form(PASSWORD), ...html });
-    const wrong = await gate.send('/wp-login.php', { ...form('wrong'), ...html });
+    const right = await gateway.send('/wp-login.php', { ...form(PASSWORD), ...html });
+    const wrong = await gateway.send('/wp-login.php', { ...form('wrong'), ...html });
     expect(same(right)).toEqual(same(wrong));
     expect(right.status).toBe(429);
     expect(right.body).toContain('Too many login attempts');
     expect(Number(right.header('retry-after'))).toBeGreaterThan(3590);
-    expect(gate.wordpress.reached).toHaveLength(before);
+    expect(gateway.wordpress.reached).toHaveLength(before);
   });
 
   it('is refused on every route', async () => {
-    const gate = await locked();
-    const checks = gate.wordpress.checks.length;
-    for (const { path, guess } of Object.values(routes)) await gate.send(path, guess(PASSWORD));
-    expect(gate.wordpress.checks).toHaveLength(checks);
+    const gateway = await locked();
+    const checks = gateway.wordpress.checks.length;
+    for (const { path, guess } of Object.values(routes)) await gateway.send(path, guess(PASSWORD));
+    expect(gateway.wordpress.checks).toHaveLength(checks);
   });
 
   it('still sees the site, with WordPress told to refuse every password', async () => {
-    const gate = await locked();
-    expect((await gate.send('/')).body).toBe('a page');
-    expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
+    const gateway = await locked();
+    expect((await gateway.send('/')).body).toBe('a page');
+    expect(gateway.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
   });
 
   it('waits 1 hour, then 24 hours, then 7 days, and after that 7 days again', async () => {
-    const gate = await locked();
+    const gateway = await locked();
     const hour = 3600_000;
     for (const wait of [1, 24, 7 * 24, 7 * 24]) {
-      gate.advance(wait * hour - 60_000);
-      expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
-      gate.advance(120_000);
-      for (let i = 0; i < 3; i++) expect((await gate.send('/wp-login.php', form(`again${i}`))).status).toBe(200);
+      gateway.advance(wait * hour - 60_000);
+      expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
+      gateway.advance(120_000);
+      for (let i = 0; i < 3; i++) expect((await gateway.send('/wp-login.php', form(`again${i}`))).status).toBe(200);
     }
   });
 
   it('stays locked when the limit is changed', async () => {
-    const gate = await locked();
-    gate.settings({ login_attempts: 5 });
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
+    const gateway = await locked();
+    gateway.settings({ login_attempts: 5 });
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
   it('may log out and open the link of a reset mail', async () => {
-    const gate = await locked();
-    expect((await gate.send('/wp-login.php?action=logout')).status).toBe(200);
-    expect((await gate.send('/wp-login.php?action=rp&key=k&login=owner')).status).toBe(200);
-    expect((await gate.send('/wp-login.php')).status).toBe(429);
+    const gateway = await locked();
+    expect((await gateway.send('/wp-login.php?action=logout')).status).toBe(200);
+    expect((await gateway.send('/wp-login.php?action=rp&key=k&login=owner')).status).toBe(200);
+    expect((await gateway.send('/wp-login.php')).status).toBe(429);
   });
 });
 
 describe('counting', () => {
   it('starts anew after a success', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 4; i++) {
-      await gate.send('/wp-login.php', form('wrong1'));
-      await gate.send('/wp-login.php', form('wrong2'));
-      expect((await gate.send('/wp-login.php', form(PASSWORD))).body).toContain('login page');
+      await gateway.send('/wp-login.php', form('wrong1'));
+      await gateway.send('/wp-login.php', form('wrong2'));
+      expect((await gateway.send('/wp-login.php', form(PASSWORD))).body).toContain('login page');
     }
-    expect(gate.wordpress.checks).toHaveLength(12);
-    expect(gate.attempts.size).toBe(0);
+    expect(gateway.wordpress.checks).toHaveLength(12);
+    expect(gateway.attempts.size).toBe(0);
   });
 
   it('does not miss a guess whose visitor leaves before the answer', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    gate.wordpress.checkMs = 150;
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    gateway.wordpress.checkMs = 150;
     for (let i = 0; i < 3; i++) {
-      await gate.send('/wp-login.php', { ...form(`wrong${i}`), leaveAfter: 60 }).catch(() => undefined);
+      await gateway.send('/wp-login.php', { ...form(`wrong${i}`), leaveAfter: 60 }).catch(() => undefined);
     }
-    await eventually(() => gate.attempts.getEntry('site', '192.0.2.1').failures === 3);
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
+    await eventually(() => gateway.attempts.getEntry('site', '192.0.2.1').failures === 3);
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
   it('does not miss it in a form of another plugin either, and takes no right password for a wrong one', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    gate.wordpress.checkMs = 150;
-    await gate.send('/shop/account', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
-    await eventually(() => gate.attempts.getEntry('site', '192.0.2.1').failures === 1);
-    await gate.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 60 }).catch(() => undefined);
-    await eventually(() => gate.attempts.getEntry('site', '192.0.2.1').failures === 0);
-    expect(gate.attempts.limiter.size).toBe(0);
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    gateway.wordpress.checkMs = 150;
+    await gateway.send('/shop/account', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
+    await eventually(() => gateway.attempts.getEntry('site', '192.0.2.1').failures === 1);
+    await gateway.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 60 }).catch(() => undefined);
+    await eventually(() => gateway.attempts.getEntry('site', '192.0.2.1').failures === 0);
+    expect(gateway.attempts.limiter.size).toBe(0);
   });
 
   it('takes a guess that WordPress never answers for a failure, and a page view not', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    gate.wordpress.mangle = (response) => void response.destroy();
-    expect((await gate.send('/wp-login.php', form('wrong'))).status).toBe(502);
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
-    expect((await gate.send('/shop/account', form('wrong'))).status).toBe(502);
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(2);
-    gate.wordpress.lose = { status: 'cut off', when: 'always' };
-    expect((await gate.send('/shop/account')).status).toBe(502);
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(2);
-    expect(gate.attempts.limiter.size).toBe(0);
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    gateway.wordpress.mangle = (response) => void response.destroy();
+    expect((await gateway.send('/wp-login.php', form('wrong'))).status).toBe(502);
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
+    expect((await gateway.send('/shop/account', form('wrong'))).status).toBe(502);
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(2);
+    gateway.wordpress.lose = { status: 'cut off', when: 'always' };
+    expect((await gateway.send('/shop/account')).status).toBe(502);
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(2);
+    expect(gateway.attempts.limiter.size).toBe(0);
   });
 
   it('frees the slot of a visitor who leaves while in line', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    gate.wordpress.checkMs = 200;
-    const held = Array.from({ length: 3 }, (_, i) => gate.send('/wp-login.php', form(`wrong${i}`)));
-    const left = gate.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 50 }).catch(() => 'left');
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    gateway.wordpress.checkMs = 200;
+    const held = Array.from({ length: 3 }, (_, i) => gateway.send('/wp-login.php', form(`wrong${i}`)));
+    const left = gateway.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 50 }).catch(() => 'left');
     expect(await left).toBe('left');
     await Promise.all(held);
-    await eventually(() => gate.attempts.limiter.size === 0);
-    expect(gate.wordpress.checks).toHaveLength(3);
+    await eventually(() => gateway.attempts.limiter.size === 0);
+    expect(gateway.wordpress.checks).toHaveLength(3);
   });
 
   it('lets the right password through that waited behind right ones', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    gate.wordpress.checkMs = 50;
-    const answers = await Promise.all(Array.from({ length: 12 }, () => gate.send('/wp-login.php', form(PASSWORD))));
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    gateway.wordpress.checkMs = 50;
+    const answers = await Promise.all(Array.from({ length: 12 }, () => gateway.send('/wp-login.php', form(PASSWORD))));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
-    expect(gate.wordpress.checks).toHaveLength(12);
+    expect(gateway.wordpress.checks).toHaveLength(12);
   });
 
   it('takes a report that is forged, broken or sent twice for a failure', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
     const name = 'X-Security-Optimizer-Login';
     const ways: ((value: string) => string | string[])[] = [
       (value) => [value, value],
@@ -222,25 +222,25 @@ describe('counting', () => {
       () => 'nonsense',
     ];
     for (const way of ways) {
-      gate.wordpress.mangle = (response) => void response.setHeader(name, way(String(response.getHeader(name))));
-      const response = await gate.send('/wp-login.php', form(PASSWORD));
+      gateway.wordpress.mangle = (response) => void response.setHeader(name, way(String(response.getHeader(name))));
+      const response = await gateway.send('/wp-login.php', form(PASSWORD));
       expect(response.headers.join('\n')).not.toContain('security-optimizer');
     }
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
   it('strips what a visitor sends under our names', async () => {
-    const gate = await startLoginGateway();
+    const gateway = await startLoginGateway();
     const header = { 'x-security-optimizer-context': '1 x e30 00', 'x-security-optimizer-login': '1 x e30 00' };
-    expect((await gate.send('/', { headers: header })).status).toBe(200);
-    expect(gate.wordpress.reached.at(-1)?.context).toBeNull();
+    expect((await gateway.send('/', { headers: header })).status).toBe(200);
+    expect(gateway.wordpress.reached.at(-1)?.context).toBeNull();
   });
 
   it('is off when the limit is off', async () => {
-    const gate = await startLoginGateway({ login_attempts: 0 });
-    for (let i = 0; i < 12; i++) await gate.send('/wp-login.php', form(`wrong${i}`));
-    expect(gate.wordpress.checks).toHaveLength(12);
-    expect(gate.attempts.size).toBe(0);
+    const gateway = await startLoginGateway({ login_attempts: 0 });
+    for (let i = 0; i < 12; i++) await gateway.send('/wp-login.php', form(`wrong${i}`));
+    expect(gateway.wordpress.checks).toHaveLength(12);
+    expect(gateway.attempts.size).toBe(0);
   });
 });
 
@@ -249,20 +249,20 @@ describe('a device that logged in before', () => {
     response.headers.find((line) => line.startsWith('set-cookie: known_device='))?.slice('set-cookie: '.length) ?? '';
 
   it('gets a cookie that no script can read and that names no product', async () => {
-    const gate = await startLoginGateway();
-    const cookie = getCookie(await gate.send('/wp-login.php', form(PASSWORD)));
+    const gateway = await startLoginGateway();
+    const cookie = getCookie(await gateway.send('/wp-login.php', form(PASSWORD)));
     expect(cookie).toMatch(/^known_device=[\w.-]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/);
-    const https = await gate.send('/wp-login.php', { ...form(PASSWORD), headers: { 'x-forwarded-proto': 'https' } });
+    const https = await gateway.send('/wp-login.php', { ...form(PASSWORD), headers: { 'x-forwarded-proto': 'https' } });
     expect(getCookie(https)).toMatch(/; Secure$/);
-    expect(getCookie(await gate.send('/wp-login.php', form('wrong')))).toBe('');
+    expect(getCookie(await gateway.send('/wp-login.php', form('wrong')))).toBe('');
   });
 
   it('is told to WordPress, unless the cookie was changed or has failed too often itself', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    const cookie = getCookie(await gate.send('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    const cookie = getCookie(await gateway.send('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
     const tell = async (value: string, from: string, password = 'wrong') => {
-      await gate.send('/wp-login.php', { ...form(password), from, headers: { cookie: value } });
-      return gate.wordpress.reached.at(-1)?.context?.devices;
+      await gateway.send('/wp-login.php', { ...form(password), from, headers: { cookie: value } });
+      return gateway.wordpress.reached.at(-1)?.context?.devices;
     };
     expect(await tell(cookie, '192.0.2.10')).toEqual([1]);
     expect(await tell(cookie.replace(/-1\./, '-2.'), '192.0.2.11')).toBeUndefined();
@@ -273,16 +273,16 @@ describe('a device that logged in before', () => {
   });
 
   it('does not make its own account slow; 21 anonymous clients do', async () => {
-    const gate = await startLoginGateway();
-    const cookie = getCookie(await gate.send('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
+    const gateway = await startLoginGateway();
+    const cookie = getCookie(await gateway.send('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
     for (let i = 0; i < 25; i++) {
       const headers = { cookie };
-      await gate.send('/wp-login.php', { ...form(i % 2 ? 'wrong' : PASSWORD), from: `192.0.2.${i + 20}`, headers });
+      await gateway.send('/wp-login.php', { ...form(i % 2 ? 'wrong' : PASSWORD), from: `192.0.2.${i + 20}`, headers });
     }
-    expect(gate.throttledUsers).toEqual([]);
-    for (let i = 0; i < 20; i++) await gate.send('/wp-login.php', { ...form('wrong'), from: `198.51.100.${i}` });
-    expect(gate.throttledUsers).toEqual([]);
-    await gate.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.77' });
-    expect(gate.throttledUsers).toEqual([[1]]);
+    expect(gateway.throttledUsers).toEqual([]);
+    for (let i = 0; i < 20; i++) await gateway.send('/wp-login.php', { ...form('wrong'), from: `198.51.100.${i}` });
+    expect(gateway.throttledUsers).toEqual([]);
+    await gateway.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.77' });
+    expect(gateway.throttledUsers).toEqual([[1]]);
   });
 });

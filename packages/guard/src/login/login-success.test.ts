@@ -11,41 +11,42 @@ const getCookie = (response: ClientResponse): string =>
 
 describe('a right password of one account', () => {
   it('forgives no guess at another one', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
     const statuses: number[] = [];
     for (let i = 0; i < 4; i++) {
-      statuses.push((await gate.send('/wp-login.php', form(`guess${i}`))).status);
-      await gate.send('/wp-login.php', as('reader', PASSWORD));
+      statuses.push((await gateway.send('/wp-login.php', form(`guess${i}`))).status);
+      await gateway.send('/wp-login.php', as('reader', PASSWORD));
     }
     expect(statuses).toEqual([200, 200, 200, 429]);
   });
 
   it('forgives none in the same request either', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
+    const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 6; i++) {
-      await gate.send('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess${i}` });
+      await gateway.send('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess${i}` });
     }
-    expect(gate.wordpress.checks).toHaveLength(6);
-    expect((await gate.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
+    expect(gateway.wordpress.checks).toHaveLength(6);
+    expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
   it('forgives its own failures and names that nobody has, and no more', async () => {
-    const gate = await startLoginGateway({ login_attempts: 5 });
-    for (const login of ['owner', 'reader', 'reader', 'nobody']) await gate.send('/wp-login.php', as(login, 'wrong'));
-    await gate.send('/wp-login.php', as('reader', PASSWORD));
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
-    await gate.send('/wp-login.php', form(PASSWORD));
-    expect(gate.attempts.size).toBe(0);
+    const gateway = await startLoginGateway({ login_attempts: 5 });
+    for (const login of ['owner', 'reader', 'reader', 'nobody'])
+      await gateway.send('/wp-login.php', as(login, 'wrong'));
+    await gateway.send('/wp-login.php', as('reader', PASSWORD));
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
+    await gateway.send('/wp-login.php', form(PASSWORD));
+    expect(gateway.attempts.size).toBe(0);
   });
 
   it('makes no device known that then guesses at others from many addresses', async () => {
-    const gate = await startLoginGateway({ login_attempts: 3 });
-    const cookie = getCookie(await gate.send('/wp-login.php', as('reader', PASSWORD))).split(';')[0] as string;
+    const gateway = await startLoginGateway({ login_attempts: 3 });
+    const cookie = getCookie(await gateway.send('/wp-login.php', as('reader', PASSWORD))).split(';')[0] as string;
     const known: unknown[] = [];
     for (let i = 0; i < 5; i++) {
       const from = `198.51.100.${i}`;
-      await gate.send('/wp-login.php', { ...as(i % 2 ? 'owner' : 'nobody', 'guess'), from, headers: { cookie } });
-      known.push(gate.wordpress.reached.at(-1)?.context?.devices);
+      await gateway.send('/wp-login.php', { ...as(i % 2 ? 'owner' : 'nobody', 'guess'), from, headers: { cookie } });
+      known.push(gateway.wordpress.reached.at(-1)?.context?.devices);
     }
     expect(known).toEqual([[2], [2], [2], undefined, undefined]);
   });

@@ -51,9 +51,9 @@ export function createLoginResponseHook(
   const { allowed, requestId } = exchange;
   const { cookie } = exchange.request.headers;
   const { permit, certain, likelihood, device, key, lockedUntil } = admitted;
-  const { site, policy, address, loginRoute } = allowed;
+  const { site, snapshot, address, loginRoute } = allowed;
   const { id, secret } = site.config;
-  const { limit, hasCustomUrl } = policy.login;
+  const { limit, hasCustomUrl } = snapshot.login;
 
   const recordFailure = (user: number, name = ''): void => {
     exchange.countLoginFailure(name);
@@ -77,7 +77,7 @@ export function createLoginResponseHook(
   };
 
   const addCookies = (headers: RawHeaders, report: LoginReport | null, isLoginPage: boolean): void => {
-    const where = { home: cookieFolder(policy.paths), scheme: allowed.scheme, now: login.clock() };
+    const where = { home: cookieFolder(snapshot.paths), scheme: allowed.scheme, now: login.clock() };
     if (report !== null && report.ok !== null && BROWSER_ROUTES.has(report.ok.route)) {
       const knownBrowser = { ...where, device, user: report.ok.id, freshId: randomBytes(8).toString('hex') };
       headers.push('Set-Cookie', createKnownBrowserCookie(secret, knownBrowser));
@@ -135,7 +135,7 @@ export function createLoginResponseHook(
       rest: allowed.facts.restRoute !== null,
       status,
       startsSession:
-        (loginRoute === 'login' || loginRoute === 'signup') && beginsSession(headers, policy.sessionCookies),
+        (loginRoute === 'login' || loginRoute === 'signup') && beginsSession(headers, snapshot.sessionCookies),
     });
     const expected = verdict === 'expected';
     if (expected && (status !== null || whole)) login.missingReports.recordMissing(site.config, requestId, status);

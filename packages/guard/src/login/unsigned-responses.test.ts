@@ -23,51 +23,51 @@ const innocent: [string, RequestOptions] = ['/shop/account', { method: 'POST', b
 const APART_MS = 500;
 
 /** Asks so many times, one after the other, and none of them has to wait for the time between two queries. */
-async function sendSeparately(gate: LoginGateway, turns: number, what: (round: number) => [string, RequestOptions]) {
+async function sendSeparately(gateway: LoginGateway, turns: number, what: (round: number) => [string, RequestOptions]) {
   for (let round = 0; round < turns; round++) {
-    await gate.send(...what(round));
-    gate.advance(APART_MS);
+    await gateway.send(...what(round));
+    gateway.advance(APART_MS);
   }
 }
 
 describe('without the connector', () => {
   for (const [route, guess] of Object.entries(guesses)) {
     it(`each guess by ${route} is a failure, since nothing says otherwise`, async () => {
-      const gate = await startLoginGateway({ login_attempts: LIMIT });
-      gate.wordpress.bare = true;
-      for (let round = 0; round < TRIES; round++) await gate.send(...guess(round));
-      expect(gate.wordpress.checks).toHaveLength(LIMIT);
-      expect((await gate.send('/wp-login.php', form('right'))).status).toBe(429);
+      const gateway = await startLoginGateway({ login_attempts: LIMIT });
+      gateway.wordpress.bare = true;
+      for (let round = 0; round < TRIES; round++) await gateway.send(...guess(round));
+      expect(gateway.wordpress.checks).toHaveLength(LIMIT);
+      expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(429);
     });
 
     it(`each guess by ${route} has the connector looked at`, async () => {
-      const gate = await startLoginGateway({ login_attempts: LIMIT });
-      gate.wordpress.bare = true;
-      await gate.send(...guess(0));
-      expect(gate.lostNotes).toEqual(['site']);
+      const gateway = await startLoginGateway({ login_attempts: LIMIT });
+      gateway.wordpress.bare = true;
+      await gateway.send(...guess(0));
+      expect(gateway.lostNotes).toEqual(['site']);
     });
   }
 
   it('a session that the login form sets proves the password right', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.bare = true;
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.bare = true;
     for (let round = 0; round < TRIES; round++)
-      expect((await gate.send('/wp-login.php', form('right'))).status).toBe(200);
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
 
   it('credentials of the web server itself, sent with every page, are no failures', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.bare = true;
-    for (let round = 0; round < TRIES; round++) await gate.send('/', { headers: basic('staging') });
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.bare = true;
+    for (let round = 0; round < TRIES; round++) await gateway.send('/', { headers: basic('staging') });
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
 
   it('forms that may hold a password or not lock nobody', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.bare = true;
-    for (let round = 0; round < TRIES; round++) await gate.send(...innocent);
-    expect((await gate.send('/wp-login.php', form('right'))).status).toBe(200);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.bare = true;
+    for (let round = 0; round < TRIES; round++) await gateway.send(...innocent);
+    expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
   });
 });
 
@@ -76,84 +76,84 @@ describe('an answer whose report is lost on its way', () => {
 
   for (const status of losses) {
     it(`counts the failure behind it, at any form: ${status}`, async () => {
-      const gate = await startLoginGateway({ login_attempts: LIMIT });
-      gate.wordpress.lose = { status, when: 'checked' };
-      await sendSeparately(gate, TRIES, (round) => shop(`wrong${round}`));
-      await gate.whenReportsQueried();
-      expect(gate.wordpress.checks).toHaveLength(LIMIT);
-      gate.wordpress.lose = null;
-      expect((await gate.send('/wp-login.php', form('right'))).status).toBe(429);
-      await gate.send(...shop('right'));
-      expect(gate.wordpress.checks).toHaveLength(LIMIT);
+      const gateway = await startLoginGateway({ login_attempts: LIMIT });
+      gateway.wordpress.lose = { status, when: 'checked' };
+      await sendSeparately(gateway, TRIES, (round) => shop(`wrong${round}`));
+      await gateway.whenReportsQueried();
+      expect(gateway.wordpress.checks).toHaveLength(LIMIT);
+      gateway.wordpress.lose = null;
+      expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(429);
+      await gateway.send(...shop('right'));
+      expect(gateway.wordpress.checks).toHaveLength(LIMIT);
     });
 
     it(`costs nothing where no password was checked: ${status}`, async () => {
-      const gate = await startLoginGateway({ login_attempts: LIMIT });
-      gate.wordpress.lose = { status, when: 'always' };
-      await sendSeparately(gate, TRIES, () => innocent);
-      await gate.whenReportsQueried();
-      gate.wordpress.lose = null;
-      expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-      expect((await gate.send('/wp-login.php', form('right'))).status).toBe(200);
+      const gateway = await startLoginGateway({ login_attempts: LIMIT });
+      gateway.wordpress.lose = { status, when: 'always' };
+      await sendSeparately(gateway, TRIES, () => innocent);
+      await gateway.whenReportsQueried();
+      gateway.wordpress.lose = null;
+      expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
     });
   }
 
   it('counts guesses that came at once, and checks no more than five of them', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.lose = { status: 502, when: 'checked' };
-    await Promise.all(Array.from({ length: 40 }, (_, round) => gate.send(...shop(`wrong${round}`))));
-    expect(gate.wordpress.checks.length).toBeLessThanOrEqual(LIMIT);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    await Promise.all(Array.from({ length: 40 }, (_, round) => gateway.send(...shop(`wrong${round}`))));
+    expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(LIMIT);
   });
 
   it('counts a check in the midst of which PHP ended', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.lose = { status: 'cut off', when: 'checked', unfinished: true };
-    await sendSeparately(gate, TRIES, (round) => shop(`wrong${round}`));
-    expect(gate.wordpress.checks).toHaveLength(LIMIT);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.lose = { status: 'cut off', when: 'checked', unfinished: true };
+    await sendSeparately(gateway, TRIES, (round) => shop(`wrong${round}`));
+    expect(gateway.wordpress.checks).toHaveLength(LIMIT);
   });
 
   it('is a failure at the login form where the connector knows of the check', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.lose = { status: 502, when: 'always' };
-    await sendSeparately(gate, TRIES, (round) => ['/wp-login.php', form(`wrong${round}`)]);
-    expect(gate.wordpress.checks).toHaveLength(LIMIT);
-    expect((await gate.send('/wp-login.php')).status).toBe(429);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.lose = { status: 502, when: 'always' };
+    await sendSeparately(gateway, TRIES, (round) => ['/wp-login.php', form(`wrong${round}`)]);
+    expect(gateway.wordpress.checks).toHaveLength(LIMIT);
+    expect((await gateway.send('/wp-login.php')).status).toBe(429);
   });
 
   it('makes an account slow that many addresses try, as reports do', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.lose = { status: 502, when: 'checked' };
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.lose = { status: 502, when: 'checked' };
     for (let round = 0; round < 21; round++) {
       const [path, options] =
         round % 2 === 0 ? shop(`wrong${round}`) : (['/wp-login.php', form(`wrong${round}`)] as const);
-      await gate.send(path, { ...options, from: `192.0.2.${round + 10}` });
-      await gate.whenReportsQueried();
-      gate.advance(APART_MS);
+      await gateway.send(path, { ...options, from: `192.0.2.${round + 10}` });
+      await gateway.whenReportsQueried();
+      gateway.advance(APART_MS);
     }
-    expect(gate.throttledUsers.at(-1)).toEqual([1]);
+    expect(gateway.throttledUsers.at(-1)).toEqual([1]);
   });
 
   it('leaves the account of its right password as it was: a success behind it is one', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    await sendSeparately(gate, LIMIT - 1, (round) => shop(`wrong${round}`));
-    gate.wordpress.lose = { status: 502, when: 'checked' };
-    await gate.send(...shop('right'));
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    await sendSeparately(gateway, LIMIT - 1, (round) => shop(`wrong${round}`));
+    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    await gateway.send(...shop('right'));
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
 
   it('keeps its place while the connector cannot be asked, so that nobody guesses meanwhile', async () => {
     const { pass } = passingTime();
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.lose = { status: 502, when: 'checked' };
-    gate.wordpress.down = true;
-    for (let round = 0; round < TRIES; round++) await gate.send(...shop(`wrong${round}`));
-    expect(gate.wordpress.checks).toHaveLength(LIMIT);
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-    gate.wordpress.down = false;
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.down = true;
+    for (let round = 0; round < TRIES; round++) await gateway.send(...shop(`wrong${round}`));
+    expect(gateway.wordpress.checks).toHaveLength(LIMIT);
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+    gateway.wordpress.down = false;
     // The pause after a query without an answer.
     pass(3000);
-    await gate.whenReportsQueried();
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(LIMIT);
+    await gateway.whenReportsQueried();
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(LIMIT);
   });
 });
 
@@ -168,79 +168,81 @@ const ROUTES: Record<string, (password: string) => [path: string, options: Reque
 describe('an answer that the web server gives before WordPress checks anything', () => {
   for (const status of UNASKED) {
     it.each(Object.entries(ROUTES))(`is no failure at %s: ${status}`, async (_name, send) => {
-      const gate = await startLoginGateway({ login_attempts: LIMIT });
-      gate.wordpress.unasked = status;
-      await sendSeparately(gate, TRIES, () => send('right'));
-      await gate.whenReportsQueried();
-      gate.wordpress.unasked = null;
-      expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-      expect((await gate.send('/wp-login.php', form('right'))).status).toBe(200);
+      const gateway = await startLoginGateway({ login_attempts: LIMIT });
+      gateway.wordpress.unasked = status;
+      await sendSeparately(gateway, TRIES, () => send('right'));
+      await gateway.whenReportsQueried();
+      gateway.wordpress.unasked = null;
+      expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
     });
 
     it(`while the connector can't be asked either, calls no password wrong and locks nobody: ${status}`, async () => {
       const { pass } = passingTime();
-      const gate = await startLoginGateway({ login_attempts: LIMIT });
-      gate.wordpress.unasked = status;
-      gate.wordpress.down = true;
-      for (let round = 0; round < LIMIT; round++) await gate.send('/wp-login.php', form('right'));
-      expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-      gate.wordpress.unasked = null;
-      gate.wordpress.down = false;
+      const gateway = await startLoginGateway({ login_attempts: LIMIT });
+      gateway.wordpress.unasked = status;
+      gateway.wordpress.down = true;
+      for (let round = 0; round < LIMIT; round++) await gateway.send('/wp-login.php', form('right'));
+      expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      gateway.wordpress.unasked = null;
+      gateway.wordpress.down = false;
       // The pause after a query without an answer.
       pass(3000);
-      await gate.whenReportsQueried();
-      expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-      expect((await gate.send('/wp-login.php', form('right'))).status).toBe(200);
+      await gateway.whenReportsQueried();
+      expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+      expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
     });
   }
 
   it('locks no neighbour of one who only asks for the form until the web server limits both', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.unasked = 503;
-    await sendSeparately(gate, TRIES, (round) => ['/wp-login.php', round % 2 === 0 ? {} : form('right')]);
-    await gate.whenReportsQueried();
-    gate.wordpress.unasked = null;
-    expect((await gate.send('/wp-login.php', form('right'))).status).toBe(200);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.unasked = 503;
+    await sendSeparately(gateway, TRIES, (round) => ['/wp-login.php', round % 2 === 0 ? {} : form('right')]);
+    await gateway.whenReportsQueried();
+    gateway.wordpress.unasked = null;
+    expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
   });
 
   it('leaves no more guesses under way than an address may fail, while nobody knows', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.lose = { status: 503, when: 'checked' };
-    gate.wordpress.down = true;
-    await Promise.all(Array.from({ length: TRIES }, (_, round) => gate.send('/wp-login.php', form(`wrong${round}`))));
-    expect(gate.wordpress.checks).toHaveLength(LIMIT);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.lose = { status: 503, when: 'checked' };
+    gateway.wordpress.down = true;
+    await Promise.all(
+      Array.from({ length: TRIES }, (_, round) => gateway.send('/wp-login.php', form(`wrong${round}`))),
+    );
+    expect(gateway.wordpress.checks).toHaveLength(LIMIT);
   });
 
   it('holds no place in the queue of the site, where other addresses wait', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT }, { line: { atOnce: 1, guessThreshold: 1000 } });
-    gate.wordpress.unasked = 503;
-    gate.wordpress.down = true;
-    await gate.send('/wp-login.php', form('right'));
-    gate.wordpress.unasked = null;
-    expect((await gate.send('/wp-login.php', { ...form('right'), from: '192.0.2.2' })).status).toBe(200);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT }, { line: { atOnce: 1, guessThreshold: 1000 } });
+    gateway.wordpress.unasked = 503;
+    gateway.wordpress.down = true;
+    await gateway.send('/wp-login.php', form('right'));
+    gateway.wordpress.unasked = null;
+    expect((await gateway.send('/wp-login.php', { ...form('right'), from: '192.0.2.2' })).status).toBe(200);
   });
 
   it('has the connector keep its records until it can be asked', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    gate.wordpress.unasked = 503;
-    gate.wordpress.down = true;
-    await gate.send('/wp-login.php', form('right'));
-    gate.advance(3600_000);
-    await gate.send('/');
-    expect(gate.wordpress.reached.map(({ context }) => Number(context?.keep ?? 0) >= 4200)).toEqual([false, true]);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    gateway.wordpress.unasked = 503;
+    gateway.wordpress.down = true;
+    await gateway.send('/wp-login.php', form('right'));
+    gateway.advance(3600_000);
+    await gateway.send('/');
+    expect(gateway.wordpress.reached.map(({ context }) => Number(context?.keep ?? 0) >= 4200)).toEqual([false, true]);
   });
 });
 
 describe('an answer that the connector vouches for', () => {
   it('is neutral when it reports no password check, at any form and with any credentials', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
     for (let round = 0; round < TRIES; round++) {
-      await gate.send(...innocent);
-      await gate.send('/xmlrpc.php', { method: 'POST', body: '' });
-      await gate.send('/wp-login.php', { method: 'POST', body: 'action=lostpassword' });
+      await gateway.send(...innocent);
+      await gateway.send('/xmlrpc.php', { method: 'POST', body: '' });
+      await gateway.send('/wp-login.php', { method: 'POST', body: 'action=lostpassword' });
     }
-    expect(gate.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-    expect(gate.lostNotes).toEqual([]);
+    expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
+    expect(gateway.lostNotes).toEqual([]);
   });
 });
 
@@ -253,14 +255,14 @@ describe('what WordPress repeats in the head of its answers', () => {
     [`/wp-login.php?wp%5flang[]=${'%61'.repeat(65)}`, {}, 400],
     ['/wp-login.php?wp_lang=de_DE_formal', {}, 200],
   ])('is bounded on its way in: %s', async (path, headers, status) => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    expect((await gate.send(path, { headers })).status).toBe(status);
-    expect(gate.wordpress.reached).toHaveLength(status === 200 ? 1 : 0);
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    expect((await gateway.send(path, { headers })).status).toBe(status);
+    expect(gateway.wordpress.reached).toHaveLength(status === 200 ? 1 : 0);
   });
 
   it('leaves room for a way back in the query of the form that posts a password', async () => {
-    const gate = await startLoginGateway({ login_attempts: LIMIT });
-    const send = (length: number) => gate.send(`/wp-login.php?redirect_to=${'a'.repeat(length)}`, form('right'));
+    const gateway = await startLoginGateway({ login_attempts: LIMIT });
+    const send = (length: number) => gateway.send(`/wp-login.php?redirect_to=${'a'.repeat(length)}`, form('right'));
     expect((await send(1500)).status).toBe(200);
     expect((await send(2100)).status).toBe(414);
   });

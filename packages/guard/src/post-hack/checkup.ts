@@ -57,7 +57,7 @@ export interface CheckupContext {
   /** URL of a page in wp-admin. */
   readonly adminUrl: (site: SiteConfig, page: string) => string;
   readonly timeZone: (site: SiteId) => string;
-  /** Whether the gate refuses scripts in uploads. */
+  /** Whether the gateway refuses scripts in uploads. */
   readonly foldersLocked: (site: SiteId) => boolean;
   /** Whether the switch that removes WordPress's readme is on. */
   readonly deletesReadme: (site: SiteId) => boolean;

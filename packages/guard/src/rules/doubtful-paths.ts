@@ -18,17 +18,18 @@ export interface DoubtfulRequest {
  * rule refuses, or a login. `hidden`: it would serve a login that must look like a missing page. Else the verdict that
  * the response decides on, or null.
  */
-export function evaluateReadings(
-  policy: Snapshot,
+export function evaluateInterpretations(
+  snapshot: Snapshot,
   { doubt, facts, loginRoute, toFacts }: DoubtfulRequest,
   onRuleError: OnRuleError,
 ): 'refuse' | 'hidden' | Verdict | null {
   let open: Verdict | null = null;
-  for (const path of doubt.readings) {
-    const reading = toFacts(path);
-    const verdict = policy.evaluate(reading, onRuleError);
-    if (leadsToLogin(policy, reading, facts, loginRoute)) {
-      const isHidden = policy.login.hasCustomUrl && reading.segments.some((name) => policy.login.hiddenNames.has(name));
+  for (const path of doubt.interpretations) {
+    const interpretation = toFacts(path);
+    const verdict = snapshot.evaluate(interpretation, onRuleError);
+    if (leadsToLogin(snapshot, interpretation, facts, loginRoute)) {
+      const isHidden =
+        snapshot.login.hasCustomUrl && interpretation.segments.some((name) => snapshot.login.hiddenNames.has(name));
       return isHidden ? 'hidden' : 'refuse';
     }
     if (isFinal(verdict) || needsStaffCheck(verdict)) return 'refuse';
@@ -37,15 +38,20 @@ export function evaluateReadings(
   return open;
 }
 
-/** Whether a reading leads to a login, a password check or guard's API and guard's own reading does not. */
-function leadsToLogin(policy: Snapshot, reading: RequestFacts, facts: RequestFacts, loginRoute: LoginRoute): boolean {
-  const { login } = policy;
-  if (findApiRoute(reading.restRoute) !== null && reading.restRoute !== facts.restRoute) return true;
-  const route = login.getRoute(reading);
-  if (checksPassword(reading, route) && !checksPassword(facts, loginRoute)) return true;
+/** Whether an interpretation leads to a login, a password check or guard's API and guard's own does not. */
+function leadsToLogin(
+  snapshot: Snapshot,
+  interpretation: RequestFacts,
+  facts: RequestFacts,
+  loginRoute: LoginRoute,
+): boolean {
+  const { login } = snapshot;
+  if (findApiRoute(interpretation.restRoute) !== null && interpretation.restRoute !== facts.restRoute) return true;
+  const route = login.getRoute(interpretation);
+  if (checksPassword(interpretation, route) && !checksPassword(facts, loginRoute)) return true;
   // The web server does not know the custom address, so only WordPress's own names lead anywhere.
-  const isNamed = reading.segments.some((name) => name === 'xmlrpc.php' || login.hiddenNames.has(name));
+  const isNamed = interpretation.segments.some((name) => name === 'xmlrpc.php' || login.hiddenNames.has(name));
   if (!isNamed) return false;
-  if (reading.segments.includes('xmlrpc.php') && !facts.segments.includes('xmlrpc.php')) return true;
+  if (interpretation.segments.includes('xmlrpc.php') && !facts.segments.includes('xmlrpc.php')) return true;
   return route !== loginRoute && route !== 'other' && route !== 'ajax';
 }

@@ -14,8 +14,8 @@ import { xmlRpc } from './xml-rpc.js';
 
 type Toggle = (typeof siteSecurityToggles)[number];
 
-/** Options of the catalogue that are enforced at the gate: each must have its rule here, or this does not compile. */
-type GateField = { [T in Toggle as 'gate' extends T['enforcedAt'][number] ? T['field'] : never]: T };
+/** Options of the catalogue that are enforced at the gateway: each must have its rule here, or this does not compile. */
+type GatewayField = { [T in Toggle as 'gateway' extends T['enforcedAt'][number] ? T['field'] : never]: T };
 
 const siteSecurity = {
   disable_xml_rpc: xmlRpc,
@@ -25,7 +25,7 @@ const siteSecurity = {
   delete_readme: readme,
   wp_remove_version: wordpressVersion,
   xss_protection: securityHeaders,
-} as const satisfies Record<keyof GateField, Rule>;
+} as const satisfies Record<keyof GatewayField, Rule>;
 
 /** All rules in the order in which they are asked; the first verdict wins. Visitors come before paths. */
 export const protections: readonly Rule[] = [

@@ -154,10 +154,10 @@ describe('other headers', () => {
   it.each(['/wp-admin/load-styles.php?ver=6.5', '/wp-admin//Load-Scripts.php'])(
     '%s neither says the version as ETag nor answers whether it is one',
     (target) => {
-      const policy = policyWith({ wp_remove_version: 1 });
+      const snapshot = policyWith({ wp_remove_version: 1 });
       expect(edited({ wp_remove_version: 1 }, telling(), target)).not.toContain('ETag');
-      expect([...(policy.stripRequestHeaders(parseFacts(target), noFault) ?? [])]).toEqual(['if-none-match']);
-      expect(policy.stripRequestHeaders(parseFacts('/wp-admin/'), noFault)).toBeNull();
+      expect([...(snapshot.stripRequestHeaders(parseFacts(target), noFault) ?? [])]).toEqual(['if-none-match']);
+      expect(snapshot.stripRequestHeaders(parseFacts('/wp-admin/'), noFault)).toBeNull();
     },
   );
 

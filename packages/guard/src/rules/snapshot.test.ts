@@ -5,7 +5,7 @@ import { AddressSet } from '../lib/address-set.js';
 import { defaultSitePaths } from '../site.js';
 import { defaultLoginSettings } from './login-policy.js';
 import { NOT_FOUND, type Rule } from './rule.js';
-import { compileSnapshot, LiveSnapshots, PolicyCache } from './snapshot.js';
+import { compileSnapshot, LiveSnapshots, SnapshotCache } from './snapshot.js';
 
 const input = {
   options: defaultSecurityOptions,
@@ -42,26 +42,26 @@ const last: Rule = {
 describe('a rule that fails', () => {
   it('lets the request go on to the next rule when it says allow', () => {
     const faults: string[] = [];
-    const policy = compileSnapshot(input, [broken('one', 'allow'), last]);
-    expect(policy.evaluate(parseFacts('/'), (rule) => faults.push(rule))?.rule).toBe('last');
+    const snapshot = compileSnapshot(input, [broken('one', 'allow'), last]);
+    expect(snapshot.evaluate(parseFacts('/'), (rule) => faults.push(rule))?.rule).toBe('last');
     expect(faults).toEqual(['one']);
   });
 
   it('refuses the request when it says refuse', () => {
     const faults: unknown[] = [];
-    const policy = compileSnapshot(input, [broken('one', 'refuse'), last]);
-    const verdict = policy.evaluate(parseFacts('/'), (_rule, cause) => faults.push(cause));
+    const snapshot = compileSnapshot(input, [broken('one', 'refuse'), last]);
+    const verdict = snapshot.evaluate(parseFacts('/'), (_rule, cause) => faults.push(cause));
     expect(verdict).toMatchObject({ rule: 'one', refusal: { status: 403 } });
     expect(faults).toEqual([new Error('one is broken')]);
   });
 
   it('leaves out its header edit, and the others still run', () => {
     const faults: string[] = [];
-    const policy = compileSnapshot(input, [broken('one', 'refuse'), last]);
+    const snapshot = compileSnapshot(input, [broken('one', 'refuse'), last]);
     const headers: string[] = [];
-    policy.editResponseHeaders(parseFacts('/'), headers, (rule) => faults.push(rule));
+    snapshot.editResponseHeaders(parseFacts('/'), headers, (rule) => faults.push(rule));
     expect(headers).toEqual(['X-Last', '1']);
-    expect([...(policy.stripRequestHeaders(parseFacts('/'), (rule) => faults.push(rule)) ?? [])]).toEqual(['x-last']);
+    expect([...(snapshot.stripRequestHeaders(parseFacts('/'), (rule) => faults.push(rule)) ?? [])]).toEqual(['x-last']);
     expect(faults).toEqual(['one', 'one']);
   });
 });
@@ -72,20 +72,20 @@ describe('a policy', () => {
   });
 
   it('is the defaults of a fresh site until a site has its own, and is swapped whole', () => {
-    const live = new LiveSnapshots();
-    expect(live.get('site').evaluate(parseFacts('/xmlrpc.php'), noFault)?.rule).toBe('xml-rpc');
-    expect(live.get('site').evaluate(parseFacts('/feed'), noFault)).toBeNull();
-    const policy = compileSnapshot(input);
-    live.swap('site', policy);
-    expect(live.get('site')).toBe(policy);
-    expect(live.get('other')).not.toBe(policy);
+    const snapshots = new LiveSnapshots();
+    expect(snapshots.get('site').evaluate(parseFacts('/xmlrpc.php'), noFault)?.rule).toBe('xml-rpc');
+    expect(snapshots.get('site').evaluate(parseFacts('/feed'), noFault)).toBeNull();
+    const snapshot = compileSnapshot(input);
+    snapshots.swap('site', snapshot);
+    expect(snapshots.get('site')).toBe(snapshot);
+    expect(snapshots.get('other')).not.toBe(snapshot);
   });
 });
 
 const freshSite = { ...input, blocked: AddressSet.empty };
 
 it('sites with the same settings have the same snapshot, one that differs has its own', () => {
-  const policies = new PolicyCache();
+  const policies = new SnapshotCache();
   const first = policies.compile(freshSite);
   expect(policies.compile({ ...freshSite, paths: { ...defaultSitePaths } })).toBe(first);
   const other = policies.compile({ ...freshSite, login: { ...defaultLoginSettings, login_attempts: 0 } });
@@ -94,7 +94,7 @@ it('sites with the same settings have the same snapshot, one that differs has it
 });
 
 it('a site with blocked addresses never shares its snapshot', () => {
-  const policies = new PolicyCache();
+  const policies = new SnapshotCache();
   const open = policies.compile(freshSite);
   const first = policies.compile({ ...freshSite, blocked: AddressSet.from(['192.0.2.1']) });
   const second = policies.compile({ ...freshSite, blocked: AddressSet.from(['192.0.2.2']) });
@@ -103,7 +103,7 @@ it('a site with blocked addresses never shares its snapshot', () => {
 });
 
 it('snapshots that nobody met for long are forgotten', () => {
-  const policies = new PolicyCache();
+  const policies = new SnapshotCache();
   const first = policies.compile(freshSite);
   for (let site = 0; site < 100; site++)
     policies.compile({ ...freshSite, paths: { ...defaultSitePaths, home: `/${site}` } });

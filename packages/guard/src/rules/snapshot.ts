@@ -123,7 +123,7 @@ export function compileSnapshot(input: SnapshotInput, rules: readonly Rule[] = p
 
 /** The snapshots in force, one per site. A swap is atomic: a request sees the old one or the new one, never a mix. */
 export class LiveSnapshots {
-  readonly #policies = new Map<SiteId, Snapshot>();
+  readonly #snapshots = new Map<SiteId, Snapshot>();
   #onSwap: (site: SiteId) => void = () => {};
   /** Defaults of a fresh site are in force until a site's own settings are loaded. */
   readonly #initial = compileSnapshot({
@@ -135,17 +135,17 @@ export class LiveSnapshots {
   });
 
   get(site: SiteId): Snapshot {
-    return this.#policies.get(site) ?? this.#initial;
+    return this.#snapshots.get(site) ?? this.#initial;
   }
 
-  swap(site: SiteId, policy: Snapshot): void {
-    this.#policies.set(site, policy);
+  swap(site: SiteId, snapshot: Snapshot): void {
+    this.#snapshots.set(site, snapshot);
     this.#onSwap(site);
   }
 
   /** Forgets a site that is no longer served. */
   delete(site: SiteId): void {
-    this.#policies.delete(site);
+    this.#snapshots.delete(site);
     this.#onSwap(site);
   }
 
@@ -162,18 +162,18 @@ const POLICIES_KEPT = 64;
  * Compiles snapshots, and gives sites with the same settings the same one: with thousands of sites, most are alike. A
  * site with blocked addresses of its own has a snapshot of its own.
  */
-export class PolicyCache {
+export class SnapshotCache {
   readonly #kept = new Map<string, Snapshot>();
 
   compile(input: SnapshotInput): Snapshot {
     if (input.blocked.size > 0 || (input.blockedUntil?.size ?? 0) > 0) return compileSnapshot(input);
     const { blocked, blockedUntil, ...rest } = input;
     const key = JSON.stringify(rest);
-    let policy = this.#kept.get(key);
-    if (policy === undefined) {
-      policy = compileSnapshot(input);
-      setBounded(this.#kept, key, policy, POLICIES_KEPT);
+    let snapshot = this.#kept.get(key);
+    if (snapshot === undefined) {
+      snapshot = compileSnapshot(input);
+      setBounded(this.#kept, key, snapshot, POLICIES_KEPT);
     }
-    return policy;
+    return snapshot;
   }
 }

@@ -3,7 +3,7 @@ import type { Address } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import { TimedAddresses } from '../lib/timed-addresses.js';
-import { type LiveSnapshots, PolicyCache } from '../rules/snapshot.js';
+import { type LiveSnapshots, SnapshotCache } from '../rules/snapshot.js';
 import {
   defaultSiteSettings,
   type EffectiveSettings,
@@ -37,12 +37,12 @@ const initialSite: SiteState = {
 
 /** Holds the data of each site's snapshot, and swaps in a new snapshot when the data changes. */
 export class SiteRegistry {
-  readonly #live: LiveSnapshots;
+  readonly #snapshots: LiveSnapshots;
   readonly #homeOf: (site: SiteId) => string;
   readonly #clock: Clock;
   readonly #languageFor: (locale: string) => Language;
   readonly #sites = new Map<SiteId, SiteState>();
-  readonly #policies = new PolicyCache();
+  readonly #cache = new SnapshotCache();
   /** Timers of current pauses, by site. */
   readonly #pauses = new Map<SiteId, NodeJS.Timeout>();
   readonly #throttledUsers = new Map<SiteId, readonly number[]>();
@@ -53,12 +53,12 @@ export class SiteRegistry {
    * @param languageFor finds the language of a WordPress locale
    */
   constructor(
-    live: LiveSnapshots,
+    snapshots: LiveSnapshots,
     homeOf: (site: SiteId) => string,
     clock: Clock,
     languageFor: (locale: string) => Language = () => english,
   ) {
-    this.#live = live;
+    this.#snapshots = snapshots;
     this.#homeOf = homeOf;
     this.#clock = clock;
     this.#languageFor = languageFor;
@@ -114,7 +114,7 @@ export class SiteRegistry {
     this.#pauses.delete(site);
     this.#throttledUsers.delete(site);
     this.#sites.delete(site);
-    this.#live.delete(site);
+    this.#snapshots.delete(site);
   }
 
   /** @param listener called when a pause has ended and the site's settings are in force again */
@@ -145,7 +145,7 @@ export class SiteRegistry {
       signedXmlRpc: siteSecurity.signed_xml_rpc === 1 ? (facts?.signedXmlRpc ?? []) : [],
       language: this.language(site),
     };
-    this.#live.swap(site, this.#policies.compile(input));
+    this.#snapshots.swap(site, this.#cache.compile(input));
   }
 
   #waitForResume(site: SiteId): void {

@@ -39,8 +39,8 @@ export function createTwoFactorHooks(flow: TwoFactorFlow): Pick<RequestHooks, 'o
 }
 
 function toTwoFactorRequest({ allowed, requestId }: Exchange): TwoFactorRequest {
-  const { site, address, scheme, host, policy, facts } = allowed;
-  const { language, login } = policy;
+  const { site, address, scheme, host, snapshot, facts } = allowed;
+  const { language, login } = snapshot;
   const { loginPath } = login.getLoginPaths(facts);
   const seen = toSeenAddress(address).text;
   const { hasLoginCookie: mayBeSignedIn } = facts;

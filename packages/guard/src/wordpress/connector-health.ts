@@ -253,7 +253,7 @@ export function createConnectorHealth(deps: {
 }
 
 const STILL_SERVED =
-  'The site is served and protected at the gate; what only WordPress can enforce is not enforced. Attach the site again.';
+  'The site is served and protected at the gateway; what only WordPress can enforce is not enforced. Attach the site again.';
 
 /** Two states with the same summary are not logged as a change. */
 function summary(state: ConnectorState): string {

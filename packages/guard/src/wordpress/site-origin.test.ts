@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
-import { byHttpsAlone, forHost, webServer } from '../../test/support/web-server-behind.js';
+import { byHttpsAlone, forHost, webServer } from '../../test/support/upstream-server.js';
 import { forwardedHeaders } from '../http/headers.js';
 import { defaultSitePaths, type SiteFacts } from '../site.js';
 import { createConnectorClient } from './connector-client.js';

@@ -3,7 +3,7 @@ import { type CanonicalPath, toCanonicalPath } from '../../src/http/canonical-pa
 import { type RequestFacts, toRequestFacts } from '../../src/http/request-facts.js';
 import { toAddress } from '../../src/lib/address.js';
 import { AddressSet } from '../../src/lib/address-set.js';
-import { evaluateReadings } from '../../src/rules/doubtful-paths.js';
+import { evaluateInterpretations } from '../../src/rules/doubtful-paths.js';
 import { defaultLoginSettings } from '../../src/rules/login-policy.js';
 import { compileSnapshot, isFinal, type Snapshot } from '../../src/rules/snapshot.js';
 import { defaultSitePaths, type SitePaths } from '../../src/site.js';
@@ -50,18 +50,22 @@ function toFacts(path: CanonicalPath, query: string, paths: Partial<SitePaths>):
  * Name of the rule that refuses a target, with a question mark when the response decides; `ambiguous` when another
  * program would read something that must not be served, or `passes`.
  */
-export function evaluateTarget(policy: Snapshot, target: string, paths: Partial<SitePaths> = {}): string {
+export function evaluateTarget(snapshot: Snapshot, target: string, paths: Partial<SitePaths> = {}): string {
   const canonical = toCanonicalPath(target);
   if (!canonical.ok) return 'ambiguous';
   const { query, doubt } = canonical;
   const facts = toFacts(canonical.path, query, paths);
-  const verdict = policy.evaluate(facts, noFault);
+  const verdict = snapshot.evaluate(facts, noFault);
   if (isFinal(verdict)) return verdict.rule;
-  const doubtful = { facts, loginRoute: policy.login.getRoute(facts) };
+  const doubtful = { facts, loginRoute: snapshot.login.getRoute(facts) };
   const other =
     doubt === null
       ? null
-      : evaluateReadings(policy, { ...doubtful, doubt, toFacts: (path) => toFacts(path, query, paths) }, noFault);
+      : evaluateInterpretations(
+          snapshot,
+          { ...doubtful, doubt, toFacts: (path) => toFacts(path, query, paths) },
+          noFault,
+        );
   if (other === 'refuse' || other === 'hidden') return 'ambiguous';
   const open = verdict ?? other;
   return open === null ? 'passes' : `${open.rule}?`;

@@ -112,12 +112,12 @@ export async function startLoginGateway(
     mail: { smtp: null },
     logLevel: 'silent',
   };
-  const live = new LiveSnapshots();
+  const snapshots = new LiveSnapshots();
   let login: LoginSettings = defaultLoginSettings;
   const set = (change: Partial<LoginSettings>): void => {
     login = { ...login, ...change };
     const options = { ...defaultSecurityOptions, disable_xml_rpc: 0 } as const;
-    live.swap(
+    snapshots.swap(
       'site',
       compileSnapshot({
         ...{ options, paths: defaultSitePaths, blocked: AddressSet.empty, login, timeZone: 'UTC', multisite },
@@ -175,7 +175,7 @@ export async function startLoginGateway(
   const secondFactor = createTwoFactorHooks(twoFactor);
   const guard = createGateway({
     config,
-    live,
+    snapshots: snapshots,
     logger,
     clock,
     api: (_request, response) => void response.writeHead(404).end(),
@@ -187,7 +187,7 @@ export async function startLoginGateway(
         ...{ attempts, throttled, basicCredentials, missingReports, clock, logger },
         secondFactor: () => secondFactor,
         waitMs: 2000,
-        whenStored: () => gate.settled(),
+        whenStored: () => gateway.settled(),
       }),
       visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
     },
@@ -200,7 +200,7 @@ export async function startLoginGateway(
     missingReports.stop();
     await guard.close();
   });
-  const gate: LoginGateway = {
+  const gateway: LoginGateway = {
     wordpress,
     attempts,
     settled: async () => {},
@@ -218,7 +218,7 @@ export async function startLoginGateway(
     send: (path, options = {}) => send(port, path, options),
     whenReportsQueried: () => eventually(() => missingReports.pending === 0),
   };
-  return gate;
+  return gateway;
 }
 
 function toSignal(flags: string): Signal {

@@ -11,7 +11,7 @@ const RETRY_MS = 1000;
 /** A block that was stored or ended. Without `until` it is one for good, or it is not known. */
 export type ChangedBlock = Pick<BlockedVisitor, 'kind' | 'value'> & Partial<Pick<BlockedVisitor, 'until'>>;
 
-/** Puts blocks in force at the gate, and those of users in the policy of WordPress. */
+/** Puts blocks in force at the gateway, and those of users in the policy of WordPress. */
 export interface BlocklistSync {
   /** Reads the blocks of a site, at start. Throws StorageError. */
   load(site: SiteId): Promise<void>;

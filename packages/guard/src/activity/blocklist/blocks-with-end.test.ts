@@ -61,7 +61,7 @@ describe('a block with an end', () => {
     expect(await site.visit('/', { address: '192.0.2.7' })).toBe(200);
   });
 
-  it('that another process stored ends at the gate in time and leaves the list', async () => {
+  it('that another process stored ends at the gateway in time and leaves the list', async () => {
     const site = await activitySite();
     const db = await openTestDatabase(site.dataDir);
     onTestFinished(() => db.destroy());

@@ -20,7 +20,7 @@ export interface BlockEnds {
 }
 
 /**
- * Removes the rows of blocks that have ended, with an audit row each, and publishes the change. At the gate a block ends
+ * Removes the rows of blocks that have ended, with an audit row each, and publishes the change. At the gateway a block ends
  * by itself and exactly in time (`TimedAddresses`); this clears up, lets users in again, and records the end.
  */
 export function createBlockEnds(deps: {

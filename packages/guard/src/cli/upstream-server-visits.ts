@@ -22,7 +22,7 @@ import {
   type OpenPage,
   recognizeMachinePage,
   type UpstreamServer,
-} from './server-behind.js';
+} from './upstream-server.js';
 
 /** Longest wait for one answer, milliseconds. */
 const ANSWER_MS = 10_000;

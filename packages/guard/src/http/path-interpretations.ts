@@ -21,10 +21,10 @@ const MAX_CHARACTERS = 8192;
  * overlong form, names with what stands behind `;` or `?`. Each may follow another.
  *
  * @param text the path, decoded once
- * @param main the canonical path, which is not among the readings
+ * @param main the canonical path, which is not among the interpretations
  * @returns null when there are too many, or some program would read a path that names nothing
  */
-export function listOtherReadings(text: string, main: CanonicalPath): readonly CanonicalPath[] | null {
+export function listInterpretations(text: string, main: CanonicalPath): readonly CanonicalPath[] | null {
   const texts = new Set([text]);
   let characters = 0;
   for (const each of texts) {
@@ -32,18 +32,18 @@ export function listOtherReadings(text: string, main: CanonicalPath): readonly C
     if (texts.size > MAX_TEXTS || characters > MAX_CHARACTERS) return null;
     for (const next of nextTexts(each)) texts.add(next);
   }
-  const readings = new Map<string, CanonicalPath>();
+  const interpretations = new Map<string, CanonicalPath>();
   for (const each of texts) {
-    for (const how of NAME_READINGS) {
-      const reading = resolvePath(each, how);
-      if (typeof reading === 'string') return null;
-      if (reading.path !== main.path) readings.set(reading.path, reading);
+    for (const how of NAME_INTERPRETATIONS) {
+      const interpretation = resolvePath(each, how);
+      if (typeof interpretation === 'string') return null;
+      if (interpretation.path !== main.path) interpretations.set(interpretation.path, interpretation);
     }
   }
-  return [...readings.values()];
+  return [...interpretations.values()];
 }
 
-const NAME_READINGS = [
+const NAME_INTERPRETATIONS = [
   { cut: true, dropUnnamed: false },
   { cut: true, dropUnnamed: true },
   { cut: false, dropUnnamed: false },

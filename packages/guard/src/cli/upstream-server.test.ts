@@ -5,9 +5,14 @@ import { type FakeConnector, fakeConnector } from '../../test/support/fake-conne
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { loadConfig } from '../config/load-config.js';
-import { MACHINE_PATHS, recognizeMachinePage, toRealAddressAdvice, toUpstreamServerWarnings } from './server-behind.js';
-import { inspectUpstreamServer } from './server-behind-visits.js';
 import { statusReport, statusText } from './status.js';
+import {
+  MACHINE_PATHS,
+  recognizeMachinePage,
+  toRealAddressAdvice,
+  toUpstreamServerWarnings,
+} from './upstream-server.js';
+import { inspectUpstreamServer } from './upstream-server-visits.js';
 
 const NGINX = 'Active connections: 2 \nserver accepts handled requests\n 3 3 4 \nReading: 0 Writing: 1 Waiting: 1 \n';
 const FPM =

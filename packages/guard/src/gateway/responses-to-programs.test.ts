@@ -24,40 +24,40 @@ const read = (response: ClientResponse) => {
 const getContentType = (response: ClientResponse) => response.header('content-type')?.split(';')[0];
 
 async function locked(language?: Parameters<typeof startLoginGateway>[1]) {
-  const gate = await startLoginGateway({ login_attempts: 3 }, language);
-  for (let round = 0; round < 3; round++) await gate.send('/wp-login.php', form(`wrong${round}`));
-  return gate;
+  const gateway = await startLoginGateway({ login_attempts: 3 }, language);
+  for (let round = 0; round < 3; round++) await gateway.send('/wp-login.php', form(`wrong${round}`));
+  return gateway;
 }
 
 describe.each(PROGRAMS)('a program that is known by %s', (_how, headers) => {
   it('is told of a lock in JSON, with when to come back', async () => {
-    const gate = await locked();
-    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers });
+    const gateway = await locked();
+    const response = await gateway.send('/wp-login.php', { ...form(PASSWORD), headers });
     expect(response.status).toBe(429);
     expect(read(response)).toEqual({
       code: 'too_many_login_attempts',
       message: 'Too many login attempts. Try again in 1 hour.',
       status: 429,
-      data: { status: 429, until: Math.floor(gate.attempts.getEntry('site', '192.0.2.1').lockedUntil / 1000) },
+      data: { status: 429, until: Math.floor(gateway.attempts.getEntry('site', '192.0.2.1').lockedUntil / 1000) },
     });
     expect(Number(response.header('retry-after'))).toBeGreaterThan(3590);
   });
 
   it('is told of Away Mode in JSON', async () => {
-    const gate = await startLoginGateway({ away_mode: ALWAYS });
-    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers });
+    const gateway = await startLoginGateway({ away_mode: ALWAYS });
+    const response = await gateway.send('/wp-login.php', { ...form(PASSWORD), headers });
     expect([response.status, read(response).code]).toEqual([403, 'away_mode']);
     expect(read(response).message).toContain('The admin area is closed.');
   });
 
   it('is told of Login Access in JSON, and of nothing inside', async () => {
-    const gate = await startLoginGateway({ login_access: ['198.51.100.7'] });
-    const response = await gate.send('/wp-admin/', { headers });
+    const gateway = await startLoginGateway({ login_access: ['198.51.100.7'] });
+    const response = await gateway.send('/wp-admin/', { headers });
     expect(response.status).toBe(403);
     expect(read(response)).toMatchObject({ data: { status: 403, reference: expect.stringMatching(/^\w{4}-\w{4}$/) } });
     expect(read(response).message).toContain('example.com');
     expect(response.body).not.toMatch(/optimizer|guard|wordpress|rule|192\.0\.2\.1/i);
-    expect(gate.visits).toHaveLength(1);
+    expect(gateway.visits).toHaveLength(1);
   });
 });
 
@@ -67,14 +67,14 @@ describe('a person who looks at what comes back', () => {
     ['Away Mode', () => startLoginGateway({ away_mode: ALWAYS })],
     ['Login Access', () => startLoginGateway({ login_access: ['198.51.100.7'] })],
   ])('gets a page about %s, also where the browser would rather have JSON', async (_why, start) => {
-    const gate = await start();
+    const gateway = await start();
     for (const headers of [NAVIGATION, { accept: 'text/html' }]) {
-      expect(getContentType(await gate.send('/wp-login.php', { ...form(PASSWORD), headers }))).toBe('text/html');
+      expect(getContentType(await gateway.send('/wp-login.php', { ...form(PASSWORD), headers }))).toBe('text/html');
     }
   });
 
   it('gets one on the REST API and on admin-ajax.php as well', async () => {
-    const gate = await startLoginGateway({ login_access: ['198.51.100.7'] });
+    const gateway = await startLoginGateway({ login_access: ['198.51.100.7'] });
     const basic = { authorization: `Basic ${btoa(`owner:${PASSWORD}`)}` };
     const refused: [string, RequestOptions][] = [
       ['/wp-json/wp/v2/users/me', { headers: basic }],
@@ -82,7 +82,7 @@ describe('a person who looks at what comes back', () => {
     ];
     for (const [path, options] of refused) {
       const send = (headers: Record<string, string>) =>
-        gate.send(path, { ...options, headers: { ...options.headers, ...headers } });
+        gateway.send(path, { ...options, headers: { ...options.headers, ...headers } });
       expect([path, getContentType(await send(NAVIGATION))]).toEqual([path, 'text/html']);
       expect([path, getContentType(await send({}))]).toEqual([path, 'application/json']);
     }
@@ -91,23 +91,26 @@ describe('a person who looks at what comes back', () => {
 
 describe('other programs', () => {
   it('get a fault of XML-RPC there, whatever they accept', async () => {
-    const gate = await locked();
+    const gateway = await locked();
     for (const headers of [{}, { accept: 'application/json' }, { 'x-requested-with': 'XMLHttpRequest' }]) {
-      const response = await gate.send('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers });
+      const response = await gateway.send('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers });
       expect([response.status, getContentType(response)]).toEqual([429, 'text/xml']);
     }
   });
 
   it('get one plain line when they say nothing of what they read', async () => {
-    const gate = await startLoginGateway({ login_access: ['198.51.100.7'] });
-    const response = await gate.send('/wp-admin/', { headers: { accept: '*/*' } });
+    const gateway = await startLoginGateway({ login_access: ['198.51.100.7'] });
+    const response = await gateway.send('/wp-admin/', { headers: { accept: '*/*' } });
     expect([response.status, getContentType(response), response.body]).toEqual([403, 'text/plain', 'Not allowed\n']);
   });
 
   it('read JSON in the language of the site', async () => {
     const language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })('de_DE');
-    const gate = await locked({ language });
-    const response = await gate.send('/wp-login.php', { ...form(PASSWORD), headers: { accept: 'application/json' } });
+    const gateway = await locked({ language });
+    const response = await gateway.send('/wp-login.php', {
+      ...form(PASSWORD),
+      headers: { accept: 'application/json' },
+    });
     expect(read(response).message).toMatch(/^Zu viele .*1 Stunde/);
   });
 });
@@ -116,44 +119,44 @@ describe('a locked address', () => {
   it.each([['lostpassword'], ['retrievepassword'], ['rp'], ['resetpass'], ['register'], ['postpass']])(
     'may send the form of the action %s, and WordPress is ordered to check no password in it',
     async (action) => {
-      const gate = await locked();
-      const before = gate.wordpress.checks.length;
+      const gateway = await locked();
+      const before = gateway.wordpress.checks.length;
       const body = new URLSearchParams({ user_login: 'owner' }).toString();
-      const response = await gate.send(`/wp-login.php?action=${action}`, { method: 'POST', body });
+      const response = await gateway.send(`/wp-login.php?action=${action}`, { method: 'POST', body });
       expect(response.status).toBe(200);
-      expect(gate.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
+      expect(gateway.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
       // The body may name another action than the address.
-      await gate.send(`/wp-login.php?action=${action}`, {
+      await gateway.send(`/wp-login.php?action=${action}`, {
         method: 'POST',
         body: `action=login&log=owner&pwd=${PASSWORD}`,
       });
-      expect(gate.wordpress.checks).toHaveLength(before);
+      expect(gateway.wordpress.checks).toHaveLength(before);
     },
   );
 
   it.each(['', '?action=login', '?action=lostpassword&action=login', '?action=second-factor-x'])(
     'sends no login by the address /wp-login.php%s',
     async (query) => {
-      const gate = await locked();
-      const before = gate.wordpress.reached.length;
-      expect((await gate.send(`/wp-login.php${query}`, form(PASSWORD))).status).toBe(429);
-      expect(gate.wordpress.reached).toHaveLength(before);
+      const gateway = await locked();
+      const before = gateway.wordpress.reached.length;
+      expect((await gateway.send(`/wp-login.php${query}`, form(PASSWORD))).status).toBe(429);
+      expect(gateway.wordpress.reached).toHaveLength(before);
     },
   );
 
   it('may send a form by the last of several actions, as PHP reads them', async () => {
-    const gate = await locked();
+    const gateway = await locked();
     const body = new URLSearchParams({ user_login: 'owner' }).toString();
-    const response = await gate.send('/wp-login.php?action=login&action=lostpassword', { method: 'POST', body });
+    const response = await gateway.send('/wp-login.php?action=login&action=lostpassword', { method: 'POST', body });
     expect(response.status).toBe(200);
   });
 
   it('has no password checked by a form whose action WordPress may read as a login', async () => {
-    const gate = await locked();
-    const before = gate.wordpress.checks.length;
+    const gateway = await locked();
+    const before = gateway.wordpress.checks.length;
     for (const query of ['?action[]=lostpassword', '?action=login&action=rp', '?action=rp%00', '?action=RP']) {
-      await gate.send(`/wp-login.php${query}`, form(PASSWORD));
+      await gateway.send(`/wp-login.php${query}`, form(PASSWORD));
     }
-    expect(gate.wordpress.checks).toHaveLength(before);
+    expect(gateway.wordpress.checks).toHaveLength(before);
   });
 });
