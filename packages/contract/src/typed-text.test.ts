@@ -75,7 +75,7 @@ describe('plain text', () => {
     for (const text of ['оwner', 'exаmple', 'ωner', 'straße', 'e\u0301']) expect(toPlainText(text)).toBe(text);
   });
 
-  it('keeps numerals that stand for more than a digit', () => {
+  it('keeps numerals that mean more than a digit', () => {
     for (const numeral of NUMERALS) expect(toPlainText(`1${numeral}`)).toBe(`1${numeral}`);
   });
 

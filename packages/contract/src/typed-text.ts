@@ -9,7 +9,7 @@
 /**
  * Text without the marks that nobody sees, without white space at its ends, and with full-width forms, digits of other
  * scripts and typographic hyphens in ASCII. Letters of other scripts stay, so that a check refuses what only looks alike,
- * and so do ² and ½, which stand for more than a digit.
+ * and so do ² and ½, which mean more than a digit.
  */
 export function toPlainText(typed: string): string {
   return isPlain(typed) ? typed.trim() : convert(typed, toPlainCharacter).trim();

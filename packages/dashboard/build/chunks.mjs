@@ -35,14 +35,14 @@ export function chunkNames(entry) {
     if (needed === undefined || needed.has(entry)) return 'base';
     const slugs = new Set([...needed].map((root) => FEATURE.exec(root)?.[1]));
     const [slug] = slugs;
-    const kinds = new Set([...needed].map(kindOf));
+    const kinds = new Set([...needed].map(getKind));
     const isShared = slugs.size > 1 || slug === undefined;
     if ([...needed].every((root) => DRAWN_WHEN_IDLE.test(root))) return 'recent';
     if (!kinds.has('page') && !kinds.has('drawn'))
       return isShared || FEW_LAZY_PARTS.has(slug) ? 'parts' : `${slug}-parts`;
     if (!kinds.has('page') && !kinds.has('opened')) return 'traffic';
     if (!isShared) return `${slug}-page`;
-    const pages = [...needed].filter((root) => kindOf(root) !== 'opened').map((root) => FEATURE.exec(root)?.[1]);
+    const pages = [...needed].filter((root) => getKind(root) !== 'opened').map((root) => FEATURE.exec(root)?.[1]);
     if (pages.every((page) => page === 'activity-log')) return 'activity-log-page';
     return pages.every((page) => SETTINGS_PAGES.has(page)) ? 'settings' : 'base';
   };
@@ -54,7 +54,7 @@ export function pageSlug(id) {
 }
 
 /** Whether a lazily loaded module is a page, is drawn with a page, or is opened later. */
-function kindOf(root) {
+function getKind(root) {
   if (pageSlug(root) !== undefined) return 'page';
   return DRAWN_WITH_PAGE.test(root) ? 'drawn' : 'opened';
 }

@@ -204,7 +204,7 @@ function settleFacts(code, file) {
       : UNUSED_NUMBERS.get(lastName(value))?.has(constant.value) === true && found.add(lastName(value));
   const isUnusedLanes = ({ type, operator, left, right }, lanes) =>
     type === 'BinaryExpression' && operator === '&' && UNUSED_LANES.has(right.value) && text(left) === text(lanes);
-  const constantOf = (node) => {
+  const readConstant = (node) => {
     const names =
       { Identifier: [node.name], MemberExpression: [text(node), `.${node.property?.name}`] }[node.type] ?? [];
     const isParameter = functions.some(({ params }) => params.some(({ name }) => name === names[0]));
@@ -241,16 +241,16 @@ function settleFacts(code, file) {
       }
     },
     AssignmentExpression(node) {
-      const value = constantOf(node.left);
+      const value = readConstant(node.left);
       if (value === undefined) return true;
       if (node.operator !== '=') return replace(node, value);
       edits.push({ start: node.start, end: node.right.start, by: '(' }, { start: node.end, end: node.end, by: ')' });
       return visit(node.right);
     },
-    UpdateExpression: (node) => constantOf(node.argument) === undefined || replace(node, constantOf(node.argument)),
-    Identifier: (node) => constantOf(node) === undefined || replace(node, constantOf(node)),
+    UpdateExpression: (node) => readConstant(node.argument) === undefined || replace(node, readConstant(node.argument)),
+    Identifier: (node) => readConstant(node) === undefined || replace(node, readConstant(node)),
     MemberExpression(node) {
-      if (constantOf(node) !== undefined) return replace(node, constantOf(node));
+      if (readConstant(node) !== undefined) return replace(node, readConstant(node));
       visit(node.object);
       if (node.computed) visit(node.property);
     },

@@ -11,7 +11,7 @@ export interface ApiServer {
   handler: Handler;
 }
 
-/** Starts an HTTP server on loopback that stands for guard and WordPress until the test ends. */
+/** Starts an HTTP server on loopback that replaces guard and WordPress until the test ends. */
 export async function startApiServer(handler: Handler): Promise<ApiServer> {
   const server = createServer((request, response) => void answer(request, response));
   const api: ApiServer = {

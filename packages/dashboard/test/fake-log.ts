@@ -506,7 +506,7 @@ function answer(log: FakeLog, name: string, body: LogBody): Reply {
   }
 }
 
-/** Whoever is new gets the weekly report alone. */
+/** A new recipient gets the weekly report alone. */
 function syncRecipients(log: FakeLog): void {
   if (log.alerts === null) return;
   const known = log.alerts.recipients;

@@ -220,7 +220,7 @@ function logQuarantined(logger: Logger, { quarantined }: Pick<Config, 'quarantin
   }
 }
 
-/** Whoever reaches guard then names any address as the visitor's. */
+/** Every client that reaches guard can then name any address as the visitor's. */
 function logTrustedEverybody(logger: Logger, { sites, trustedProxies }: LiveConfig): void {
   const trusting = sites.filter((site) => includesEverybody(site.trustedProxies ?? [])).map(({ id }) => id);
   if (!includesEverybody(trustedProxies) && trusting.length === 0) return;

@@ -173,7 +173,7 @@ describe('requests that wait for WordPress', () => {
     await expect.poll(() => others.map((address) => wordpress.from(address))).toEqual([1, 1, 1]);
   });
 
-  it('give way when the queue is full, those of the network that has most of them first', async () => {
+  it('are dropped when the queue is full, those of the network that has most of them first', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port, { upstreamConnections: 4 });
     const crowd = Array.from({ length: 60 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i}`)));

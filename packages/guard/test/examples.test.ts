@@ -128,7 +128,7 @@ async function securityLog() {
   await send('192.0.2.1', '/');
   await send('192.0.2.7', '/xmlrpc.php?"address":"198.51.100.66"', { method: 'POST' });
   await send('2001:db8::7', '/xmlrpc.php', { method: 'POST' });
-  // Without the connector, whoever gets no session had a wrong password.
+  // Without the connector, a login that gets no session had a wrong password.
   connector.mode = 'gone';
   const body = new URLSearchParams({ log: '"address":"198.51.100.66"', pwd: 'wrong' });
   await send('192.0.2.9', '/wp-login.php', { method: 'POST', body });

@@ -183,7 +183,7 @@ describe('when WordPress does not answer', () => {
     expect(await client.end()).not.toContain('\r\n0\r\n');
   });
 
-  it('fast enough, visitors wait in line, and those beyond the line get 503', async () => {
+  it('fast enough, visitors wait in the queue, and those beyond it get 503', async () => {
     let free = (): void => {};
     const freed = new Promise<void>((resolve) => {
       free = resolve;
@@ -209,7 +209,7 @@ describe('when WordPress does not answer', () => {
     const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
     const clients = Array.from({ length: 2 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
     await eventually(() => gateway.server.connections === 2 && times.length === 1);
-    // Guard answers this one itself; by then the other one, which came before it, waits in line.
+    // Guard answers this one itself; by then the other one, which came before it, waits in the queue.
     expect(toStatus(await new RawClient(gateway.port).send('GET / HTTP/1.1\r\n\r\n').end())).toBe(400);
     pass(2100);
     answer();
@@ -266,7 +266,7 @@ describe('a slow visitor', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  it('whose upload falls silent is let go although an early answer had to wait for them', async () => {
+  it('whose upload falls silent is let go although an early response had to wait for them', async () => {
     const silence = socketSilence();
     const port = await webServer((_request, response) => void response.write(Buffer.alloc(30_000_000)));
     const gateway = await startGateway(port, { limits: { idleSeconds: 30 } });

@@ -57,9 +57,9 @@ async function start() {
 type Site = Awaited<ReturnType<typeof start>>;
 
 /** Everything that can be in the line is, and what had no room has been told so. */
-async function flood(site: Site, addressOf: (i: number) => string): Promise<RawClient[]> {
-  const room = addressOf === fromMany ? 66 : 17;
-  const clients = Array.from({ length: FLOOD }, (_, i) => site.invent(i, addressOf(i)));
+async function flood(site: Site, toAddress: (i: number) => string): Promise<RawClient[]> {
+  const room = toAddress === fromMany ? 66 : 17;
+  const clients = Array.from({ length: FLOOD }, (_, i) => site.invent(i, toAddress(i)));
   await eventually(() => site.most() > 0 && clients.filter(({ closed }) => closed).length >= FLOOD - room);
   return clients;
 }
@@ -74,9 +74,9 @@ describe('500 connections with an invented cookie and nonce', () => {
     ['one /64 of IPv6', fromOneNetwork],
   ])(
     'from %s don’t hold up an owner whom nobody knows yet: WordPress is asked and the call is answered',
-    async (_from, addressOf) => {
+    async (_from, toAddress) => {
       const site = await start();
-      await flood(site, addressOf);
+      await flood(site, toAddress);
       const { http } = await site.call('/fetch-options', { page: 'security' });
       expect(http).toBe(200);
       // Only one of the flood was asked, and none was answered so far.

@@ -42,7 +42,7 @@ async function guardWithPerson() {
   await eventually(() => log.prepare(`select 1 from sqlite_master where name = 'attackers'`).get() !== undefined);
   await eventually(() => listVisits(PERSON) === 2 && listVisits(OTHER) === 1);
   const privacy = (...args: string[]) => runInChild('privacy', ...args, '--data-dir', dataDir);
-  return { dataDir, guard, db, log, visitsOf: listVisits, privacy };
+  return { dataDir, guard, db, log, listVisits, privacy };
 }
 
 /** Rows about the person in every table that has some. */
@@ -159,7 +159,7 @@ it('knows a person by an address that carries the one that is stored', async () 
 });
 
 it('erases a person while guard runs, whose memory does not bring anything back', async () => {
-  const { dataDir, guard, db, log, visitsOf, privacy } = await guardWithPerson();
+  const { dataDir, guard, db, log, listVisits, privacy } = await guardWithPerson();
   await addRows(db);
   expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
   // Still in the memory of guard when the command begins.
@@ -168,13 +168,13 @@ it('erases a person while guard runs, whose memory does not bring anything back'
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/^Erased or anonymised: .*visits \d/);
   expect(stdout).toContain('Kept: Person has a second factor');
-  expect(visitsOf(PERSON)).toBe(0);
-  expect(visitsOf(OTHER)).toBe(1);
+  expect(listVisits(PERSON)).toBe(0);
+  expect(listVisits(OTHER)).toBe(1);
 
   // Guard goes on with the same counters and finds the person no more.
   expect((await visit(guard.url, OTHER, '/after/')).status).toBe(200);
-  await eventually(() => visitsOf(OTHER) === 2);
-  expect(visitsOf(PERSON)).toBe(0);
+  await eventually(() => listVisits(OTHER) === 2);
+  expect(listVisits(PERSON)).toBe(0);
   for (const [table, column] of [
     ['visitors', 'name'],
     ['top_visits', 'value'],
@@ -215,7 +215,7 @@ it('erases a person while guard runs, whose memory does not bring anything back'
 });
 
 it('keeps a block, a lock and the settings of the owner, and says so', async () => {
-  const { guard, db, log, privacy, visitsOf } = await guardWithPerson();
+  const { guard, db, log, privacy, listVisits } = await guardWithPerson();
   await addRows(db);
   const store = sqlBlocklistStore(db);
   const change = { site: 'site', actor: { id: 1, login: 'owner', address: null }, at: Date.now() };
@@ -225,12 +225,12 @@ it('keeps a block, a lock and the settings of the owner, and says so', async () 
   const { stdout } = await privacy('erase', '--address', OTHER, '--yes');
   expect(stdout).toContain(`Kept: ${OTHER} is blocked.`);
   expect(stdout).toContain(`Kept: ${OTHER} is locked by failed logins until`);
-  expect(visitsOf(OTHER)).toBe(0);
+  expect(listVisits(OTHER)).toBe(0);
   expect((await visit(guard.url, OTHER, '/')).status).toBe(403);
   expect(
     (await store.list('site', { until: Date.now(), skip: 0, limit: 5 })).map(({ name, note }) => [name, note]),
   ).toEqual([[OTHER, 'spam']]);
-  expect(visitsOf(PERSON)).toBe(2);
+  expect(listVisits(PERSON)).toBe(2);
 });
 
 it.each([

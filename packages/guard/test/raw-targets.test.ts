@@ -174,7 +174,7 @@ describe('a connection with raw targets', () => {
     }
     expect(seen).toHaveLength(9);
     expect(gateway.server.connections).toBe(3);
-    // The one that has been idle longest gives way.
+    // The one that has been idle longest is closed.
     expect(toStatus(await new RawClient(gateway.port).send(closing(`GET /?${E8} HTTP/1.1`)).end())).toBe(200);
     await clients[0]?.end();
     await expect.poll(() => gateway.server.connections).toBe(2);

@@ -112,7 +112,7 @@ describe('when guard stops and something does not end', () => {
 
   it('the process ends with exit code 1 and says what was open: a part that hangs while it closes, a timer', async () => {
     const defects = [
-      // A server that never says that it is closed stands for any part that hangs.
+      // A server that never says that it is closed represents any part that hangs.
       `import { Server } from 'node:net'; Server.prototype.close = function () { return this; };`,
       'setInterval(() => {}, 1000);',
     ];

@@ -80,7 +80,7 @@ describe('the Activity Log gets', () => {
       await call(target, headers, method);
     }
     expect(gateway.visits.map(({ isOwnCron }) => isOwnCron ?? false)).toEqual([true, ...Array(9).fill(false)]);
-    // WordPress does not get it, nor does whoever reads along behind it.
+    // WordPress does not get it, nor does a reader behind it.
     expect(JSON.stringify(upstream.seen)).not.toMatch(/security-optimizer-cron/i);
     // WordPress does not wait for the answer of such a call.
     const slow = '/wp-cron.php?doing_wp_cron=slow';
@@ -167,7 +167,7 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
-  it('whoever falls silent in the middle of a request, but nobody who opened a connection and asked nothing', async () => {
+  it('clients that fall silent in the middle of a request, but none that opened a connection and sent nothing', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { headerSeconds: 0.5 } });
     const idle = new RawClient(gateway.port);
@@ -336,7 +336,7 @@ describe('around the login, the Activity Log gets', () => {
     expect(gateway.visits).toEqual(['404 /wp-login.php?x=1 null', '404 /members null', '200 /my-door null']);
   });
 
-  it('whoever waits for a lock to end, and pages of the second factor', async () => {
+  it('clients that wait for a lock to end, and pages of the second factor', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const body = 'log=owner&pwd=wrong';
     for (let i = 0; i < 4; i++) await gateway.send('/wp-login.php', { method: 'POST', body });

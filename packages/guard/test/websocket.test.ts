@@ -173,7 +173,7 @@ describe('a WebSocket', () => {
   });
 });
 
-describe('a wish for another protocol', () => {
+describe('an Upgrade to another protocol', () => {
   it('is not passed on: the request is answered as if nobody had voiced it', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
@@ -187,24 +187,24 @@ describe('a wish for another protocol', () => {
     expect(seen[0]?.headers).not.toHaveProperty('http2-settings');
   });
 
-  const WISHES = ['h2c', 'websocket, h2c', 'TLS/1.0'];
+  const PROTOCOLS = ['h2c', 'websocket, h2c', 'TLS/1.0'];
   const BODY = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
   const framed = {
     'with its length': [`Content-Length: ${BODY.length}`, BODY],
     'in chunks': ['Transfer-Encoding: chunked', `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`],
   } as const;
-  const posts = WISHES.flatMap((wish) =>
-    Object.entries(framed).map(([how, [header, body]]) => ({ wish, how, header, body })),
+  const posts = PROTOCOLS.flatMap((protocol) =>
+    Object.entries(framed).map(([how, [header, body]]) => ({ protocol, how, header, body })),
   );
 
   it.each(posts)(
-    'of a program that posts a body $how ($wish): it is taken for a body and for nothing else',
+    'of a program that posts a body $how ($protocol): it is taken for a body and for nothing else',
     async (post) => {
       const { port, seen } = await recordingServer();
       const gateway = await startGateway(port);
       const client = new RawClient(gateway.port);
       client.send(
-        `POST /pay HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${post.wish}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n${post.header}\r\n\r\n`,
+        `POST /pay HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${post.protocol}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n${post.header}\r\n\r\n`,
       );
       // In pieces, as a network may bring it.
       for (const piece of [post.body.slice(0, 7), post.body.slice(7)]) {
@@ -243,7 +243,7 @@ describe('a wish for another protocol', () => {
   });
 });
 
-describe.each(['websocket', 'h2c'])('a wish for %s that is not granted', (protocol) => {
+describe.each(['websocket', 'h2c'])('an Upgrade to %s that is not granted', (protocol) => {
   const UPGRADE = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
 
   it('gets the whole answer, however long it is and however slowly it is read', async () => {

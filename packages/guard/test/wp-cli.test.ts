@@ -226,7 +226,7 @@ describe('a signed call', () => {
     expect(connector.commands.slice(before)).not.toContain('session');
   });
 
-  it('is accepted from this machine alone, whoever has the key', async () => {
+  it('is accepted from this machine alone, even with the right key', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector, {}, { trustedProxies: ['127.0.0.1'] });
     const guard = await runningGuard(dataDir);

@@ -13,6 +13,7 @@ export const checks = {
   lint: [
     program('lint', tool('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'),
     program('dependency rule', 'scripts/check-imports.mjs'),
+    program('words that are gone', 'scripts/check-words.mjs'),
     program('subject of the commit', 'scripts/check-subject.mjs'),
   ],
   types: [program('types of the tests', tool('typescript/bin/tsc'), '--project', 'tsconfig.test.json')],

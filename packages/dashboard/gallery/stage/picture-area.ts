@@ -15,25 +15,25 @@ export interface Area {
 const MARGIN = 8;
 
 /** Finds the rectangle of each example: the open dialog, the page, or the box of the part. */
-export function areasOf(examples: readonly Example[]): readonly Area[] {
+export function measureAreas(examples: readonly Example[]): readonly Area[] {
   return examples.map((example) => {
     const dialogs = document.querySelectorAll('.so-dialog');
     const dialog = dialogs[dialogs.length - 1];
-    if (dialog !== undefined) return areaOf(example.id, dialog, MARGIN, true);
+    if (dialog !== undefined) return measureArea(example.id, dialog, MARGIN, true);
     if (isPage(example) && example.area !== undefined) {
       const part = document.querySelector(example.area);
       if (part === null) throw new Error(`There is no ${example.area} on ${example.id}.`);
-      return areaOf(example.id, part, MARGIN, false);
+      return measureArea(example.id, part, MARGIN, false);
     }
     const toasts = document.querySelector('.so-toasts');
-    if (!isPage(example) && toasts?.firstElementChild) return areaOf(example.id, toasts, MARGIN, true);
+    if (!isPage(example) && toasts?.firstElementChild) return measureArea(example.id, toasts, MARGIN, true);
     const box = isPage(example) ? document.querySelector('.so-app') : document.getElementById(example.id);
     if (box === null) throw new Error(`${example.id} was not drawn.`);
-    return areaOf(example.id, box, 0, false);
+    return measureArea(example.id, box, 0, false);
   });
 }
 
-function areaOf(id: string, element: Element, margin: number, fixed: boolean): Area {
+function measureArea(id: string, element: Element, margin: number, fixed: boolean): Area {
   const box = element.getBoundingClientRect();
   const width = document.documentElement.clientWidth;
   const bottom = fixed ? window.innerHeight : Number.POSITIVE_INFINITY;

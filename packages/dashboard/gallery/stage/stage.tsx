@@ -20,7 +20,7 @@ import {
 } from '../example.js';
 import { groups } from '../groups/index.js';
 import { fakeFetch, fixTime, menuPages, SITE } from './fake-site.js';
-import { type Area, areasOf } from './picture-area.js';
+import { type Area, measureAreas } from './picture-area.js';
 import { addStyles, force } from './styles.js';
 import { settle, userActions } from './user-actions.js';
 
@@ -65,7 +65,7 @@ async function show(id: string): Promise<readonly Area[]> {
     await settle();
   }
   if (forPictures) endAnimations();
-  return areasOf(example === undefined ? group.examples.filter((item) => !isAlone(item)) : [example]);
+  return measureAreas(example === undefined ? group.examples.filter((item) => !isAlone(item)) : [example]);
 }
 
 /** Finishes animations, so that elements are measured at their final positions. Spinners never end. */
@@ -76,9 +76,9 @@ function endAnimations(): void {
 }
 
 function drawSheet(group: Group, example: Example | undefined): () => void {
-  if (example !== undefined) return drawParts(content, { group, examples: [example], addressOf: null }, look);
+  if (example !== undefined) return drawParts(content, { group, examples: [example], toAddress: null }, look);
   const examples = forPictures ? group.examples.filter((item) => !isAlone(item)) : group.examples;
-  return drawParts(content, { group, examples, addressOf: addressIn }, look);
+  return drawParts(content, { group, examples, toAddress: addressIn }, look);
 }
 
 function addressIn(id: string): string {
@@ -91,7 +91,7 @@ interface DrawnParts {
   readonly group: Group;
   readonly examples: readonly Example[];
   /** Address of the stage with one example alone, for those that cannot stand on a sheet; null: all that are given do. */
-  readonly addressOf: ((id: string) => string) | null;
+  readonly toAddress: ((id: string) => string) | null;
 }
 
 /**
@@ -130,14 +130,14 @@ function drawParts(content: HTMLElement, parts: DrawnParts, look: Look): () => v
   };
 }
 
-function Sheet({ group, examples, addressOf }: DrawnParts) {
+function Sheet({ group, examples, toAddress }: DrawnParts) {
   return (
     <section className="g-sheet">
       <h2>{group.title}</h2>
       <div className={group.small ? 'g-sheet__list is-small' : 'g-sheet__list'}>
         {examples.map((example) =>
-          addressOf !== null && isAlone(example) ? (
-            <Framed key={example.id} example={example} address={addressOf(example.id)} />
+          toAddress !== null && isAlone(example) ? (
+            <Framed key={example.id} example={example} address={toAddress(example.id)} />
           ) : (
             <Part key={example.id} example={example as PartExample} />
           ),

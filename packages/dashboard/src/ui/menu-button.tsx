@@ -23,7 +23,7 @@ export interface Menu {
   readonly leaving: boolean;
   /** Opens or closes it. */
   readonly toggle: () => void;
-  /** Closes the menu and does what an item stands for; nothing while it is closing. */
+  /** Closes the menu and runs the action of an item; nothing while it is closing. */
   readonly choose: (run: () => void) => void;
   /** Keys of the button and of the menu, for the frame. */
   readonly onKeyDown: (event: KeyboardEvent) => void;

@@ -153,7 +153,7 @@ describe('attackers', () => {
     await store.close();
   });
 
-  it('never sum to more than there was, whoever attacks', async () => {
+  it('never sum to more than there was, for every mix of attackers', async () => {
     const day = '2026-11-21';
     const attack = fc.record({
       network: fc.nat(3),

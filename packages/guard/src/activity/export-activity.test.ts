@@ -132,7 +132,7 @@ describe('an export', () => {
     expect(reads).toBe(2);
   });
 
-  it('says which rows stand for more visits of a flood, how many those are, and where they came from', async () => {
+  it('says which rows represent more visits of a flood, how many those are, and where they came from', async () => {
     const flood = { status: 403, rule: 'xml-rpc', address: '203.0.113.24' };
     const { write } = await setUp([
       { ...flood, count: 9501, more: 9500 },

@@ -29,7 +29,7 @@ async function floodedLog(writes?: Pick<ActivityStore, 'write'>) {
   return { store, log, clock, refuse, blocked, reported: reported };
 }
 
-/** The visits that rows stand for. */
+/** The visits that rows represent. */
 const hits = (rows: readonly VisitRow[]) =>
   rows.reduce((sum, { count, more, moreBits }) => sum + count + (moreBits === null ? 0 : more), 0);
 const ipv6 = (index: number) => toAddress([0x20010db8, 0, 0, index + 1]).text;

@@ -104,7 +104,7 @@ describe('folded visits', () => {
     expect(toFoldedNetwork(last.key.address, last)).toBe('2001:db8:28::/48');
   });
 
-  it('are all counted, in sum and for each address, whoever asks for what in which order', () => {
+  it('are all counted, in sum and for each address, in every order', () => {
     const query = fc.record({
       ip: fc.constantFrom(...near(50), ...far(120), '192.0.2.1', '192.0.2.2'),
       rule: fc.constantFrom('xml-rpc', 'feeds', 'blocked-visitor'),

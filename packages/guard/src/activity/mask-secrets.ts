@@ -13,7 +13,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
 ]);
 const NAME_LENGTH = 64;
 
-/** What stands for a secret. */
+/** What replaces a secret. */
 export const MASK = '***';
 
 /**

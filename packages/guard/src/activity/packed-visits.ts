@@ -11,7 +11,7 @@ export interface PackedVisits {
   readonly bytes: Uint8Array;
   /** How many records there are. */
   readonly rows: number;
-  /** The visits that they stand for. */
+  /** The visits that they represent. */
   readonly hits: number;
   /** What they take in memory, in visits: rows, and for those that name many other addresses more. */
   readonly weight: number;
@@ -355,7 +355,7 @@ class Table {
   /** Number of the pack, from 1 on; 0 where nothing stands. */
   readonly #numbers = new Uint32Array(SLOTS);
   readonly #packs: PackedVisitBuilder[] = [];
-  readonly #numberOf = new Map<PackedVisitBuilder, number>();
+  readonly #packNumbers = new Map<PackedVisitBuilder, number>();
   size = 0;
 
   find(hash: number, site: SiteId, key: VisitKey): number {
@@ -387,10 +387,10 @@ class Table {
   }
 
   set(position: number, pack: PackedVisitBuilder, offset: number): void {
-    let number = this.#numberOf.get(pack);
+    let number = this.#packNumbers.get(pack);
     if (number === undefined) {
       number = this.#packs.push(pack);
-      this.#numberOf.set(pack, number);
+      this.#packNumbers.set(pack, number);
     }
     this.#numbers[position] = number;
     this.#offsets[position] = offset;
@@ -400,7 +400,7 @@ class Table {
     if (this.size === 0) return;
     this.#numbers.fill(0);
     this.#packs.length = 0;
-    this.#numberOf.clear();
+    this.#packNumbers.clear();
     this.size = 0;
   }
 }

@@ -113,7 +113,7 @@ export function toRegisteredRow(
     // An event has no answer of its own; the field is there for clients that read it of every row.
     response: '',
     origin: row.origin,
-    // Whoever failed to log in as the caller was somebody else, or has not proved otherwise.
+    // A client that failed to log in as the caller was somebody else, or has not proved otherwise.
     you: row.userId !== 0 && row.userId === caller && kind !== 'login.failed' ? 1 : 0,
     visitor_id: row.visitorId,
     block: flags.block,

@@ -142,7 +142,7 @@ function readNames(values: { address?: string | undefined; user?: string | undef
   return { address: parsed?.text ?? null, user, email: email?.toLowerCase() ?? null };
 }
 
-/** Tables are as this release has them, whoever opened the database last. */
+/** Tables are as this release has them, no matter which release opened the database last. */
 async function bringUpToDate(config: Config): Promise<void> {
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
   await db.destroy();

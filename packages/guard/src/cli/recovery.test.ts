@@ -203,7 +203,7 @@ describe('while guard runs', () => {
       return JSON.parse(stdout).sites[0].policyInSync;
     };
     expect(await inSync()).toBe(true);
-    // A guard that was killed leaves WordPress as it is; the next one starts without slow accounts.
+    // A guard that was killed leaves WordPress as it is; the next one starts without throttled accounts.
     guard.child.kill('SIGKILL');
     await once(guard.child, 'exit');
     expect(await inSync()).toBe(true);
@@ -212,7 +212,7 @@ describe('while guard runs', () => {
     expect(await inSync()).toBe(true);
   });
 
-  it('whoever was blocked comes in again: an address, a range, a user', async () => {
+  it('what was blocked is let in again: an address, a range, a user', async () => {
     const { connector, dataDir, db, guard, passes } = await running({});
     passes();
     const blocks = sqlBlocklistStore(db);

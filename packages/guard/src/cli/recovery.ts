@@ -87,7 +87,7 @@ export async function withSite<Flag extends string = never>(
   }
 }
 
-/** Words in capitals stand for something; the others have to be there letter by letter. */
+/** Words in capitals are placeholders; the others have to be there letter by letter. */
 function checkArguments(given: readonly string[], wanted: readonly string[]): void {
   const fits = wanted.every((word, index) =>
     word === word.toUpperCase() ? given[index] !== undefined && given[index] !== '' : given[index] === word,

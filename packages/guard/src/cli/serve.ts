@@ -223,7 +223,7 @@ function createReload(parts: {
 
   return async () => {
     try {
-      // Before the file: if it is replaced meanwhile, whoever did that asks again.
+      // Before the file: if it is replaced meanwhile, the program that did so asks again.
       const writtenAt = await configWrittenAt(source);
       const mistakes = await apply();
       await lock.writeSites(sitesInUse(served, { writtenAt, mistakes, restartKeys }));

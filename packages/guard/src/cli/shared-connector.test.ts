@@ -79,7 +79,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await filesBelow(release)).toEqual(before);
   });
 
-  it('takes the place of a copy, whose files go with the next attach, and gives way to one', async () => {
+  it('takes the place of a copy, whose files go with the next attach, and is replaced by one', async () => {
     const { attachShared, attach, plugins, dataDir } = await machine();
     expect(attach()).toMatchObject({ status: 0 });
     const copy = await filesBelow(plugins);

@@ -102,7 +102,7 @@ async function findOpenPages(
 }
 
 /**
- * Looks for a page cache that answers before the connector, which refuses whoever comes past guard. A page of WordPress is
+ * Looks for a page cache that answers before the connector, which refuses every client that comes past guard. A page of WordPress is
  * asked for without guard's signature; where nothing comes, once more after a visitor of guard's has had it.
  *
  * @returns host and port where others than this machine get pages from it; null when nobody does, or it can't be known

@@ -119,7 +119,7 @@ export const hostName = z
   .regex(/^(?:\*|(?:\*\.)?[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9_])?|\[[0-9a-fA-F:.]+\])$/, { error: HOST_HELP })
   .toLowerCase();
 
-/** Whether a configured host stands for all subdomains of a name, at any depth. */
+/** Whether a configured host means all subdomains of a name, at any depth. */
 export function isWildcardHost(host: string): boolean {
   return host.startsWith('*.');
 }

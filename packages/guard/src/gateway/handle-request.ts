@@ -246,7 +246,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
         const { signal } = this;
         if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
         if (isSignedIn(signal)) gateway.sessions.add(site.config.id, cookie, snapshot.sessionCookies, time);
-        // A wrong password is listed, whoever sent it.
+        // A wrong password is listed, no matter who sent it.
         if (responder.hasFailed()) responder.record(status, null);
         else if (isSignedIn(signal)) return;
         else if (

@@ -8,7 +8,7 @@ const hiddenGate = async () => {
   return gateway;
 };
 
-/** All that comes back for the wish to talk WebSocket, but the time. */
+/** Everything that comes back for a WebSocket handshake, except the time. */
 function handshake(port: number, path: string, version: string): Promise<string> {
   const socket = rawSocket(port);
   return new Promise((resolve) => {

@@ -195,7 +195,7 @@ describe('with a custom login address', () => {
     }
     expect(gateway.wordpress.checks).toEqual([]);
     expect(gateway.twoFactorCalls).toEqual([]);
-    // Roads that every WordPress has are refused without a word about logging in.
+    // Routes that every WordPress has are refused without a word about logging in.
     const program = await gateway.send('/xmlrpc.php', {
       method: 'POST',
       body: PASSWORD,

@@ -17,7 +17,7 @@ export interface Peer {
   readonly headerBytes: number;
 }
 
-/** The word in `trustedProxies` for whoever can open guard's Unix socket. */
+/** The word in `trustedProxies` for every program that can open guard's Unix socket. */
 export const UNIX_WORD = 'unix';
 
 /** A connection over a Unix socket has no address. It comes from this machine. */

@@ -117,7 +117,7 @@ class HostsOfSite {
     permits: AT_ONCE,
     waiting: WAITING,
     waitingPerKey: WAITING_OF_CLIENT,
-    groupOf: (key) => key,
+    toGroup: (key) => key,
     grant: (waiter) => waiter.start(),
     refuse: (waiter) => waiter.refuse(),
   });

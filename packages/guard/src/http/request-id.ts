@@ -14,7 +14,7 @@ const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** All pairs of letters: 1024, ten bits each. */
 const PAIRS = Array.from({ length: 1024 }, (_, i) => `${LETTERS[i >> 5]}${LETTERS[i & 31]}`);
 
-/** The number that the reference of a request stands for: the last 40 bits of its id. */
+/** The number in the reference of a request: the last 40 bits of its id. */
 export function toReferenceNumber(requestId: string): number {
   return Number.parseInt(requestId.slice(-10), 16);
 }

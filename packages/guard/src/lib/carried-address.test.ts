@@ -167,7 +167,7 @@ describe('ranges that name visitors', () => {
     ['192.0.2.1', '::ffff:192.0.2.1', true],
     ['64:ff9b::c000:201', '192.0.2.1', true],
     ['64:ff9b::/96', '64:ff9b::198.51.100.7', true],
-    // Whoever announces a route to the whole prefix can speak from these.
+    // An attacker who announces a route to the whole prefix can speak from these.
     ['192.0.2.1', '2002:c000:201::1', false],
     ['192.0.2.0/24', '2001:0:203:4:0:1:3fff:fdfe', false],
     ['64:ff9b::c000:201', '2002:c000:201::1', false],

@@ -126,7 +126,7 @@ export function toVisitorSet(lines: Iterable<string>): AddressSet {
 }
 
 /**
- * Whether a list of `toVisitorSet` lets an address in. Whoever announces a route for 6to4 or Teredo gets the answers to
+ * Whether a list of `toVisitorSet` lets an address in. A network that announces a route for 6to4 or Teredo gets the answers to
  * all addresses of that prefix, whatever IPv4 address they carry. That is enough to be blocked, but not to be let in: such an
  * address must be on the list itself. Answers to the other forms go to a translator of the server's own network or provider.
  */

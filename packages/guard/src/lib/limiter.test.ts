@@ -161,7 +161,7 @@ describe('a limiter for several addresses', () => {
   });
 
   it('refuses the last of the largest share when its queue is full', () => {
-    const { limiter, refused, enqueue } = limiterUnderTest({ waiting: 3, groupOf: (key) => key.slice(0, 1) });
+    const { limiter, refused, enqueue } = limiterUnderTest({ waiting: 3, toGroup: (key) => key.slice(0, 1) });
     for (const key of ['a1', 'a1', 'a2']) enqueue(key, { key });
     const taken = [enqueue('b1', { key: 'b1' }), enqueue('a2 again', { key: 'a2' }), enqueue('c1', { key: 'c1' })];
     expect(taken.map((client) => client !== null)).toEqual([true, false, true]);
@@ -172,7 +172,7 @@ describe('a limiter for several addresses', () => {
   it('holds its bounds when those it refuses call back', () => {
     const limiter: Limiter<string> = new Limiter({
       waiting: 2,
-      groupOf: (key) => key,
+      toGroup: (key) => key,
       grant() {},
       refuse: (name) => void limiter.enqueue('a', `${name} again`),
     });

@@ -13,7 +13,7 @@ export interface LimiterOptions<Waiter> {
    * The group of a key. With it a full queue has room for a key with few waiters: the last of the largest share is
    * refused instead; see `Shares`.
    */
-  groupOf?(key: string): string;
+  toGroup?(key: string): string;
   /** The waiter holds a permit of that key from here on. @param now as given to the call that served it */
   grant(waiter: Waiter, key: string, now: number): void;
   /** The waiter gets no permit: its deadline has passed, or others took all the room. */
@@ -55,11 +55,11 @@ export class Limiter<Waiter> {
   #unused: KeyState<Waiter> | null = null;
 
   constructor(options: LimiterOptions<Waiter>) {
-    const { permits, reserve, waiting, waitingPerKey, groupOf } = options;
+    const { permits, reserve, waiting, waitingPerKey, toGroup } = options;
     this.#options = options;
     this.#permits = permits ?? Number.POSITIVE_INFINITY;
     this.#reserve = reserve ?? 0;
-    this.#shares = groupOf === undefined ? null : new Shares(groupOf);
+    this.#shares = toGroup === undefined ? null : new Shares(toGroup);
     this.#maxWaiting = waiting ?? Number.POSITIVE_INFINITY;
     this.#maxWaitingPerKey = waitingPerKey ?? Number.POSITIVE_INFINITY;
   }

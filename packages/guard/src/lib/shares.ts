@@ -9,20 +9,20 @@ interface Group {
  */
 export class Shares {
   readonly #groups = new Map<string, Group>();
-  readonly #groupOf: (key: string) => string;
+  readonly #toGroup: (key: string) => string;
 
-  /** @param groupOf the group of a key; always the same for the same key */
-  constructor(groupOf: (key: string) => string) {
-    this.#groupOf = groupOf;
+  /** @param toGroup the group of a key; always the same for the same key */
+  constructor(toGroup: (key: string) => string) {
+    this.#toGroup = toGroup;
   }
 
   /** How many things a key holds. */
   count(key: string): number {
-    return this.#groups.get(this.#groupOf(key))?.keys.get(key) ?? 0;
+    return this.#groups.get(this.#toGroup(key))?.keys.get(key) ?? 0;
   }
 
   add(key: string): void {
-    const name = this.#groupOf(key);
+    const name = this.#toGroup(key);
     const group = this.#groups.get(name);
     if (group === undefined) {
       this.#groups.set(name, { count: 1, keys: new Map([[key, 1]]) });
@@ -34,7 +34,7 @@ export class Shares {
 
   /** Does nothing when the key holds nothing. */
   delete(key: string): void {
-    const name = this.#groupOf(key);
+    const name = this.#toGroup(key);
     const group = this.#groups.get(name);
     const count = group?.keys.get(key);
     if (group === undefined || count === undefined) return;
@@ -51,7 +51,7 @@ export class Shares {
    * @returns null when nobody holds more
    */
   largest(newcomer: string): string | null {
-    const own = this.#groups.get(this.#groupOf(newcomer));
+    const own = this.#groups.get(this.#toGroup(newcomer));
     let most: Group | undefined;
     for (const group of this.#groups.values()) if (most === undefined || group.count > most.count) most = group;
     if (most !== undefined && most !== own && most.count > (own?.count ?? 0) + 1) return largestKey(most);

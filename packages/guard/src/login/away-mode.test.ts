@@ -72,7 +72,7 @@ describe('a schedule as people type it', () => {
     expect(read(input)).toEqual(expected);
   });
 
-  it('is refused where a sign stands for more than a digit', () => {
+  it('is refused where a sign means more than a digit', () => {
     expect(read({ type: 'daily', from_hour: '2²:00', to_hour: '\u202e06:00' })).toEqual({
       from_hour: 'Invalid format.',
       to_hour: 'Invalid format.',

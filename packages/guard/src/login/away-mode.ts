@@ -106,11 +106,11 @@ function weekly(value: unknown): AwaySchedule {
 }
 
 /** The value of `name`, or of `otherName`, which the original client sends; Unix seconds become text. */
-function pick(input: AwayInput, name: string, otherName: string, textOf: (ms: number) => string): unknown {
+function pick(input: AwayInput, name: string, otherName: string, toText: (ms: number) => string): unknown {
   const sent = isMissing(input[name]) ? input[otherName] : input[name];
   const value = typeof sent === 'string' ? toPlainText(sent) : sent;
   const isUnix = (typeof value === 'number' || typeof value === 'string') && UNIX_SECONDS.test(String(value));
-  return isUnix ? textOf(Number(value) * 1000) : value;
+  return isUnix ? toText(Number(value) * 1000) : value;
 }
 
 function check(values: Readonly<Record<string, unknown>>, isValid: (value: unknown) => boolean): void {

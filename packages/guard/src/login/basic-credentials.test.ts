@@ -75,7 +75,7 @@ describe('an answer that the connector vouches for and that reports no password 
   });
 });
 
-/** So long a guess may wait in line before it is sent away. */
+/** So long a guess may wait in the queue before it is sent away. */
 const LINE_MS = 2000;
 
 describe('keys that a plugin has taken several times', () => {

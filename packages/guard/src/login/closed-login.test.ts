@@ -176,7 +176,7 @@ describe('while Away Mode is on', () => {
     expect([answer.status, gateway.wordpress.reached]).toEqual([403, []]);
   });
 
-  it('guard’s own API and passwords stay closed for everybody, whoever has a session', async () => {
+  it('guard’s own API and passwords stay closed for everybody, with and without a session', async () => {
     const gateway = await startLoginGateway(away);
     const changes: [string, RequestOptions][] = [
       ['/wp-json/security-optimizer/v1/away-mode', { method: 'POST', body: '{}', headers: member }],

@@ -82,7 +82,7 @@ describe('the lockout rule', () => {
     expect(late).toMatchObject({ failures: 35, lockedUntil: now + HOUR });
   });
 
-  it('allows at most n failures at an account before a lock, whoever else logs in between', () => {
+  it('allows at most n failures at an account before a lock, no matter who else logs in between', () => {
     const users = fc.array(fc.record({ user: fc.constantFrom(0, 1, 2, 3), right: fc.boolean() }), { maxLength: 80 });
     fc.assert(
       fc.property(limits, users, (limit, outcomes) => {

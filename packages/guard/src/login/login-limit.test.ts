@@ -41,7 +41,7 @@ describe('100 parallel wrong guesses from one address', () => {
     });
   }
 
-  it('cause at most 5 checks over all roads together', async () => {
+  it('cause at most 5 checks over all routes together', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     gateway.wordpress.checkMs = 20;
     const all = Object.values(routes);
@@ -80,7 +80,7 @@ describe('without the connector', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
-  it('whoever gets a session, or only looks at the form, is not counted', async () => {
+  it('a client that gets a session, or only looks at the form, is not counted', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.bare = true;
     for (let n = 0; n < 8; n++) {

@@ -95,7 +95,7 @@ export function createLoginResponseHook(
 
   /**
    * Records a report. Failures caused by credentials that the web server itself checks are not counted, nor is an
-   * application password that was wrong before: whoever sends it again guesses nothing new.
+   * application password that was wrong before: sending it again guesses nothing new.
    */
   const countReport = (read: LoginReport): Promise<void> | null => {
     const others = read.failed.filter(({ route }) => route !== APPLICATION_PASSWORD);

@@ -82,7 +82,7 @@ describe('anonymous clients who want a password checked', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) wait(name);
     vi.advanceTimersByTime(5000);
     expect(granted).toEqual(['a', 'b', 'c', 'd']);
-    // Whoever comes back late gives back what is not his any more.
+    // A client that comes back late releases a permit that it no longer has.
     leave('a', true);
     expect(granted).toEqual(['a', 'b', 'c', 'd']);
   });
@@ -97,7 +97,7 @@ describe('anonymous clients who want a password checked', () => {
     expect(granted).toEqual(['a', 'b', 'never', 'once', 'twice']);
   });
 
-  it('send away whoever has failed most often when the line is too long', () => {
+  it('send away the client that has failed most often when the queue is too long', () => {
     const { granted, expired, wait } = lineUnderTest();
     for (const name of ['a', 'b']) wait(name);
     wait('1', 1);

@@ -107,7 +107,7 @@ export function Button(
 ): ReactNode {
   const { href, className, style, padding, children } = props;
   const { y, x } = padding;
-  // Word stretches a space by at most 500 %, which makes it ten pixels wide.
+  // Word widens a space by at most 500 %, which makes it ten pixels wide.
   const blanks = Math.ceil(x / 10);
   const widthPercent = (x / blanks / 2) * 100;
   const wordOnly = (attributes: string, end = '') =>

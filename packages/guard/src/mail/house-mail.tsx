@@ -76,7 +76,7 @@ export function MailHead(props: {
   );
 }
 
-/** A stretch of the card. Its padding stands in a cell: Outlook knows none of tables. */
+/** A part of the card. Its padding stands in a cell: Outlook knows none of tables. */
 export function Part(props: {
   readonly top: number;
   readonly bottom?: number;

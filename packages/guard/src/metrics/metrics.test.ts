@@ -127,7 +127,7 @@ describe('metrics', () => {
 
   it('count wrong passwords and who has to wait for them', async () => {
     const { connector, guard, metric } = await measuredGuard();
-    // Without the connector whoever gets no session had a wrong password.
+    // Without the connector a login that gets no session had a wrong password.
     connector.mode = 'gone';
     const guess = async () => {
       const body = new URLSearchParams({ log: 'owner', pwd: 'wrong' });
@@ -162,7 +162,7 @@ describe('metrics', () => {
     expect(await metric('security_optimizer_upstream_response_seconds_count{status="2xx"}')).toBe(2);
   });
 
-  it('answer whoever asks for guard’s health, and for nothing else', async () => {
+  it('answer requests for guard’s health, and nothing else', async () => {
     const { metricsUrl } = await measuredGuard();
     const health = await fetch(`${metricsUrl}/healthz`);
     expect([health.status, await health.text()]).toEqual([200, 'ok\n']);

@@ -111,7 +111,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
 
   /**
    * Tells of what was not found before and nobody keeps, and of a weekly checkup in which a check could not run that ran
-   * before: whoever started one sees that on the page.
+   * before: the user who started one sees that on the page.
    */
   async function reportNew(
     site: SiteId,

@@ -27,7 +27,7 @@ export interface Findings {
   readonly checks: readonly Outcome[];
   readonly findings: readonly Finding[];
   readonly notes: readonly Note[];
-  /** Ids of the administrators who are no finding: whoever comes to them later is one. Null: they were not listed. */
+  /** Ids of the administrators who are no finding: every later one is. Null: they were not listed. */
   readonly administrators: readonly number[] | null;
 }
 

@@ -101,7 +101,7 @@ const site = siteConfig();
 const DUE = lastSendTime('site', 'UTC', Date.UTC(2026, 10, 21));
 const WEEK = 7 * 24 * 3600_000;
 
-it('whoever is put on the list right after a report was due gets the next one', async () => {
+it('a recipient who is added right after a report was due gets the next one', async () => {
   const db = await openTestDatabase(await scratchFolder(), { file: 'g.sqlite' });
   onTestFinished(() => db.destroy());
   const sends = createReportStore(db);

@@ -187,7 +187,7 @@ export interface ReportPeriod {
   readonly edges: readonly number[];
   /** The first day and the last, `YYYY-MM-DD`. */
   readonly days: readonly [first: string, last: string];
-  /** The same stretch of the week before, for comparing. */
+  /** The same part of the week before, for comparing. */
   readonly before: { readonly from: number; readonly to: number };
   /** The last day is not over. */
   readonly soFar: boolean;

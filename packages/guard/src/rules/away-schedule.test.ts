@@ -177,7 +177,7 @@ const ALL_PARTS = {
   second: '2-digit',
 } as const;
 
-/** The slow model: walks every minute of some days and marks those that lie in a stretch. */
+/** The slow model: walks every minute of some days and marks those that lie in a time away. */
 function walked(schedule: AwaySchedule, zone: string, first: number, minutes: number): boolean[] {
   const clock = wallClock(zone, first, minutes);
   const away = new Array<boolean>(minutes).fill(false);

@@ -13,7 +13,7 @@ export interface LoginPolicy {
   readonly limit: LoginAttempts;
   /** A custom login address is set; WordPress's own is hidden. */
   readonly hasCustomUrl: boolean;
-  /** Names that stand for hidden parts in a path, lower-case. */
+  /** Names of hidden parts in a path, lower-case. */
   readonly hiddenNames: ReadonlySet<string>;
   /** Where visitors reach the login: home path and slug, or WordPress's own address. */
   readonly loginPath: string;

@@ -61,7 +61,7 @@ describe('advanced XSS protection', () => {
     ]);
   });
 
-  it('lets default-src stand for scripts and objects, not for base and frames', () => {
+  it('lets default-src decide for scripts and objects, not for base and frames', () => {
     expect(policies(['content-security-policy', "default-src 'self'"])[1]).toBe(
       "base-uri 'self'; frame-ancestors 'self'",
     );

@@ -103,7 +103,7 @@ describe('a pause', () => {
   });
 });
 
-it('names slow users and the addresses of the login in the policy, the addresses only while they are used', () => {
+it('names throttled accounts and the addresses of the login in the policy, the addresses only while they are used', () => {
   const login_url = { type: 'custom', login: 'my-door', signup: 'join-us' } as const;
   const custom = applyChanges(defaultSiteSettings, { login_url });
   expect(toConnectorPolicy(custom, consent, [2, 7])).toMatchObject({

@@ -38,7 +38,7 @@ const initialSite: SiteState = {
 /** Holds the data of each site's snapshot, and swaps in a new snapshot when the data changes. */
 export class SiteRegistry {
   readonly #snapshots: LiveSnapshots;
-  readonly #homeOf: (site: SiteId) => string;
+  readonly #getHome: (site: SiteId) => string;
   readonly #clock: Clock;
   readonly #languageFor: (locale: string) => Language;
   readonly #sites = new Map<SiteId, SiteState>();
@@ -49,17 +49,17 @@ export class SiteRegistry {
   #onResumed: (site: SiteId) => void = () => {};
 
   /**
-   * @param homeOf URL path of a site's home, used until the connector has reported it
+   * @param getHome URL path of a site's home, used until the connector has reported it
    * @param languageFor finds the language of a WordPress locale
    */
   constructor(
     snapshots: LiveSnapshots,
-    homeOf: (site: SiteId) => string,
+    getHome: (site: SiteId) => string,
     clock: Clock,
     languageFor: (locale: string) => Language = () => english,
   ) {
     this.#snapshots = snapshots;
-    this.#homeOf = homeOf;
+    this.#getHome = getHome;
     this.#clock = clock;
     this.#languageFor = languageFor;
   }
@@ -131,7 +131,7 @@ export class SiteRegistry {
   #swap(site: SiteId): void {
     const { facts, blocked, blockedUntil, settings } = this.get(site);
     const { options, siteSecurity, login } = this.inForce(site);
-    const paths = facts?.paths ?? defaultPathsAt(this.#homeOf(site).toLowerCase());
+    const paths = facts?.paths ?? defaultPathsAt(this.#getHome(site).toLowerCase());
     const paused = settings.pausedUntil > this.#clock();
     const input = {
       options,

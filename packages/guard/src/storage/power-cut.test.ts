@@ -37,7 +37,7 @@ async function store(dataDir: string, values: Readonly<Record<string, JsonValue>
 
 /**
  * A power cut can't be made here, and a killed process proves nothing about it: what SQLite gave to the system survives
- * that. So this looks at what SQLite was told, at each commit of each connection of every thread, whoever opened it.
+ * that. So this looks at what SQLite was told, at each commit of each connection of every thread.
  * That the disk keeps its word is not tested.
  */
 it('waits for the disk at every commit of every connection; only visits in the log may lie in memory for a moment', async () => {

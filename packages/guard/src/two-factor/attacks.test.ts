@@ -90,7 +90,7 @@ describe('a challenge', () => {
     expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
   });
 
-  it('gives whoever took its cookie no session without a code', async () => {
+  it('gives a thief of its cookie no session without a code', async () => {
     const { site, browser, page, secret } = await atChallenge();
     const thief = new PlainBrowser(site, { 'user-agent': 'Other/1.0' });
     thief.cookies.set('sf_challenge', browser.cookies.get('sf_challenge') as string);

@@ -41,7 +41,7 @@ export function toChallengeHash(cookie: string | null): string | null {
  * The challenge of a cookie, if it is alive. Throws StorageError.
  *
  * The cookie alone says which browser it is: 256 random bits that no script reads. User agent, address and languages may
- * change between two steps of one browser, and whoever takes the cookie out of a browser can take them along.
+ * change between two steps of one browser, and an attacker who copies the cookie out of a browser can copy them too.
  */
 export async function findChallenge(
   store: Pick<ChallengeStore, 'read'>,

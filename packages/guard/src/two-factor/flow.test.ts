@@ -271,7 +271,7 @@ describe('an administrator who is logged in', () => {
     const browser = new PlainBrowser(site);
     browser.cookies.set('wp', 'owner');
     await browser.open('/wp-login.php?action=second-factor-setup');
-    // The page holds no form, since there is nothing left to set up; whoever has the cookie can make its token.
+    // The page holds no form, since there is nothing left to set up; a client with the cookie can make its token.
     const token = toFormToken(browser.cookies.get('sf_challenge') as string);
     for (const [step, code] of [
       ['code', appCode(secret, site.now)],

@@ -84,7 +84,7 @@ describe('slow uploads', () => {
     expect(refused.filter((from) => !from.startsWith('192.0.2.'))).toEqual([]);
   });
 
-  it('of a whole network that have stalled give way to an address that holds none, the newest first', () => {
+  it('of a whole network that have stalled are cut for an address that holds none, the newest first', () => {
     const { granted, refused, enter } = uploadLimiter();
     for (let i = 0; i < 8 + 64; i++) enter(`192.0.2.${i}`);
     expect([granted.length, refused]).toEqual([8, []]);
@@ -99,7 +99,7 @@ describe('slow uploads', () => {
   it.each([
     ['that go on arriving', (now: number) => now * 2],
     ['that WordPress does not read', () => null],
-  ])('%s give way to nobody', (_what, received) => {
+  ])('%s are cut for nobody', (_what, received) => {
     const { granted, refused, enter } = uploadLimiter();
     for (let i = 0; i < 8; i++) enter(`192.0.2.${i}`, () => received(performance.now()));
     enter('198.51.100.1');

@@ -25,7 +25,7 @@ const STALLED_BYTES = 1024;
 /**
  * Permits to hold a connection to WordPress while a body arrives. Clients may send slowly, so uploads get at most half of
  * the connections, and those of one address an eighth. The rest stays free for other requests. Some permits are for
- * addresses that hold none; when one of them waits all the same, a body that has stalled gives way: the newest of the
+ * addresses that hold none; when one of them waits all the same, a body that has stalled is cut: the newest of the
  * address that holds most in the network that holds most.
  */
 export class UploadLimiter {
@@ -43,7 +43,7 @@ export class UploadLimiter {
       permits,
       reserve: Math.floor(permits / 8),
       waiting: permits * 8,
-      groupOf: networkKey,
+      toGroup: networkKey,
       grant: (upload) => this.#grant(upload),
       refuse: (upload) => upload.refused(),
     });
@@ -262,7 +262,7 @@ export class UpstreamPool {
       permits: maxConnections,
       reserve: reservedConnections(maxConnections),
       waiting: maxConnections * 8,
-      groupOf: networkKey,
+      toGroup: networkKey,
       grant: (waiter) => this.#use(waiter),
       refuse: (waiter) => waiter.fail('busy', new Error('too many requests are waiting for WordPress')),
     });

@@ -121,7 +121,7 @@ describe('questions who somebody is', () => {
 });
 
 describe('commands', () => {
-  it('are carried out six at a time whoever is asked for, three slow ones among them', async () => {
+  it('are carried out six at a time for all users together, three slow ones among them', async () => {
     const { checkSession, command, end, started } = watched();
     for (const name of names(90, 'n')) checkSession(name, name);
     for (const name of names(5, 'mail')) command(name, true);

@@ -11,7 +11,7 @@ export interface PluginDirectory {
   readonly checksums: string;
 }
 
-/** Names from files and databases: no sign in them deceives whoever reads a list. Longer than any path of PHP. */
+/** Names from files and databases: no sign in them deceives the reader of a list. Longer than any path of PHP. */
 const name = z.string().transform((text) => plainText(text, 4096));
 
 const pluginsAnswer = z.object({

@@ -89,7 +89,7 @@ export interface FakeConnector {
   flags: string;
   /** Commands carried out, in order. */
   readonly commands: string[];
-  /** Like a network of sites, sends whoever asks for another host to this one; null for no such thing. */
+  /** Like a network of sites, redirects requests for another host to this one; null for no such thing. */
   onlyHost: string | null;
   /** Whether requests without guard's signature are refused. */
   requireGuard: boolean;

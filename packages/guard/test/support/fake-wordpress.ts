@@ -47,7 +47,7 @@ export interface FakeWordPress {
   ownResponse: { readonly status: number; readonly headers: Readonly<Record<string, string | string[]>> } | null;
   /** `/chat` gives no answer. */
   hangs: boolean;
-  /** Whoever has a session works on the site, and the connector refuses what they change while the owner is away. */
+  /** A user who has a session works on the site, and the connector refuses what they change while the owner is away. */
   staff: boolean;
   /** The connector is of a version that does not look who asks while the owner is away. */
   old: boolean;
@@ -66,7 +66,7 @@ export interface FakeWordPress {
    * XML-RPC alone, as WordPress checks application passwords.
    */
   checksBasic: 'everywhere' | 'api';
-  /** Keys (`name:secret`) that a plugin compares by itself, as shops do: whoever sends one is a member. */
+  /** Keys (`name:secret`) that a plugin compares by itself, as shops do: a client that sends one is signed in. */
   readonly pluginKeys: Set<string>;
   /** Basic authentication of the web server itself, in front of PHP; null for none. */
   webServer: WebServerBasic | null;

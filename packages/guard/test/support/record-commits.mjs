@@ -1,5 +1,5 @@
 // Loaded before guard's program, in each of its threads: writes down what each commit of a database holds and how
-// surely it is on the disk when it is acknowledged, whoever opened the connection.
+// surely it is on the disk when it is acknowledged, for every connection.
 import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';

@@ -25,7 +25,7 @@ describe('the tab Blocked', () => {
     expect(screen.getByText('They see a “blocked” page until you unblock them.')).toBeDefined();
   });
 
-  it('ends a block of an address, a block of a user and a lock by their own calls', async () => {
+  it('ends a block of an address, a block of a user and a lock, each by its endpoint', async () => {
     await openLog(site, 'blocked');
     await unblock('203.0.113.24');
     await unblock('customer-31');

@@ -302,7 +302,7 @@ export function PageCell({ row }: { readonly row: UnknownRow }) {
   );
 }
 
-/** During a flood one row stands for similar refused visits of a second. */
+/** During a flood one row represents similar refused visits of a second. */
 function MoreLikeThis({ more, more_from: from, ip }: Pick<UnknownRow, 'more' | 'more_from' | 'ip'>) {
   const { config } = useServices();
   const number = formatNumber(more, config.localeSlug);

@@ -107,7 +107,7 @@ export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
               form.current?.querySelector('input')?.focus();
             }}
           >
-            {/* translators: %s: the e-mail address of whoever reads this */}
+            {/* translators: %s: the e-mail address of the reader */}
             {sprintf(__('Use my address, %s', 'security-optimizer'), own)}
           </button>
         </p>

@@ -21,16 +21,16 @@ export interface ProtectedAddresses {
 
 /**
  * The protected addresses of now, by site. The machine's own addresses are cached briefly.
- * @param proxiesOf trusted proxies in front of a site
+ * @param getProxies trusted proxies in front of a site
  */
 export function currentProtectedAddresses(
   monitors: readonly string[],
-  proxiesOf: (site: SiteId) => readonly string[],
+  getProxies: (site: SiteId) => readonly string[],
   clock: Clock,
 ): (site: SiteId) => ProtectedAddresses {
   const monitorRanges = toVisitorRanges(monitors);
   const server = createOwnAddresses(clock);
-  return (site) => ({ server: server(), proxies: toVisitorRanges(proxiesOf(site)), monitors: monitorRanges });
+  return (site) => ({ server: server(), proxies: toVisitorRanges(getProxies(site)), monitors: monitorRanges });
 }
 
 /** An address or range to block, and what is known of it. */

@@ -12,7 +12,7 @@ function niceness(): number[] {
   return [process.pid, ...others].map((thread) => getPriority(Number(thread)));
 }
 
-it('lets requests go first: the thread that writes gives way to all others, the one that reads to most', async () => {
+it('lets requests go first: the writing thread has the lowest priority, the reading one the second lowest', async () => {
   const before = niceness();
   const store = await testStore();
   await store.write({ site: SITE, visits: packVisits(visitsUntilNow(3, 1)), dropped: 0 });

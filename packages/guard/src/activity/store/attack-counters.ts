@@ -71,7 +71,7 @@ export class AttackCounters {
     found.sketches.attacker.add(address);
     if (failed > 0) found.sketches['failed-login'].add(address);
     addTo(found.counters.address, address, attack);
-    addTo(found.counters.network, this.#networkOf(address), attack);
+    addTo(found.counters.network, this.#getNetwork(address), attack);
   }
 
   flush(): void {
@@ -113,7 +113,7 @@ export class AttackCounters {
   }
 
   /** An address and its neighbours mostly come one after the other. */
-  #networkOf(address: string): string {
+  #getNetwork(address: string): string {
     if (address !== this.#lastAddress) {
       this.#lastAddress = address;
       this.#lastNetwork = toAttackNetwork(address);

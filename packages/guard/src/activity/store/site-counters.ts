@@ -73,11 +73,11 @@ export class SiteCounters {
 
   /** Counts refused requests or wrong passwords. */
   countAttack(attack: Attack): void {
-    this.#attacks.count(this.#dayOf(attack.at), attack);
+    this.#attacks.count(this.#getDay(attack.at), attack);
   }
 
   countTop(second: number, what: TopWhat, value: string, hits: number): void {
-    const day = this.#dayOf(second);
+    const day = this.#getDay(second);
     const key = `${day} ${what}`;
     let top = this.#tops.get(key);
     if (!top) {
@@ -125,7 +125,7 @@ export class SiteCounters {
     return entry;
   }
 
-  #dayOf(second: number): string {
+  #getDay(second: number): string {
     if (second < this.#day.from || second >= this.#day.to) {
       this.#day = {
         from: startOfLocalDay(this.#timeZone, second),
