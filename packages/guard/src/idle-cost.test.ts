@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type FakeEvent, fakeEvent } from '../test/support/fake-activity.js';
-import { type FakeConnector, fakeConnector } from '../test/support/fake-connector.js';
-import { recordedLog } from '../test/support/log-lines.js';
+import { type FakeConnector, type FakeEvent, fakeConnector, fakeEvent } from '../test/support/fake-connector.js';
+import { recordedLog } from '../test/support/logs.js';
 import { callApi, dataFolderFor, runningGuard } from '../test/support/running-guard.js';
 import { PATIENCE_MS } from '../test/support/scratch.js';
 import { siteConfig } from '../test/support/site-config.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../test/support/database.js';
 import { fakeConnector, OTHER_SECRET } from '../test/support/fake-connector.js';
-import { recordedLog } from '../test/support/log-lines.js';
+import { recordedLog } from '../test/support/logs.js';
 import { passingTime } from '../test/support/passing-time.js';
 import { callApi, dataFolderFor, runningGuard } from '../test/support/running-guard.js';
 import { eventually, scratchFolder } from '../test/support/scratch.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInChild } from '../test/support/command-line.js';
 import { fakeConnector } from '../test/support/fake-connector.js';
-import { recordedLog } from '../test/support/log-lines.js';
+import { recordedLog } from '../test/support/logs.js';
 import { dataFolderFor, runningGuard } from '../test/support/running-guard.js';
 import { eventually } from '../test/support/scratch.js';
 import { SECRET } from '../test/support/site-config.js';

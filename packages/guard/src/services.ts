@@ -11,8 +11,7 @@ import { createSettingHistory, createSettingsStore, type SettingHistory } from '
 import { readSiteSettings } from './settings/site-settings.js';
 import type { SiteId } from './site.js';
 import { type ConnectorSync, createConnectors } from './sites/connector-sync.js';
-import { loadSites, logPause } from './sites/load-sites.js';
-import { createSettingsReload } from './sites/reload-settings.js';
+import { createSettingsReload, loadSites, logPause } from './sites/load-sites.js';
 import { createSiteFactsStore } from './sites/site-facts-store.js';
 import { SiteList } from './sites/site-list.js';
 import { SiteRegistry } from './sites/site-registry.js';

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createConnectorClient } from '../src/wordpress/connector-client.js';
 import { RawClient, toStatus } from './raw-client.js';
 import { fakeConnector } from './support/fake-connector.js';
-import { recordedLog } from './support/log-lines.js';
+import { recordedLog } from './support/logs.js';
 import { callApi, dataFolderFor, runningGuard } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
 import { siteConfig } from './support/site-config.js';

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { RawClient, toBody, toStatus } from './raw-client.js';
 import { fakeConnector } from './support/fake-connector.js';
-import { recordedLog } from './support/log-lines.js';
+import { recordedLog } from './support/logs.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
 

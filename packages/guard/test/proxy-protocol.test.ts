@@ -7,7 +7,7 @@ import { answersIn, closing, RawClient, toStatus } from './raw-client.js';
 import { type GatewayOptions, recordingServer, scriptedServer, startGateway } from './running-gateway.js';
 import { runInChild, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
-import { recordedLog } from './support/log-lines.js';
+import { recordedLog } from './support/logs.js';
 import { binaryHeader, ipv4, ipv6, tlsTlv, tlv } from './support/proxy-headers.js';
 import { dataFolderFor } from './support/running-guard.js';
 import { eventually, scratchFolder } from './support/scratch.js';

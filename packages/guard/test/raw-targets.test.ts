@@ -5,8 +5,8 @@ import { noopObserver } from '../src/gateway/observer.js';
 import { answersIn, closing, RawClient, toBody, toStatus } from './raw-client.js';
 import { type GatewayOptions, rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
 import { PASSWORD } from './support/fake-wordpress.js';
-import { recordedLog } from './support/log-lines.js';
 import { startLoginGateway } from './support/login-gateway.js';
+import { recordedLog } from './support/logs.js';
 import { scratchFolder } from './support/scratch.js';
 
 /** `é` as its bytes: UTF-8, and Latin-1. */

@@ -3,7 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { runInChild } from './support/command-line.js';
-import { recordedLog } from './support/log-lines.js';
+import { recordedLog } from './support/logs.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
 import { byHttpsAlone, forHost, webServer } from './support/upstream-server.js';

@@ -23,7 +23,7 @@ import { compileSnapshot, LiveSnapshots } from '../src/rules/snapshot.js';
 import { defaultSitePaths, type SiteConfig } from '../src/site.js';
 import { createSharedAssets } from '../src/sites/shared-assets.js';
 import type { Signal } from '../src/wordpress/signature.js';
-import { recentLogger } from './support/recent-log.js';
+import { recentLogger } from './support/logs.js';
 import { siteConfig } from './support/site-config.js';
 
 export type RecordedVisit = Pick<Visit, 'address' | 'target' | 'status' | 'rule' | 'agent'> & {

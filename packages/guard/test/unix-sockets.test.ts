@@ -6,7 +6,7 @@ import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 import { runInChild, serve, spawnServe } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
-import { recordedLog } from './support/log-lines.js';
+import { recordedLog } from './support/logs.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
 import { eventually, scratchFolder } from './support/scratch.js';
 import { endedListener, socketTo } from './support/sockets.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { activityInFile } from '../../test/support/activity-in-file.js';
-import { type FakeEvent, fakeEvent } from '../../test/support/fake-activity.js';
-import { fakeConnector } from '../../test/support/fake-connector.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { activityInFile } from '../../test/support/activity-store.js';
+import { type FakeEvent, fakeConnector, fakeEvent } from '../../test/support/fake-connector.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { eventually } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';

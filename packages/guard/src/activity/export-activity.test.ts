@@ -1,7 +1,7 @@
 import { sentFilters } from '@security-optimizer/contract/activity-filters';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { activityInFile, type TestVisit } from '../../test/support/activity-in-file.js';
+import { activityInFile, type TestVisit } from '../../test/support/activity-store.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { createLoginAddresses } from '../login/login-addresses.js';
 import type { SiteConfig } from '../site.js';

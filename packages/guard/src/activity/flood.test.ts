@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allVisits, EVERY_VISIT, NOW, NOW_SECONDS, SITE, testStore } from '../../test/support/activity-store.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { parseAddress, toAddress } from '../lib/address.js';
 import type { ActivityStore, VisitRow } from './activity-store.js';
 import { groupAttackers } from './attackers.js';

@@ -1,9 +1,9 @@
 import { eventSentence } from '@security-optimizer/contract/activity-kinds';
 import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { activityInFile } from '../../test/support/activity-in-file.js';
+import { activityInFile } from '../../test/support/activity-store.js';
 import { openTestDatabase } from '../../test/support/database.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { defaultLoginSettings } from '../rules/login-policy.js';
 import { createSecurityEvents, type SecurityEvent } from '../security-events.js';

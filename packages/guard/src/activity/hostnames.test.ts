@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { dnsServer } from '../../test/support/dns-server.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { eventually } from '../../test/support/scratch.js';
 import { parseAddress } from '../lib/address.js';

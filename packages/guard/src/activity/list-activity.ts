@@ -3,7 +3,7 @@ import type { SentFilters } from '@security-optimizer/contract/activity-filters'
 import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity-limits';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { Counted, FoundRows, Window } from './activity-store.js';

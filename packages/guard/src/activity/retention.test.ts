@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { eventually } from '../../test/support/scratch.js';
 import type { RetainedActivity } from './activity-store.js';
 import { createRetention, DeferredDays } from './retention.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { allVisits, NOW, SITE, testStore } from '../../test/support/activity-store.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { leastProcessorTime } from '../../test/support/processor-time.js';
 import type { ObservedRequest } from '../hooks.js';

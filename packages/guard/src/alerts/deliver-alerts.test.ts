@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { english } from '../i18n/language.js';

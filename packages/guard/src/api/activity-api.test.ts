@@ -1,7 +1,7 @@
 import { activityEndpoints } from '@security-optimizer/contract/activity-endpoints';
 import { describe, expect, it } from 'vitest';
 import { activitySite, BROWSER, filter, pages } from '../../test/support/activity-site.js';
-import { fakeEvent } from '../../test/support/fake-activity.js';
+import { fakeEvent } from '../../test/support/fake-connector.js';
 
 describe('the calls of the page Activity Log', () => {
   it('answer in the form of the contract', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { activitySite, filter, pages, type Traffic } from '../../test/support/activity-site.js';
-import { fakeEvent } from '../../test/support/fake-activity.js';
+import { fakeEvent } from '../../test/support/fake-connector.js';
 import { eventually } from '../../test/support/scratch.js';
 
 describe('the list of unknown visitors', () => {

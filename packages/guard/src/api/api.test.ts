@@ -4,7 +4,7 @@ import { fetchOptions, toggleEndpoints } from '@security-optimizer/contract/endp
 import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { describe, expect, it } from 'vitest';
 import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { eventually } from '../../test/support/scratch.js';
 import type { DownloadFile } from '../feature.js';
 import { ApiError } from '../lib/api-error.js';

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../../test/support/database.js';
-import { loginSite } from '../../test/support/login-site.js';
-import { callApi } from '../../test/support/running-guard.js';
+import { callApi, loginSite } from '../../test/support/running-guard.js';
 
 describe('disabling common usernames', () => {
   async function withAdmins() {

@@ -1,8 +1,7 @@
 import { loginOptionsSchema } from '@security-optimizer/contract/login';
 import { loginEndpoints } from '@security-optimizer/contract/login-endpoints';
 import { describe, expect, it } from 'vitest';
-import { loginSite } from '../../test/support/login-site.js';
-import { callApi } from '../../test/support/running-guard.js';
+import { callApi, loginSite } from '../../test/support/running-guard.js';
 
 describe('the options of the page Login Security', () => {
   it('are those of a fresh site, in the form of the contract', async () => {

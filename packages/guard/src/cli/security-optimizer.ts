@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { ConfigError } from '../config/load-config.js';
 import { terminalText } from '../lib/plain-text.js';
-import { SocketActivationError } from '../lib/socket-activation.js';
+import { SocketActivationError } from '../lib/supervisor.js';
 import { version } from '../lib/version.js';
 import { DataDirInUseError } from '../storage/data-dir-lock.js';
 import { StorageError } from '../storage/storage-error.js';

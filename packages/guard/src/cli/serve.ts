@@ -5,9 +5,8 @@ import { ConfigError, type ConfigSource, configWrittenAt, loadConfig } from '../
 import { loadConfigInThread } from '../config/load-config-in-thread.js';
 import { createLogger, type Logger } from '../lib/logger.js';
 import { limitHeapGrowth } from '../lib/process-tuning.js';
-import { createServiceState } from '../lib/service-state.js';
 import { ShutdownDeadline } from '../lib/shutdown-deadline.js';
-import { takeActivationSocket } from '../lib/socket-activation.js';
+import { createServiceState, takeActivationSocket } from '../lib/supervisor.js';
 import type { RunningGuard } from '../main.js';
 import type { DataDirLock } from '../storage/data-dir-lock.js';
 import { openStorage, sitesInUse } from '../storage/open-storage.js';

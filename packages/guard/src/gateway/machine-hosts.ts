@@ -4,7 +4,7 @@
  */
 import { type Address, parseAddress } from '../lib/address.js';
 import { AddressSet, overlap, privateNetworks, type Range } from '../lib/address-set.js';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 
 /** What a host means: the machine itself, an address of any machine, or a site. */
 export type HostMeaning = 'machine' | Address | 'site';

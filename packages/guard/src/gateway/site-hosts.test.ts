@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { fakeConnector } from '../../test/support/fake-connector.js';
-import { recentLogger } from '../../test/support/recent-log.js';
+import { recentLogger } from '../../test/support/logs.js';
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
 import { webServer } from '../../test/support/upstream-server.js';

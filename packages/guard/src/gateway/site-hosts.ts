@@ -7,10 +7,10 @@
 import type { Address } from '../lib/address.js';
 import { toClientKey } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
+import { setBounded } from '../lib/collections.js';
 import { Limiter } from '../lib/limiter.js';
 import type { Logger } from '../lib/logger.js';
 import { plainText } from '../lib/plain-text.js';
-import { setBounded } from '../lib/set-bounded.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
 import type { HostProbe } from '../wordpress/host-probe.js';
 import { isSameOrigin, type SiteOrigin, toSiteOrigin } from '../wordpress/site-origin.js';

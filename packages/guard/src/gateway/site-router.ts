@@ -1,7 +1,7 @@
 import type { Config, LiveConfig } from '../config/config.js';
 import { isWildcardHost } from '../config/config-file.js';
 import type { AddressSet } from '../lib/address-set.js';
-import { isSameData } from '../lib/same-data.js';
+import { isSameData } from '../lib/collections.js';
 import { toUpstreamAddress } from '../lib/socket-address.js';
 import type { QuarantinedSite, SiteConfig } from '../site.js';
 import { UpstreamPool } from '../upstream/upstream-pool.js';

@@ -4,7 +4,7 @@ import { findClient } from '../http/client-address.js';
 import { readSessionCookie } from '../http/session-cookies.js';
 import type { Address } from '../lib/address.js';
 import type { Clock } from '../lib/clock.js';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 import type { SessionCookieNames, SiteId } from '../site.js';
 import { isTrustedFor, type Peer, type TrustedProxies } from './peer.js';
 import type { RefusedBytes } from './raw-target.js';

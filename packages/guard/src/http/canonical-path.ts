@@ -1,6 +1,14 @@
 import { listInterpretations } from './path-interpretations.js';
-import { type CanonicalPath, decodeUtf8, FOREIGN, NAME_END, percentDecode, resolvePath } from './path-segments.js';
-import { holdsScriptEnding, isScriptName } from './script-names.js';
+import {
+  type CanonicalPath,
+  decodeUtf8,
+  FOREIGN,
+  holdsScriptEnding,
+  isScriptName,
+  NAME_END,
+  percentDecode,
+  resolvePath,
+} from './path-segments.js';
 
 /**
  * One canonical form of a request target, computed once and used by every rule.

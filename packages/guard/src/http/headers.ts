@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 
 /** Response headers as alternating names and values, in WordPress's order and spelling. */
 export type RawHeaders = string[];

@@ -9,7 +9,7 @@ import {
   type SitePaths,
 } from '../site.js';
 import type { CanonicalPath } from './canonical-path.js';
-import { isScriptName } from './script-names.js';
+import { isScriptName } from './path-segments.js';
 import { hasSessionCookie } from './session-cookies.js';
 
 export type RequestTarget =

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { setBounded } from './set-bounded.js';
+import { setBounded } from './collections.js';
 
 export type Logger = pino.Logger;
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';

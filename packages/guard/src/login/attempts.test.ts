@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { parseAddress, toClientKey } from '../lib/address.js';

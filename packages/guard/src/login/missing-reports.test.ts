@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import type { ConnectorState } from '../site.js';
 import { ConnectorError } from '../wordpress/connector-error.js';

@@ -1,5 +1,5 @@
 import type { Kysely, Migration } from 'kysely';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 import type { SiteId } from '../site.js';
 import { type Database, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';

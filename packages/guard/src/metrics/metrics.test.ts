@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { webServer } from '../../test/running-gateway.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { quietState } from '../../test/support/quiet-state.js';
 import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';

@@ -1,7 +1,7 @@
 import { technicalDataFields } from '@security-optimizer/contract/technical-data';
 import { expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { providerServer } from '../../test/support/provider-server.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';

@@ -1,7 +1,7 @@
 import { type ServerText, toEnglish } from '@security-optimizer/contract/server-message';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import type { Mail, MailOutcome } from '../mail/mailer.js';

@@ -1,7 +1,7 @@
 import type { AwaySchedule, LoginAttempts } from '@security-optimizer/contract/login-limits';
 import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/simple-settings';
+import { isScriptName } from '../http/path-segments.js';
 import type { RequestFacts } from '../http/request-facts.js';
-import { isScriptName } from '../http/script-names.js';
 import type { Address } from '../lib/address.js';
 import { isAdmitted, toVisitorSet } from '../lib/carried-address.js';
 import { listFolderAddresses, type SitePaths } from '../site.js';

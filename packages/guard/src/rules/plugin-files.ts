@@ -1,4 +1,4 @@
-import { isScriptName } from '../http/script-names.js';
+import { isScriptName } from '../http/path-segments.js';
 import { FORBIDDEN, type Rule } from './rule.js';
 
 /** Name of the folder of must-use plugins, unless the site has chosen another (`WPMU_PLUGIN_DIR`). */

@@ -4,7 +4,7 @@ import type { RequestFacts } from '../http/request-facts.js';
 import { USUAL_SESSION_COOKIES } from '../http/session-cookies.js';
 import { english, type Language } from '../i18n/language.js';
 import { AddressSet } from '../lib/address-set.js';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 import { defaultSitePaths, type SessionCookieNames, type SignedXmlRpc, type SiteId, type SitePaths } from '../site.js';
 import { protections } from './index.js';
 import { compileLoginPolicy, defaultLoginSettings, type LoginPolicy } from './login-policy.js';

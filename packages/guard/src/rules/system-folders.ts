@@ -1,5 +1,5 @@
+import { SCRIPT_ENDINGS } from '../http/path-segments.js';
 import type { RequestFacts } from '../http/request-facts.js';
-import { SCRIPT_ENDINGS } from '../http/script-names.js';
 import { listFolderAddresses, type SitePaths } from '../site.js';
 import { FORBIDDEN, FORBIDDEN_FILE, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';

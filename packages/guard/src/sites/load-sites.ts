@@ -1,5 +1,7 @@
 import type { Logger } from '../lib/logger.js';
+import type { KeyedMutex } from '../lib/mutex.js';
 import type { SettingsStore } from '../settings/settings-store.js';
+import type { SiteSettings } from '../settings/site-settings.js';
 import { defaultSiteSettings, readAllSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
 import type { SiteFactsStore } from './site-facts-store.js';
@@ -23,4 +25,54 @@ export function logPause(logger: Logger, sites: SiteRegistry, site: SiteId, now:
   if (pausedUntil <= now) return;
   const until = new Date(pausedUntil).toISOString();
   logger.warn({ event: 'paused', site, until }, 'Everything is off for this site until then.');
+}
+
+/** Wait before a failed reload is retried, milliseconds. */
+const RETRY_MS = 1000;
+
+/**
+ * Puts settings in force that another process (the command line, another node) changed. A failed reload is retried
+ * until it succeeds; until then the site keeps its last known settings.
+ *
+ * @param onChanged called after different settings were put in force
+ */
+export function createSettingsReload(deps: {
+  read: (site: SiteId) => Promise<SiteSettings>;
+  sites: SiteRegistry;
+  mutex: KeyedMutex;
+  logger: Logger;
+  onChanged: (site: SiteId) => void;
+}): { reload(site: SiteId): void; stop(): void } {
+  const { read, sites, mutex, logger, onChanged } = deps;
+  const retries = new Map<SiteId, NodeJS.Timeout>();
+  let stopped = false;
+
+  function reload(site: SiteId): void {
+    clearTimeout(retries.get(site));
+    retries.delete(site);
+    // Under the mutex, so that settings that were read before a change never overwrite it.
+    mutex
+      .run(site, async () => {
+        const settings = await read(site);
+        if (stopped || JSON.stringify(settings) === JSON.stringify(sites.get(site).settings)) return;
+        sites.set(site, { settings });
+        onChanged(site);
+      })
+      .catch((error: unknown) => {
+        if (stopped) return;
+        logger.error({ event: 'settings-reload-failed', site, err: error }, 'Changed settings can’t be read yet.');
+        retries.set(
+          site,
+          setTimeout(() => reload(site), RETRY_MS),
+        );
+      });
+  }
+
+  return {
+    reload,
+    stop() {
+      stopped = true;
+      for (const timer of retries.values()) clearTimeout(timer);
+    },
+  };
 }

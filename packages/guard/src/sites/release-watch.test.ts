@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import type { SiteConfig } from '../site.js';

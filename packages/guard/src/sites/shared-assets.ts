@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 
 /** A file of the dashboard. */
 export interface SharedAsset {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LiveConfig } from '../config/config.js';
-import { isSameData } from '../lib/same-data.js';
+import { isSameData } from '../lib/collections.js';
 import type { QuarantinedSite, SiteConfig, SiteId } from '../site.js';
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { silentLogger } from '../lib/logger.js';
 import { createSettingsStore } from '../settings/settings-store.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 import { StorageError, type StorageFault, toStorageFault } from './storage-error.js';
 
 /** The interface of an SQLite library that guard uses: the part of `node:sqlite` that the add-on has as well. */

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { readSessionCookie } from '../http/session-cookies.js';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 import type { SessionCookieNames, SiteId } from '../site.js';
 import { ConnectorError } from './connector-error.js';
 import { SIGNAL_HEADER } from './signature.js';

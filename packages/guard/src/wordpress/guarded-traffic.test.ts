@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { createGuardedTraffic, guardedTrafficFile, missingTraffic, readGuardedTraffic } from './guarded-traffic.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.js';
-import { setBounded } from '../lib/set-bounded.js';
+import { setBounded } from '../lib/collections.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ConnectorClient } from './connector-client.js';
 import type { SessionResponse, WordPressUser } from './connector-responses.js';

@@ -1,12 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
+import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
 import type { activityTraffic } from '@security-optimizer/contract/activity-endpoints';
 import type { z } from 'zod';
+import type { VisitorStatus } from '../../src/activity/blocklist/visitor-status.js';
 import type { ListPage } from '../../src/activity/list-activity.js';
-import type { FakeEvent } from './fake-activity.js';
-import { fakeConnector } from './fake-connector.js';
-import { recordedLog } from './log-lines.js';
+import type { FakeEvent } from './fake-connector.js';
+import { fakeConnector, fakeEvent } from './fake-connector.js';
+import { recordedLog } from './logs.js';
 import { type Answer, callApi, dataFolderFor, runningGuard } from './running-guard.js';
 import { eventually } from './scratch.js';
 
@@ -70,3 +71,34 @@ export const filter = (wp_name: string, selectedValue: unknown) => [
 /** The pages that the rows of an answer are about. */
 export const pages = (answer: { entries: readonly { page_visited: string }[] }) =>
   answer.entries.map(({ page_visited }) => page_visited);
+
+type Site = Awaited<ReturnType<typeof activitySite>>;
+
+/** The visitor id of an address, after a visit of it. */
+export async function findVisitorId(site: Site, address: string): Promise<number> {
+  await site.visit('/seen', { address });
+  let id: number | undefined;
+  await eventually(async () => {
+    const { entries } = await site.unknown();
+    id = entries.find(({ ip }) => ip === address)?.visitor_id;
+    return id !== undefined;
+  });
+  return id as number;
+}
+
+/** The visitor id of a user, after a login. */
+export async function idOfUser(site: Site, user: { id: number; login: string }): Promise<number> {
+  site.report(fakeEvent({ kind: 'login', user }));
+  await site.visit('/signal');
+  let id: number | undefined;
+  await eventually(async () => {
+    const { entries } = await site.registered();
+    id = entries.find((row) => row.user === user.login)?.visitor_id;
+    return id !== undefined;
+  });
+  return id as number;
+}
+
+export const status = (site: Site, id: number) => site.call<VisitorStatus>(`/get-visitor-status/${id}`);
+export const blocked = (site: Site, body: object = {}) => site.call<ListPage<BlockedRow>>('/blocked-users', body);
+export const names = (list: ListPage<BlockedRow>) => list.entries.map(({ user }) => user);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { keepRecentLog } from './recent-log.js';
+import { keepRecentLog } from './logs.js';
 import { eventually } from './scratch.js';
 
 /** The command line as it runs in production. */

@@ -1,10 +1,8 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { version } from '../../src/lib/version.js';
-import { type FakeEvent, runActivityCommand } from './fake-activity.js';
-import { runLoginCommand } from './fake-login.js';
 import { SECRET } from './site-config.js';
 
 export const OTHER_SECRET = 'a1'.repeat(32);
@@ -347,4 +345,134 @@ function checkCommand(
 
 function isNow(time: string | undefined, clockAhead: number): boolean {
   return Math.abs((Date.now() + clockAhead) / 1000 - Number(time)) <= 60;
+}
+
+/** A row of the outbox; anything but `uid` may be broken. */
+export interface FakeEvent {
+  readonly uid: string;
+  readonly [field: string]: unknown;
+}
+
+/** Something that a user did just now, as WordPress reports it. */
+export function fakeEvent(change: Omit<Partial<FakeEvent>, 'uid'> = {}): FakeEvent {
+  return {
+    uid: randomBytes(16).toString('hex'),
+    at: Math.floor(Date.now() / 1000),
+    kind: 'post.updated',
+    user: { id: 2, login: 'editor' },
+    address: '198.51.100.77',
+    origin: 'web',
+    object: { type: 'post', id: '1', name: 'Hello' },
+    before: null,
+    after: null,
+    ...change,
+  };
+}
+
+/** The fake connector's commands of docs/activity-log.md. @returns null for any other */
+export function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
+  switch (command) {
+    case 'events': {
+      const { ack, limit } = body as { ack: string[]; limit: number };
+      fake.drains.push({ ack, limit });
+      fake.outbox = fake.outbox.filter(({ uid }) => !ack.includes(uid));
+      const events = fake.outbox.slice(0, limit).map((row, index) => ({ id: index + 1, ...row }));
+      const held = fake.held === null ? {} : { held: fake.held };
+      const names = typeof fake.names.names === 'string' ? { names: fake.names.names } : {};
+      return { events, more: fake.outbox.length > limit, ...held, ...names };
+    }
+    case 'users-info': {
+      const all = [...fake.members].map(([id, { login, administrator }]) => ({
+        id,
+        login,
+        roles: [administrator ? 'administrator' : 'editor'],
+        can_manage: administrator,
+      }));
+      const { users, search = '', limit = 20 } = body as { users?: number[]; search?: string; limit?: number };
+      const found = users
+        ? all.filter(({ id }) => users.includes(id))
+        : all.filter(({ login }) => login.includes(search)).slice(0, limit);
+      const blocked = String(fake.policy?.policy.blocked_users ?? '').split(',');
+      const free = all.filter(({ id, can_manage }) => can_manage && !blocked.includes(String(id)));
+      return { users: found, administrators: free.length };
+    }
+    case 'send-mail':
+      if (fake.mailFault !== null) return { code: 'not_sent', message: fake.mailFault };
+      fake.mails.push(body);
+      return { sent: true };
+    default:
+      return null;
+  }
+}
+
+const COMMON = ['administrator', 'user1', 'admin', 'user'];
+
+/** The fake connector's commands of docs/login-security.md. @returns null for any other */
+export function runLoginCommand(
+  fake: FakeConnector,
+  command: string,
+  body: Record<string, unknown>,
+  cookie: string | undefined,
+): object | null {
+  switch (command) {
+    case 'login-data': {
+      const members = [...fake.members];
+      return {
+        users: members.map(([, { login }]) => login),
+        matches: members
+          .filter(([, { login, administrator }]) => administrator && COMMON.includes(login.toLowerCase()))
+          .map(([ID, { login }]) => ({ ID, user_login: login })),
+        registration: fake.registration,
+        ...(fake.roles && { roles: fake.roles }),
+        login_url: `${fake.home}/wp-login.php`,
+        signup_url: `${fake.home}/wp-login.php?action=register`,
+        factor_users: {
+          total: members.length,
+          users: members.map(([id, { login, administrator }]) => ({
+            ...{ id, login, role: administrator ? 'administrator' : 'editor', sessions: 1 },
+          })),
+        },
+        team: members.length,
+      };
+    }
+    case 'team':
+      return { users: [...fake.members].map(([id, { login }]) => ({ id, login, email: `${login}@example.com` })) };
+    case 'login-reports': {
+      const wanted = (body.requests as string[]).filter((id) => fake.checks.has(id));
+      return { reports: Object.fromEntries(wanted.map((id) => [id, fake.checks.get(id)])) };
+    }
+    case 'path-in-use': {
+      const by = fake.usedPaths.get(body.path as string);
+      return by === undefined ? { used: false, by: null } : { used: true, by };
+    }
+    case 'rename-users': {
+      const wanted = body.users as { ID: number; user_login: string }[];
+      const taken = [...fake.hiddenNames, ...[...fake.members.values()].map(({ login }) => login.toLowerCase())];
+      const faults = wanted.filter(({ user_login }) => taken.includes(user_login.toLowerCase()));
+      if (faults.length > 0) {
+        return { code: 'not_renamed', fields: Object.fromEntries(faults.map(({ ID }) => [ID, 'exists'])) };
+      }
+      for (const { ID, user_login } of wanted) Object.assign(fake.members.get(ID) ?? {}, { login: user_login });
+      return { renamed: wanted.length };
+    }
+    case 'end-sessions':
+      fake.endedSessions.push({ body, cookie });
+      return { ended: 1 };
+    case 'issue-session':
+      fake.issued.push(body);
+      return { redirect: `${fake.home}/wp-admin/` };
+    case 'user': {
+      const member = fake.members.get(body.user as number);
+      return member
+        ? {
+            id: body.user,
+            login: member.login,
+            needs_factor: member.administrator,
+            email: `${member.login}@example.com`,
+          }
+        : { id: 0 };
+    }
+    default:
+      return null;
+  }
 }

@@ -1,12 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.js';
 import type { Logger } from '../../src/lib/logger.js';
 import { type RunningGuard, startGuard } from '../../src/main.js';
+import type { TestDatabase } from './database.js';
+import { openTestDatabase } from './database.js';
 import type { FakeConnector } from './fake-connector.js';
-import { recentLogger } from './recent-log.js';
-import { scratchFolder } from './scratch.js';
+import { fakeConnector } from './fake-connector.js';
+import { recentLogger } from './logs.js';
+import { eventually, scratchFolder } from './scratch.js';
 import { SECRET } from './site-config.js';
 
 /** A data folder whose only site is behind the fake connector. @param config further keys of `guard.json` */
@@ -60,4 +63,31 @@ export async function callApi(
   } as RequestInit);
   const text = await response.text();
   return { http: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** Guard, the fake WordPress, and a second look into guard's database. */
+export async function loginSite() {
+  const connector = await fakeConnector();
+  const dataDir = await dataFolderFor(connector);
+  const guard = await runningGuard(dataDir);
+  await eventually(() => connector.policy !== null);
+  const db: TestDatabase = await openTestDatabase(dataDir);
+  onTestFinished(() => db.destroy());
+  const call = async (suffix: string, body?: unknown, options: { method?: string } = {}) => {
+    const { http, body: answer } = await callApi(guard.url, suffix, {
+      ...(options.method && { method: options.method }),
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    expect(http).toBe(answer.status);
+    return answer as { status: number; data: Record<string, unknown>; message: string; code?: string; fields?: object };
+  };
+  const options = async () => (await call('/fetch-options', { page: 'login' })).data;
+  const audited = async () =>
+    (await db.selectFrom('audit').selectAll().orderBy('at').execute()).map((row) => [
+      row.name,
+      row.before,
+      row.after,
+      row.actor_login,
+    ]);
+  return { connector, guard, db, call, options, audited };
 }

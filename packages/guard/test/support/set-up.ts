@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
-import { forgetRecentLog, recentLog } from './recent-log.js';
+import { forgetRecentLog, recentLog } from './logs.js';
 
 declare module 'vitest' {
   interface TaskMeta {

@@ -16,7 +16,7 @@ import { createTrustedDeviceStore, TrustedDevices } from '../../src/two-factor/t
 import { createTwoFactorFlow } from '../../src/two-factor/two-factor-flow.js';
 import type { SessionIssuer } from '../../src/wordpress/connector-client.js';
 import { openTestDatabase, type TestDatabase } from './database.js';
-import { recordedLog } from './log-lines.js';
+import { recordedLog } from './logs.js';
 import { scratchFolder } from './scratch.js';
 import { siteConfig } from './site-config.js';
 

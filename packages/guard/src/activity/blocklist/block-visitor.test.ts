@@ -1,7 +1,6 @@
 import { Agent, get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { activitySite } from '../../../test/support/activity-site.js';
-import { blocked, findVisitorId, idOfUser, names, status } from '../../../test/support/blocking.js';
+import { activitySite, blocked, findVisitorId, idOfUser, names, status } from '../../../test/support/activity-site.js';
 import { runInChild } from '../../../test/support/command-line.js';
 import { openTestDatabase } from '../../../test/support/database.js';
 import { passingTime } from '../../../test/support/passing-time.js';

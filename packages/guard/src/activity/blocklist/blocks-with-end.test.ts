@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { activitySite } from '../../../test/support/activity-site.js';
-import { blocked, findVisitorId, status } from '../../../test/support/blocking.js';
+import { activitySite, blocked, findVisitorId, status } from '../../../test/support/activity-site.js';
 import { openTestDatabase } from '../../../test/support/database.js';
 import { eventually, scratchFolder } from '../../../test/support/scratch.js';
 import { parseAddress } from '../../lib/address.js';

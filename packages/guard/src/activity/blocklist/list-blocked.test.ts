@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { activitySite } from '../../../test/support/activity-site.js';
-import { blocked, names } from '../../../test/support/blocking.js';
+import { activitySite, blocked, names } from '../../../test/support/activity-site.js';
 import { openTestDatabase } from '../../../test/support/database.js';
 
 describe('the list of the blocked', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { activitySite } from '../../../test/support/activity-site.js';
-import { blocked, findVisitorId, names } from '../../../test/support/blocking.js';
+import { activitySite, blocked, findVisitorId, names } from '../../../test/support/activity-site.js';
 
 const OWNER = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
 

@@ -13,7 +13,7 @@ import {
   testStore,
   visitsUntilNow,
 } from '../../../test/support/activity-store.js';
-import { recordedLog } from '../../../test/support/log-lines.js';
+import { recordedLog } from '../../../test/support/logs.js';
 import { eventually, scratchFolder } from '../../../test/support/scratch.js';
 import { openSqlite } from '../../storage/sqlite.js';
 import type { WorkerReply } from '../../storage/storage-thread.js';

@@ -1,5 +1,5 @@
 import type { AttackGoal } from '@security-optimizer/contract/attackers';
-import { setBounded } from '../../lib/set-bounded.js';
+import { setBounded } from '../../lib/collections.js';
 import type { SiteId } from '../../site.js';
 import { cachePrepared, type Prepare, type SqliteDatabase, toSqliteFault } from '../../storage/sqlite.js';
 import type { StorageFault } from '../../storage/storage-error.js';

@@ -1,5 +1,5 @@
 import type { AttackGoal } from '@security-optimizer/contract/attackers';
-import { setBounded } from '../../lib/set-bounded.js';
+import { setBounded } from '../../lib/collections.js';
 import type { Prepare } from '../../storage/sqlite.js';
 import { visitorType } from '../visitor-type.js';
 import { toSecond } from './row-keys.js';

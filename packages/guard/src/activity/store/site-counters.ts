@@ -1,4 +1,4 @@
-import { setBounded } from '../../lib/set-bounded.js';
+import { setBounded } from '../../lib/collections.js';
 import { endOfLocalDay, localDate, startOfLocalDay } from '../../lib/time-zone.js';
 import type { Prepare } from '../../storage/sqlite.js';
 import { type Attack, AttackCounters } from './attack-counters.js';

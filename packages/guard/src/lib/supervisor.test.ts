@@ -2,10 +2,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordedLog } from '../../test/support/log-lines.js';
+import { recordedLog } from '../../test/support/logs.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { silentLogger } from './logger.js';
-import { createServiceState } from './service-state.js';
+import { createServiceState, SocketActivationError, takeActivationSocket } from './supervisor.js';
 
 /** Prints each datagram that comes. `systemd-notify` waits until the descriptor in its last one is closed. */
 const RECEIVER = `
@@ -50,5 +50,29 @@ describe('the state of the service', () => {
     const { logger, events } = recordedLog();
     await createServiceState({ PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, logger)('READY=1');
     expect(events()).toEqual(['service-state-send-failed']);
+  });
+});
+
+describe('takeActivationSocket', () => {
+  it('takes nothing that is not for this process, and removes the variables for its children', () => {
+    for (const [pid, fds] of [
+      ['8', '1'],
+      ['7', '0'],
+      ['7', ''],
+      ['7', '-1'],
+      ['7', 'one'],
+      ['07', '1'],
+    ]) {
+      const env = { LISTEN_PID: pid, LISTEN_FDS: fds, LISTEN_FDNAMES: 'guard', OTHER: 'stays' };
+      expect([pid, fds, takeActivationSocket(env, 7)]).toEqual([pid, fds, null]);
+      expect(env).toEqual({ OTHER: 'stays' });
+    }
+    expect(takeActivationSocket({}, 7)).toBeNull();
+  });
+
+  it('takes one socket, not several', () => {
+    const env = { LISTEN_PID: '7', LISTEN_FDS: '2' };
+    expect(() => takeActivationSocket(env, 7)).toThrow(SocketActivationError);
+    expect(env).toEqual({});
   });
 });
