@@ -3,11 +3,10 @@
  * with `--check` it writes nothing and fails when the file is not up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { downloads } from '@security-optimizer/contract/activity-export';
+import { downloads } from '@security-optimizer/contract/activity/export';
+import { API_NAMESPACE, MAX_BODY_BYTES, PROVIDER_NAMESPACE } from '@security-optimizer/contract/endpoint';
 import { endpoints } from '@security-optimizer/contract/endpoints';
 import { errorTable } from '@security-optimizer/contract/errors';
-import { MAX_BODY_BYTES } from '@security-optimizer/contract/limits';
-import { API_NAMESPACE, PROVIDER_NAMESPACE } from '@security-optimizer/contract/paths';
 import { z } from 'zod';
 
 const target = new URL('../docs/api-reference.md', import.meta.url);

@@ -89,7 +89,7 @@ describe('the linter', () => {
     [
       'the contract, also where a module is called like a layer',
       'rules/feeds.ts',
-      "import '@security-optimizer/contract/login';",
+      "import '@security-optimizer/contract/login/schemas';",
     ],
     ['the face of an earlier feature', 'alerts/index.ts', "import { x } from '../activity/index.js';"],
     ['files of the own feature', 'activity/lists.ts', "import { x } from './store/schema.js';"],

@@ -1,5 +1,15 @@
 import type * as z from 'zod/mini';
 
+/** Namespace of the plugin's own API, below the REST root of WordPress; served by guard. */
+export const API_NAMESPACE = 'security-optimizer/v1';
+/** Namespace of the provider's shared settings API, served by guard. */
+export const PROVIDER_NAMESPACE = 'provider-settings/v1';
+/** Namespace of commands from guard to the connector; guard responds with 404 to other clients. */
+export const CONNECTOR_NAMESPACE = 'security-optimizer-connector/v1';
+
+/** Maximum size of a request body in bytes; larger ones get 413. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
 /** An endpoint of the API. Guard mounts it, the dashboard calls it, and the reference in docs/ lists it. */
 export interface Endpoint<
   Request extends z.ZodMiniType = z.ZodMiniType,

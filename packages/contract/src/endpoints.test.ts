@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { activityNews, activityTraffic, activityUnknown, visitorStatus } from './activity-endpoints.js';
-import { activityRequest } from './attackers.js';
+import { activityRequest } from './activity/attackers.js';
+import { activityNews, activityTraffic, activityUnknown, visitorStatus } from './activity/endpoints.js';
 import { endpoints, fetchOptions, toggleEndpoints } from './endpoints.js';
 import { errorTable } from './errors.js';
-import { disableAdminUsername, resetUserTwoFactor } from './login-endpoints.js';
+import { disableAdminUsername, resetUserTwoFactor } from './login/endpoints.js';
 import { messages } from './messages.js';
 
 describe('a toggle in a request', () => {

@@ -1,16 +1,17 @@
 import * as z from 'zod/mini';
-import { activityOptionsSchema } from './activity.js';
-import { activityEndpoints, weeklyReportEndpoints } from './activity-endpoints.js';
-import { alertEndpoints } from './alert-endpoints.js';
-import { checkupEndpoints } from './checkup-endpoints.js';
+import { activityEndpoints, weeklyReportEndpoints } from './activity/endpoints.js';
+import { activityOptionsSchema } from './activity/schemas.js';
+import { alertEndpoints } from './alerts/endpoints.js';
 import { type Endpoint, endpoint } from './endpoint.js';
-import { loginOptionsSchema } from './login.js';
-import { loginEndpoints } from './login-endpoints.js';
-import { overviewEndpoints } from './overview.js';
-import { postHackEndpoints } from './post-hack.js';
-import type { SecurityField } from './protections.js';
-import { settingEndpoints, settingRequestName } from './setting-endpoints.js';
-import { optionsPage, securityOptionsSchema, signedXmlRpcSchema, toggleValue } from './settings.js';
+import { loginEndpoints } from './login/endpoints.js';
+import { loginOptionsSchema } from './login/schemas.js';
+import { overviewEndpoints } from './overview/endpoints.js';
+import { checkupEndpoints } from './post-hack/checkup-endpoints.js';
+import { postHackEndpoints } from './post-hack/endpoints.js';
+import { settingEndpoints, settingRequestName } from './settings/endpoints.js';
+import { optionsPage, securityOptionsSchema, signedXmlRpcSchema } from './settings/options.js';
+import type { SecurityField } from './settings/protections.js';
+import { toggleValue } from './shapes.js';
 
 export type { Endpoint } from './endpoint.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loginMessages } from './login-limits.js';
+import { loginMessages } from './login/limits.js';
 import { serverMessage, serverMessages } from './server-messages.js';
 
 describe('a text of the server', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { blockAddresses } from './activity-endpoints.js';
-import { updateAlertSlack, updateAlertSyslog, updateAlertWebhook } from './alert-endpoints.js';
-import { wholeNumber } from './settings.js';
+import { blockAddresses } from './activity/endpoints.js';
+import { updateAlertSlack, updateAlertSyslog, updateAlertWebhook } from './alerts/endpoints.js';
+import { wholeNumber } from './shapes.js';
 
 const SECRET = `whsec_${'A'.repeat(43)}=`;
 

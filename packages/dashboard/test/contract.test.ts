@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
-import { alertEndpoints } from '@security-optimizer/contract/alert-endpoints';
+import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity/endpoints';
+import { alertEndpoints } from '@security-optimizer/contract/alerts/endpoints';
 import { toggleRequestName as contractName, fetchOptions } from '@security-optimizer/contract/endpoints';
-import { overviewEndpoints } from '@security-optimizer/contract/overview';
+import { overviewEndpoints } from '@security-optimizer/contract/overview/endpoints';
 import { pages } from '@security-optimizer/contract/pages';
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { describe, expect, it } from 'vitest';
 import { activityOptions, FETCH_OPTIONS, securityOptions, toggleRequestName } from '../src/api/options.js';
 import {

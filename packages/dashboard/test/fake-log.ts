@@ -1,15 +1,15 @@
+import type { Attacker, Attackers, RequestDetails } from '@security-optimizer/contract/activity/attackers';
+import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
+import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity/endpoints';
 import type {
   ActivityFilter,
   ActivityOptions,
   BlockedRow,
   RegisteredRow,
   UnknownRow,
-} from '@security-optimizer/contract/activity';
-import { activityEndpoints, weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
-import { alertEndpoints } from '@security-optimizer/contract/alert-endpoints';
-import { ALERT_KINDS, type Alerts } from '@security-optimizer/contract/alerts';
-import type { Attacker, Attackers, RequestDetails } from '@security-optimizer/contract/attackers';
-import type { CurrentBlock } from '@security-optimizer/contract/blocks';
+} from '@security-optimizer/contract/activity/schemas';
+import { alertEndpoints } from '@security-optimizer/contract/alerts/endpoints';
+import { ALERT_KINDS, type Alerts } from '@security-optimizer/contract/alerts/schemas';
 import { ok, type Reply, refused, type SeenCall } from './replies.js';
 
 /** The activity log of a site, as guard answers it. */

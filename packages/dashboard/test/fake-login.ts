@@ -1,4 +1,4 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { ok, type Reply, type SeenCall } from './replies.js';
 
 /** The login options of a site whose owner has changed nothing. */

@@ -1,4 +1,8 @@
-import { type HardeningItem, type Notification, overviewEndpoints } from '@security-optimizer/contract/overview';
+import {
+  type HardeningItem,
+  type Notification,
+  overviewEndpoints,
+} from '@security-optimizer/contract/overview/endpoints';
 import { ok, type Reply, refused, type SeenCall } from './replies.js';
 
 /** The parts of the Security Dashboard that have calls of their own, as guard answers them. */

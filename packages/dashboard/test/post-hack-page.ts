@@ -1,5 +1,5 @@
-import type { Checkup } from '@security-optimizer/contract/checkup';
-import type { Job } from '@security-optimizer/contract/post-hack';
+import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
+import type { Job } from '@security-optimizer/contract/post-hack/endpoints';
 import { screen } from '@testing-library/react';
 import { ok } from './api-server.js';
 import { type FakeSite, startFakeSite } from './fake-site.js';

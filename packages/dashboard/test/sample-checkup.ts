@@ -1,4 +1,4 @@
-import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/checkup';
+import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/post-hack/checkup';
 
 /** 21 November 2026, 13:05 UTC. */
 const NOW = 1_795_266_300;

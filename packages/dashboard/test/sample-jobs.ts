@@ -1,4 +1,4 @@
-import type { Job, JobItem } from '@security-optimizer/contract/post-hack';
+import type { Job, JobItem } from '@security-optimizer/contract/post-hack/endpoints';
 
 /** A plugin that a reinstallation has not come to yet. */
 export function sampleItem(name: string, change: Partial<JobItem> = {}): JobItem {

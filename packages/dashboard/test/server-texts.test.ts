@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventSentence } from '@security-optimizer/contract/activity-kinds';
-import { formatRole, toEventValue } from '@security-optimizer/contract/event-values';
+import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
+import { formatRole, toEventValue } from '@security-optimizer/contract/activity/event-values';
 import { fillMessage, type MessageParams } from '@security-optimizer/contract/server-message';
 import { type MessageCode, serverMessage, serverMessages } from '@security-optimizer/contract/server-messages';
 import { afterEach, expect, it } from 'vitest';

@@ -1,9 +1,9 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import {
   defaultSecurityOptions,
   type SecurityField,
   siteSecurityToggles,
-} from '@security-optimizer/contract/protections';
+} from '@security-optimizer/contract/settings/protections';
 import { answerLog, type FakeLog, freshLog } from './fake-log.js';
 import { answerLogin, freshLoginOptions } from './fake-login.js';
 import { answerOverview, type FakeOverview, freshOverview } from './fake-overview.js';

@@ -1,9 +1,9 @@
-import type { ActivityOptions } from '@security-optimizer/contract/activity';
-import type { downloads } from '@security-optimizer/contract/activity-export';
+import type { downloads } from '@security-optimizer/contract/activity/export';
+import type { ActivityOptions } from '@security-optimizer/contract/activity/schemas';
 import type { ApiEndpoint, Endpoint, fetchOptions } from '@security-optimizer/contract/endpoints';
-import type { LoginOptions } from '@security-optimizer/contract/login';
-import type { SecurityOptions } from '@security-optimizer/contract/protections';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import type { ServerText, WithMessages } from '@security-optimizer/contract/server-message';
+import type { SecurityOptions } from '@security-optimizer/contract/settings/protections';
 import type { z } from 'zod';
 import type { RequestHooks } from './hooks.js';
 import type { Services } from './services.js';

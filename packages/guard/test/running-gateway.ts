@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net';
-import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
+import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { onTestFinished } from 'vitest';
 import type { Visit } from '../src/activity/visit.js';
 import type { Config } from '../src/config/config.js';

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { allSimpleSettings } from '@security-optimizer/contract/simple-settings';
+import { allSimpleSettings } from '@security-optimizer/contract/settings/simple-settings';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isAddressOfSite } from '../src/api/signed-calls.js';
 import { toRanges } from '../src/lib/own-addresses.js';

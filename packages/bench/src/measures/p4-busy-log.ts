@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API_NAMESPACE } from '@security-optimizer/contract/paths';
+import { API_NAMESPACE } from '@security-optimizer/contract/endpoint';
 import { generateLog, logFile, rowsInLog } from '../activity/generate-activity.js';
 import { alternate } from '../load/alternate.js';
 import { type EvenResult, evenLoad } from '../load/even-load.js';

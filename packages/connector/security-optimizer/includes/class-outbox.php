@@ -31,7 +31,7 @@ final class Security_Optimizer_Outbox {
 	/**
 	 * Writes an event. Whatever the database says, the request goes on.
 	 *
-	 * @param string       $kind   Of packages/contract/src/activity-kinds.ts.
+	 * @param string       $kind   Of packages/contract/src/activity/event-kinds.ts.
 	 * @param array        $object `type`, `id` and `name` of what was touched.
 	 * @param string|null  $before Value before.
 	 * @param string|null  $after  Value after.

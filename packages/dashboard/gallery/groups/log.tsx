@@ -1,4 +1,4 @@
-import type { BlockedRow } from '@security-optimizer/contract/activity';
+import type { BlockedRow } from '@security-optimizer/contract/activity/schemas';
 import { ApiFailure } from '../../src/api/client.js';
 import { BlockedRowView, type BlockedRowViewProps } from '../../src/features/activity-log/blocked-tab.js';
 import { AppliedChips, LoadMore, RefreshButton, RowMenu } from '../../src/features/activity-log/log-card.js';

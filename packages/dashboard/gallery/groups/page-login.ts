@@ -1,4 +1,4 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { refused } from '../../test/replies.js';
 import type { SiteState } from '../../test/site-answers.js';
 import type { Group, PageExample } from '../example.js';

@@ -1,5 +1,5 @@
-import type { Checkup } from '@security-optimizer/contract/checkup';
-import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack';
+import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
+import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { Verdict } from '../../src/features/post-hack-actions/checkup.js';
 import { FindingRow, KeptFindings, MissingCheckRow, Notes } from '../../src/features/post-hack-actions/checkup-rows.js';
 import { JobPanel, SessionEnded } from '../../src/features/post-hack-actions/job-panel.js';

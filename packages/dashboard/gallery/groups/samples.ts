@@ -1,6 +1,6 @@
-import type { Traffic, TrafficBar } from '@security-optimizer/contract/activity';
-import type { Checkup } from '@security-optimizer/contract/checkup';
-import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import type { Traffic, TrafficBar } from '@security-optimizer/contract/activity/schemas';
+import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { type DateTexts, getDateTexts } from '../../src/i18n/date-texts.js';
 import { deed, LOG_NOW, visit, words } from '../../test/fake-log.js';
 import { ok } from '../../test/replies.js';

@@ -1,8 +1,10 @@
-import { STATUS_NOT_JSON } from '@security-optimizer/contract/limits';
+import { API_NAMESPACE } from '@security-optimizer/contract/endpoint';
 import { messages } from '@security-optimizer/contract/messages';
-import { API_NAMESPACE } from '@security-optimizer/contract/paths';
 import * as z from 'zod/mini';
 import { translateTexts } from '../i18n/server-message.js';
+
+/** Status of a response whose body is not JSON (specification section 8). */
+const STATUS_NOT_JSON = 555;
 
 export interface Api {
   /**

@@ -1,5 +1,5 @@
 import { type PageId, pages } from '@security-optimizer/contract/pages';
-import { toggleValue } from '@security-optimizer/contract/settings';
+import { toggleValue } from '@security-optimizer/contract/shapes';
 import * as z from 'zod/mini';
 import { isRecord, type UnknownRecord } from '../i18n/locale.js';
 

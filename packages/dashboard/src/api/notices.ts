@@ -1,5 +1,5 @@
-import { NOTICE_EXIT_MS } from '@security-optimizer/contract/limits';
 import { __ } from '../i18n/translate.js';
+import { NOTICE_EXIT_MS } from '../ui/timing.js';
 
 export type NoticeType = 'success' | 'error' | 'warning' | 'info';
 

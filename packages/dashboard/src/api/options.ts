@@ -1,7 +1,11 @@
-import { type ActivityOptions, activityOptionsSchema } from '@security-optimizer/contract/activity';
-import { type LoginOptions, loginOptionsSchema } from '@security-optimizer/contract/login';
-import type { SecurityField, SecurityOptions, SiteSecurityToggle } from '@security-optimizer/contract/protections';
-import { securityOptionsSchema } from '@security-optimizer/contract/settings';
+import { type ActivityOptions, activityOptionsSchema } from '@security-optimizer/contract/activity/schemas';
+import { type LoginOptions, loginOptionsSchema } from '@security-optimizer/contract/login/schemas';
+import { securityOptionsSchema } from '@security-optimizer/contract/settings/options';
+import type {
+  SecurityField,
+  SecurityOptions,
+  SiteSecurityToggle,
+} from '@security-optimizer/contract/settings/protections';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { isRecord } from '../i18n/locale.js';

@@ -1,4 +1,4 @@
-import { flag } from '@security-optimizer/contract/login';
+import { flag } from '@security-optimizer/contract/shapes';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { readItems, readKnown, tolerant } from './tolerant.js';

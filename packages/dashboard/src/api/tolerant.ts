@@ -1,5 +1,4 @@
-import { flag } from '@security-optimizer/contract/login';
-import { toggleValue } from '@security-optimizer/contract/settings';
+import { flag, toggleValue } from '@security-optimizer/contract/shapes';
 import * as z from 'zod/mini';
 
 type Schema = z.core.$ZodType;

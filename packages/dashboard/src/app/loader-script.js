@@ -73,7 +73,7 @@
 
   /**
    * Sends nothing if the URL of a call is not just the REST root and its path; the client supports more forms. Nor if the
-   * address opens another part of the page: by its hash, or by a view of the log (contract/src/log-address.ts).
+   * address opens another part of the page: by its hash, or by a view of the log (contract/src/activity/log-address.ts).
    */
   function preloadResponses(page, config) {
     var isPlain = /^[^?#]+\/$|[?&]rest_route=\/$/.test(config.rest_base);

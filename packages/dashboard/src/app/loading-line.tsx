@@ -1,4 +1,3 @@
-import { LOADER_DELAY_MS } from '@security-optimizer/contract/limits';
 import {
   createContext,
   type ReactNode,
@@ -10,6 +9,7 @@ import {
 } from 'react';
 import { useServices } from '../api/services.js';
 import { __ } from '../i18n/translate.js';
+import { LOADER_DELAY_MS } from '../ui/timing.js';
 
 /** Whether an outer loader is visible. */
 const ParentLoader = createContext(false);

@@ -1,4 +1,3 @@
-import { PHONE_MAX_WIDTH, TABLET_MAX_WIDTH } from '@security-optimizer/contract/limits';
 import type { PageText } from '@security-optimizer/contract/pages';
 import { Component, type ReactNode, useEffect, useState } from 'react';
 import { ConsentPrompt } from '../features/consent/consent-prompt.js';
@@ -8,6 +7,7 @@ import { HeaderFootContext } from '../ui/host.js';
 import { Icon } from '../ui/icon.js';
 import { Note } from '../ui/note.js';
 import { RESIZE_DEBOUNCE_MS } from '../ui/times.js';
+import { PHONE_MAX_WIDTH, TABLET_MAX_WIDTH } from '../ui/widths.js';
 import { Loader } from './loading-line.js';
 import { Toasts } from './toasts.js';
 

@@ -1,4 +1,3 @@
-import { NOTICE_LIFE_MS, PHONE_MAX_WIDTH } from '@security-optimizer/contract/limits';
 import { messages } from '@security-optimizer/contract/messages';
 import {
   type FocusEvent,
@@ -17,7 +16,9 @@ import { Button } from '../ui/button.js';
 import { classes } from '../ui/dom.js';
 import { Icon } from '../ui/icon.js';
 import { ServerText } from '../ui/server-text.js';
+import { NOTICE_LIFE_MS } from '../ui/timing.js';
 import { useModalOpen } from '../ui/use-modal.js';
+import { PHONE_MAX_WIDTH } from '../ui/widths.js';
 
 /** The notification area, newest last, in the portal. */
 export function Toasts() {

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
-import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { type Group, groups } from './attack.js';
 import type { SiteOptions } from './site.js';
 

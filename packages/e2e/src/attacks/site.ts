@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { type RawAnswer, sendRaw } from '../http/raw.js';
 import { bytesOf, form, type TypedRequest } from '../http/request.js';
 import { cookiesOf } from '../http/session.js';

@@ -1,5 +1,5 @@
-import type { SecurityField, SecurityOptions } from '@security-optimizer/contract/protections';
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { SecurityField, SecurityOptions } from '@security-optimizer/contract/settings/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import type { Stack } from '../stacks/stack.js';
 import type { RawAnswer } from './raw.js';
 import { ask, form } from './request.js';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { attach, detach } from '@security-optimizer/guard/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { openGuardDatabase, silentLogger } from '@security-optimizer/guard/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

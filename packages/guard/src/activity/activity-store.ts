@@ -1,5 +1,5 @@
-import type { VisitPreset } from '@security-optimizer/contract/activity';
-import type { AttackGoal } from '@security-optimizer/contract/attackers';
+import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
+import type { VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import type { Range } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
 import type { PackedVisits } from './packed-visits.js';

@@ -1,7 +1,7 @@
-import type { UnknownRow } from '@security-optimizer/contract/activity';
-import type { SentFilters } from '@security-optimizer/contract/activity-filters';
-import type { CurrentBlock } from '@security-optimizer/contract/blocks';
-import { ruleReason } from '@security-optimizer/contract/rule-reasons';
+import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
+import type { SentFilters } from '@security-optimizer/contract/activity/filters';
+import { ruleReason } from '@security-optimizer/contract/activity/rule-reasons';
+import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';

@@ -1,4 +1,4 @@
-import type { AttackGoal } from '@security-optimizer/contract/attackers';
+import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
 
 /** What is known of a request when it is written down. */
 export interface JudgedRequest {

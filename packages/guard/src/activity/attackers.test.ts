@@ -1,5 +1,5 @@
-import type { Attackers, RequestDetails } from '@security-optimizer/contract/attackers';
-import { attackGoals } from '@security-optimizer/contract/attackers';
+import type { Attackers, RequestDetails } from '@security-optimizer/contract/activity/attackers';
+import { attackGoals } from '@security-optimizer/contract/activity/attackers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { activitySite } from '../../test/support/activity-site.js';

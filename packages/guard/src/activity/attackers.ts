@@ -1,4 +1,9 @@
-import { type Attacker, type Attackers, type AttackGoal, attackGoals } from '@security-optimizer/contract/attackers';
+import {
+  type Attacker,
+  type Attackers,
+  type AttackGoal,
+  attackGoals,
+} from '@security-optimizer/contract/activity/attackers';
 import { parseAddress } from '../lib/address.js';
 import { parseRange } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';

@@ -1,6 +1,6 @@
-import { type ActivityKindId, EVERY_ADDRESS } from '@security-optimizer/contract/activity-kinds';
-import { getRoleName, toEventValue, toShortList } from '@security-optimizer/contract/event-values';
-import { allSimpleSettings } from '@security-optimizer/contract/simple-settings';
+import { type ActivityKindId, EVERY_ADDRESS } from '@security-optimizer/contract/activity/event-kinds';
+import { getRoleName, toEventValue, toShortList } from '@security-optimizer/contract/activity/event-values';
+import { allSimpleSettings } from '@security-optimizer/contract/settings/simple-settings';
 import { plainText } from '../lib/plain-text.js';
 import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { AuditRow, JsonValue } from '../settings/audit-store.js';

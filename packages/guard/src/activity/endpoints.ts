@@ -1,7 +1,7 @@
-import type { ActivityOptions, VisitPreset } from '@security-optimizer/contract/activity';
-import type { activityEndpoints as calls } from '@security-optimizer/contract/activity-endpoints';
-import type { SentFilters } from '@security-optimizer/contract/activity-filters';
-import type { SettingCalls } from '@security-optimizer/contract/setting-endpoints';
+import type { activityEndpoints as calls } from '@security-optimizer/contract/activity/endpoints';
+import type { SentFilters } from '@security-optimizer/contract/activity/filters';
+import type { ActivityOptions, VisitPreset } from '@security-optimizer/contract/activity/schemas';
+import type { SettingCalls } from '@security-optimizer/contract/settings/endpoints';
 import type { CallContext, CallHandlers, DownloadHandlers, OptionPages } from '../feature.js';
 import type { Clock } from '../lib/clock.js';
 import type { LoginSecurity } from '../login/index.js';

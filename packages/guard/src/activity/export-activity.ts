@@ -1,4 +1,4 @@
-import type { VisitPreset } from '@security-optimizer/contract/activity';
+import type { VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import type { DownloadFile } from '../feature.js';
 import { plainText } from '../lib/plain-text.js';
 import { toLocalTimestamp } from '../lib/time-zone.js';

@@ -1,8 +1,8 @@
-import type { ActivityFilter, VisitPreset } from '@security-optimizer/contract/activity';
-import type { SentFilters } from '@security-optimizer/contract/activity-filters';
-import { activityKind } from '@security-optimizer/contract/activity-kinds';
-import { FILTER_OPTIONS_MAX } from '@security-optimizer/contract/activity-limits';
-import { attackGoals } from '@security-optimizer/contract/attackers';
+import { attackGoals } from '@security-optimizer/contract/activity/attackers';
+import { activityKind } from '@security-optimizer/contract/activity/event-kinds';
+import type { SentFilters } from '@security-optimizer/contract/activity/filters';
+import { FILTER_OPTIONS_MAX } from '@security-optimizer/contract/activity/limits';
+import type { ActivityFilter, VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { dropUnseen, toPlainText } from '@security-optimizer/contract/typed-text';

@@ -1,5 +1,5 @@
-import { eventSentence } from '@security-optimizer/contract/activity-kinds';
-import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { activityInFile } from '../../test/support/activity-store.js';
 import { openTestDatabase } from '../../test/support/database.js';

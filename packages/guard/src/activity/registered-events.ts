@@ -1,7 +1,7 @@
-import type { RegisteredRow } from '@security-optimizer/contract/activity';
-import type { SentFilters } from '@security-optimizer/contract/activity-filters';
-import { eventSentence } from '@security-optimizer/contract/activity-kinds';
-import type { CurrentBlock } from '@security-optimizer/contract/blocks';
+import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
+import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
+import type { SentFilters } from '@security-optimizer/contract/activity/filters';
+import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';

@@ -1,5 +1,5 @@
-import type { RequestDetails } from '@security-optimizer/contract/attackers';
-import { FAILED_LOGIN_REASON, ruleReason } from '@security-optimizer/contract/rule-reasons';
+import type { RequestDetails } from '@security-optimizer/contract/activity/attackers';
+import { FAILED_LOGIN_REASON, ruleReason } from '@security-optimizer/contract/activity/rule-reasons';
 import { formatReference } from '../http/request-id.js';
 import { ApiError } from '../lib/api-error.js';
 import { toLocalTimestamp } from '../lib/time-zone.js';

@@ -1,4 +1,4 @@
-import { LOG_LIFETIME_UNDO_SECONDS } from '@security-optimizer/contract/activity-limits';
+import { LOG_LIFETIME_UNDO_SECONDS } from '@security-optimizer/contract/activity/limits';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';

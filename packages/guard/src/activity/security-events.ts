@@ -1,4 +1,4 @@
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import type { SecurityEvent } from '../security-events.js';
 import { type AuditRow, isCommandLine, type JsonValue } from '../settings/audit-store.js';
 import type { OutboxEvent } from '../wordpress/outbox.js';

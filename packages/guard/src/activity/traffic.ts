@@ -1,4 +1,4 @@
-import type { activityTraffic } from '@security-optimizer/contract/activity-endpoints';
+import type { activityTraffic } from '@security-optimizer/contract/activity/endpoints';
 import type { z } from 'zod';
 import { ApiError } from '../lib/api-error.js';
 import { endOfLocalDay, localDaysFrom, startOfLocalDay } from '../lib/time-zone.js';

@@ -1,4 +1,4 @@
-import { HUMAN } from '@security-optimizer/contract/activity';
+import { HUMAN } from '@security-optimizer/contract/activity/schemas';
 import { isbot, isbotMatches } from 'isbot';
 import { botName, claimedSearchEngine } from './bots.js';
 

@@ -1,4 +1,4 @@
-import { QUIET_FROM, QUIET_TO, WAVE_LOCKOUTS } from '@security-optimizer/contract/alerts';
+import { QUIET_FROM, QUIET_TO, WAVE_LOCKOUTS } from '@security-optimizer/contract/alerts/schemas';
 import { overlap, parseRange, type Range, rangeText } from '../lib/address-set.js';
 import { toLocalTime } from '../lib/time-zone.js';
 

@@ -3,7 +3,7 @@ import {
   ALERTS_PER_HOUR,
   type AlertKind,
   DEFAULT_ALERTS_PER_HOUR,
-} from '@security-optimizer/contract/alerts';
+} from '@security-optimizer/contract/alerts/schemas';
 import { z } from 'zod';
 import type { SiteId } from '../site.js';
 import { StorageError } from '../storage/storage-error.js';

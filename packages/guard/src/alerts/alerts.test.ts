@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { ALERT_KINDS } from '@security-optimizer/contract/alerts';
+import { ALERT_KINDS } from '@security-optimizer/contract/alerts/schemas';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../test/support/command-line.js';
 import { openTestDatabase } from '../../test/support/database.js';

@@ -1,4 +1,4 @@
-import { toLogPath } from '@security-optimizer/contract/log-address';
+import { toLogPath } from '@security-optimizer/contract/activity/log-address';
 import {
   fillMessage,
   getCount,

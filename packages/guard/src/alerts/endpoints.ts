@@ -1,5 +1,5 @@
-import type { alertEndpoints as calls } from '@security-optimizer/contract/alert-endpoints';
-import type { Alerts, LastAnswer } from '@security-optimizer/contract/alerts';
+import type { alertEndpoints as calls } from '@security-optimizer/contract/alerts/endpoints';
+import type { Alerts, LastAnswer } from '@security-optimizer/contract/alerts/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import type { CallContext, CallHandlers } from '../feature.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AlertKind } from '@security-optimizer/contract/alerts';
+import type { AlertKind } from '@security-optimizer/contract/alerts/schemas';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { ActivityLog } from '../activity/index.js';
 import type { CallHandlers, Feature, RunningFeature } from '../feature.js';

@@ -1,4 +1,4 @@
-import { activityEndpoints } from '@security-optimizer/contract/activity-endpoints';
+import { activityEndpoints } from '@security-optimizer/contract/activity/endpoints';
 import { describe, expect, it } from 'vitest';
 import { activitySite, BROWSER, filter, pages } from '../../test/support/activity-site.js';
 import { fakeEvent } from '../../test/support/fake-connector.js';

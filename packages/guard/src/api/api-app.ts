@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { downloads } from '@security-optimizer/contract/activity-export';
+import { downloads } from '@security-optimizer/contract/activity/export';
 import { type ApiEndpoint, type Endpoint, endpoints } from '@security-optimizer/contract/endpoints';
 import type { Envelope } from '@security-optimizer/contract/envelope';
 import type { ErrorCode } from '@security-optimizer/contract/errors';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { fetchOptions, toggleEndpoints } from '@security-optimizer/contract/endpoints';
-import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { describe, expect, it } from 'vitest';
 import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
 import { recordedLog } from '../../test/support/logs.js';

@@ -1,5 +1,5 @@
-import { loginOptionsSchema } from '@security-optimizer/contract/login';
-import { loginEndpoints } from '@security-optimizer/contract/login-endpoints';
+import { loginEndpoints } from '@security-optimizer/contract/login/endpoints';
+import { loginOptionsSchema } from '@security-optimizer/contract/login/schemas';
 import { describe, expect, it } from 'vitest';
 import { callApi, loginSite } from '../../test/support/running-guard.js';
 

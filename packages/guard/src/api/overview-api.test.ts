@@ -1,4 +1,4 @@
-import { overviewEndpoints } from '@security-optimizer/contract/overview';
+import { overviewEndpoints } from '@security-optimizer/contract/overview/endpoints';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { MAX_BODY_BYTES } from '@security-optimizer/contract/limits';
+import { MAX_BODY_BYTES } from '@security-optimizer/contract/endpoint';
 import { messages } from '@security-optimizer/contract/messages';
 import { z } from 'zod';
 import type { ApiRequest } from '../gateway/context.js';

@@ -1,5 +1,5 @@
-import { type SettingCalls, settingRequestName } from '@security-optimizer/contract/setting-endpoints';
-import { allSimpleSettings } from '@security-optimizer/contract/simple-settings';
+import { type SettingCalls, settingRequestName } from '@security-optimizer/contract/settings/endpoints';
+import { allSimpleSettings } from '@security-optimizer/contract/settings/simple-settings';
 import type { CallContext, CallHandlers, EndpointResult } from '../feature.js';
 import { changeSimpleSetting, type SettingChangeContext } from '../settings/change-settings.js';
 import { toResponseValue } from '../settings/simple-settings.js';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
+import { weeklyReportEndpoints } from '@security-optimizer/contract/activity/endpoints';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { activitySite } from '../../test/support/activity-site.js';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { DEFAULT_MAX_EMAILS } from '@security-optimizer/contract/activity-limits';
+import { DEFAULT_MAX_EMAILS } from '@security-optimizer/contract/activity/limits';
 import { z } from 'zod';
 import { isAddressHeader } from '../http/headers.js';
 import { parseUnixAddress, printSocketAddress, type SocketAddress } from '../lib/socket-address.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { API_NAMESPACE, CONNECTOR_NAMESPACE, PROVIDER_NAMESPACE } from '@security-optimizer/contract/paths';
+import { API_NAMESPACE, CONNECTOR_NAMESPACE, PROVIDER_NAMESPACE } from '@security-optimizer/contract/endpoint';
 import type { Address } from '../lib/address.js';
 import {
   isLanguageFolder,

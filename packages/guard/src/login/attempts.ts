@@ -1,4 +1,4 @@
-import type { LoginAttempts as Limit } from '@security-optimizer/contract/login-limits';
+import type { LoginAttempts as Limit } from '@security-optimizer/contract/login/limits';
 import type { KnownBrowser } from '../http/login-cookies.js';
 import type { SiteId } from '../site.js';
 import {

@@ -1,4 +1,4 @@
-import type { AwaySchedule } from '@security-optimizer/contract/login-limits';
+import type { AwaySchedule } from '@security-optimizer/contract/login/limits';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../lib/api-error.js';
 import { parseAwaySchedule } from './away-mode.js';

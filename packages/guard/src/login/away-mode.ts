@@ -1,4 +1,3 @@
-import type { AwayState } from '@security-optimizer/contract/login';
 import {
   AWAY_DAILY_MAX_SECONDS,
   AWAY_PERIOD_MAX_MONTHS,
@@ -6,7 +5,8 @@ import {
   loginMessages,
   WEEKDAYS,
   type Weekday,
-} from '@security-optimizer/contract/login-limits';
+} from '@security-optimizer/contract/login/limits';
+import type { AwayState } from '@security-optimizer/contract/login/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';

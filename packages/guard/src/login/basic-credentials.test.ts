@@ -30,7 +30,7 @@ async function site(line?: Parameters<typeof startLoginGateway>[1]) {
   gateway.wordpress.checksBasic = 'api';
   const failures = (key = ME) => gateway.attempts.getEntry('site', key).failures;
   const probes = () => gateway.wordpress.reached.filter(({ note }) => note === 'probe').length;
-  return { gateway: gateway, failures, probes };
+  return { gateway, failures, probes };
 }
 
 /** The web server asks for credentials of its own in front of it. */
@@ -53,8 +53,8 @@ describe('an answer that the connector vouches for and that reports no password 
       guessThreshold: 3,
       atOnceWhileGuessed: 1,
       atOnce: 1,
-      restFactor: 1e6,
-      maxRestMs: 60_000,
+      pauseFactor: 1e6,
+      maxPauseMs: 60_000,
       hungAfterMs: 60_000,
     };
     const { gateway, failures } = await site({ line });
@@ -80,7 +80,7 @@ const LINE_MS = 2000;
 
 describe('keys that a plugin has taken several times', () => {
   /** One place for all, which a guess keeps for a minute. */
-  const line = { guessThreshold: 0, atOnceWhileGuessed: 1, restFactor: 1e6, maxRestMs: 60_000, hungAfterMs: 60_000 };
+  const line = { guessThreshold: 0, atOnceWhileGuessed: 1, pauseFactor: 1e6, maxPauseMs: 60_000, hungAfterMs: 60_000 };
 
   it('no longer wait for password checks of anonymous clients', async () => {
     const { pass } = passingTime();

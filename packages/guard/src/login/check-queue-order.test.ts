@@ -7,8 +7,8 @@ import { eventually } from '../../test/support/scratch.js';
 const line = {
   guessThreshold: 0,
   atOnceWhileGuessed: 2,
-  restFactor: 3,
-  maxRestMs: 300,
+  pauseFactor: 3,
+  maxPauseMs: 300,
   hungAfterMs: 500,
   maxWaiting: 20,
 };

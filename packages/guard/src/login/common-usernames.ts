@@ -1,5 +1,5 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
-import { DISALLOWED_USERNAMES, USERNAME_MAX, USERNAME_PATTERN } from '@security-optimizer/contract/login-limits';
+import { DISALLOWED_USERNAMES, USERNAME_MAX, USERNAME_PATTERN } from '@security-optimizer/contract/login/limits';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';

@@ -1,10 +1,10 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
 import {
   isReservedLoginPath,
   LOGIN_PATH_MAX,
   LOGIN_PATH_MIN,
   LOGIN_PATH_PATTERN,
-} from '@security-optimizer/contract/login-limits';
+} from '@security-optimizer/contract/login/limits';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';

@@ -1,11 +1,11 @@
-import type { AwayState } from '@security-optimizer/contract/login';
 import type {
   customLoginUrl,
   disableAdminUsername,
   fetchAwayMode,
   loginAccess,
   setAwayMode as setAwayModeCall,
-} from '@security-optimizer/contract/login-endpoints';
+} from '@security-optimizer/contract/login/endpoints';
+import type { AwayState } from '@security-optimizer/contract/login/schemas';
 import type { CallHandlers } from '../feature.js';
 import type { Services } from '../services.js';
 import { readSiteSettings } from '../settings/site-settings.js';

@@ -1,4 +1,4 @@
-import { LOCKOUT_SECONDS, type LoginAttempts } from '@security-optimizer/contract/login-limits';
+import { LOCKOUT_SECONDS, type LoginAttempts } from '@security-optimizer/contract/login/limits';
 
 /** The entry of one address (or browser) that failed to log in. Times are milliseconds since the Unix epoch. */
 export interface AttemptEntry {

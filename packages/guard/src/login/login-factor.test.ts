@@ -38,7 +38,7 @@ async function withFactor(report: FakeWordPress['factorReport'] = {}, own: FakeW
   gateway.wordpress.factor = true;
   gateway.wordpress.factorReport = report;
   gateway.wordpress.ownResponse = own;
-  return { gateway: gateway, begun: () => gateway.started.at(-1) };
+  return { gateway, begun: () => gateway.started.at(-1) };
 }
 
 /** A login that a plugin offers at an address of its own. */

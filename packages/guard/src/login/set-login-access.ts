@@ -1,4 +1,4 @@
-import { LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
+import { LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login/limits';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';

@@ -1,4 +1,4 @@
-import type { overviewEndpoints as calls } from '@security-optimizer/contract/overview';
+import type { overviewEndpoints as calls } from '@security-optimizer/contract/overview/endpoints';
 import type { ActivityLog } from '../activity/index.js';
 import type { Alerts } from '../alerts/index.js';
 import type { CallHandlers } from '../feature.js';

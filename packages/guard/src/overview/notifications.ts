@@ -1,5 +1,5 @@
-import { getRoleName } from '@security-optimizer/contract/event-values';
-import type { Notification } from '@security-optimizer/contract/overview';
+import { getRoleName } from '@security-optimizer/contract/activity/event-values';
+import type { Notification } from '@security-optimizer/contract/overview/endpoints';
 import { type MessageParam, type ServerText, toParam } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { WordPressOverview } from '../wordpress/connector-commands.js';

@@ -1,4 +1,4 @@
-import type { HardeningItem, protectionFacts } from '@security-optimizer/contract/overview';
+import type { HardeningItem, protectionFacts } from '@security-optimizer/contract/overview/endpoints';
 import type { z } from 'zod';
 import type { ActivityStore } from '../activity/index.js';
 import { countFailedLogins } from '../activity/index.js';

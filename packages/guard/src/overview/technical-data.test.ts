@@ -1,4 +1,4 @@
-import { technicalDataFields } from '@security-optimizer/contract/technical-data';
+import { technicalDataFields } from '@security-optimizer/contract/overview/technical-data';
 import { expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
 import { recordedLog } from '../../test/support/logs.js';

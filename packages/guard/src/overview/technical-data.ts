@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TechnicalDataField } from '@security-optimizer/contract/technical-data';
+import type { TechnicalDataField } from '@security-optimizer/contract/overview/technical-data';
 import { version } from '../lib/version.js';
 import type { Essential } from '../settings/essentials.js';
 import type { SiteConfig } from '../site.js';

@@ -1,5 +1,5 @@
-import type { CheckOutcome, CheckupFinding, CheckupNote } from '@security-optimizer/contract/checkup';
-import { getRoleName } from '@security-optimizer/contract/event-values';
+import { getRoleName } from '@security-optimizer/contract/activity/event-values';
+import type { CheckOutcome, CheckupFinding, CheckupNote } from '@security-optimizer/contract/post-hack/checkup';
 import type { MessageParam, ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { EventRow } from '../activity/index.js';

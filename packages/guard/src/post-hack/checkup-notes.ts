@@ -1,5 +1,5 @@
-import { eventSentence } from '@security-optimizer/contract/activity-kinds';
-import { formatRole } from '@security-optimizer/contract/event-values';
+import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
+import { formatRole } from '@security-optimizer/contract/activity/event-values';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { EventRow } from '../activity/index.js';
 import type { Administrators, CoreFiles, ScheduledTasks, SiteOptions } from '../wordpress/connector-commands.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CHECKS, type CheckName, type Checkup, EARLIER_SHOWN } from '@security-optimizer/contract/checkup';
+import { CHECKS, type CheckName, type Checkup, EARLIER_SHOWN } from '@security-optimizer/contract/post-hack/checkup';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';

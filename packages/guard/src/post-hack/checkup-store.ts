@@ -1,4 +1,4 @@
-import { CHECKS, type CheckName } from '@security-optimizer/contract/checkup';
+import { CHECKS, type CheckName } from '@security-optimizer/contract/post-hack/checkup';
 import { toEnglish } from '@security-optimizer/contract/server-message';
 import type { Kysely, Migration } from 'kysely';
 import { type Actor, addAuditRows } from '../settings/audit-store.js';

@@ -1,4 +1,4 @@
-import type { CheckName } from '@security-optimizer/contract/checkup';
+import type { CheckName } from '@security-optimizer/contract/post-hack/checkup';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { ActivityStore, EventRow } from '../activity/index.js';

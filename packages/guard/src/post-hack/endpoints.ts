@@ -1,6 +1,6 @@
-import type { checkupEndpoints } from '@security-optimizer/contract/checkup-endpoints';
-import type { postHackEndpoints as actions } from '@security-optimizer/contract/post-hack';
-import type { SettingCalls } from '@security-optimizer/contract/setting-endpoints';
+import type { checkupEndpoints } from '@security-optimizer/contract/post-hack/checkup-endpoints';
+import type { postHackEndpoints as actions } from '@security-optimizer/contract/post-hack/endpoints';
+import type { SettingCalls } from '@security-optimizer/contract/settings/endpoints';
 import type { ActivityLog } from '../activity/index.js';
 import type { Alerts } from '../alerts/index.js';
 import type { CallHandlers } from '../feature.js';

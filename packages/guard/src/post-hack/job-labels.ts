@@ -1,4 +1,4 @@
-import type { JobKind } from '@security-optimizer/contract/post-hack';
+import type { JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { plainText } from '../lib/plain-text.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JobKind } from '@security-optimizer/contract/post-hack';
+import type { JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';

@@ -1,4 +1,4 @@
-import { JOB_KINDS, type JobItem, type JobKind } from '@security-optimizer/contract/post-hack';
+import { JOB_KINDS, type JobItem, type JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { Kysely, Migration } from 'kysely';
 import type { Actor, JsonValue } from '../settings/audit-store.js';

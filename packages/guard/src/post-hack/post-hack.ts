@@ -1,4 +1,4 @@
-import type { Job } from '@security-optimizer/contract/post-hack';
+import type { Job } from '@security-optimizer/contract/post-hack/endpoints';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';

@@ -1,6 +1,6 @@
-import { HUMAN } from '@security-optimizer/contract/activity';
-import { activityKinds } from '@security-optimizer/contract/activity-kinds';
-import { type LogView, toLogPath } from '@security-optimizer/contract/log-address';
+import { activityKinds } from '@security-optimizer/contract/activity/event-kinds';
+import { type LogView, toLogPath } from '@security-optimizer/contract/activity/log-address';
+import { HUMAN } from '@security-optimizer/contract/activity/schemas';
 import { sumTraffic } from '../activity/index.js';
 import type { Language } from '../i18n/language.js';
 import { plainText, unlinkedText } from '../lib/plain-text.js';

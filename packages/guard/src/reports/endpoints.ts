@@ -1,4 +1,4 @@
-import type { weeklyReportEndpoints } from '@security-optimizer/contract/activity-endpoints';
+import type { weeklyReportEndpoints } from '@security-optimizer/contract/activity/endpoints';
 import type { CallHandlers } from '../feature.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Services } from '../services.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
-import { WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity-limits';
+import { WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';

@@ -1,4 +1,4 @@
-import { type AwaySchedule, WEEKDAYS } from '@security-optimizer/contract/login-limits';
+import { type AwaySchedule, WEEKDAYS } from '@security-optimizer/contract/login/limits';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { offsetAt } from '../lib/time-zone.js';

@@ -1,4 +1,4 @@
-import { type AwaySchedule, WEEKDAYS } from '@security-optimizer/contract/login-limits';
+import { type AwaySchedule, WEEKDAYS } from '@security-optimizer/contract/login/limits';
 import { firstInstant, lastInstant, toLocalTime } from '../lib/time-zone.js';
 
 const DAY = 24 * 3600_000;

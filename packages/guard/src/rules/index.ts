@@ -1,4 +1,4 @@
-import type { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { awayMode } from './away-mode.js';
 import { blockedVisitors } from './blocked-visitors.js';
 import { feeds } from './feeds.js';

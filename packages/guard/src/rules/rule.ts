@@ -1,4 +1,4 @@
-import type { SecurityOptions } from '@security-optimizer/contract/protections';
+import type { SecurityOptions } from '@security-optimizer/contract/settings/protections';
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
 import type { Language } from '../i18n/language.js';

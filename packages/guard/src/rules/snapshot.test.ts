@@ -1,4 +1,4 @@
-import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { describe, expect, it } from 'vitest';
 import { noFault, parseFacts } from '../../test/support/evaluate.js';
 import { AddressSet } from '../lib/address-set.js';

@@ -1,4 +1,4 @@
-import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import type { RawHeaders } from '../http/headers.js';
 import type { RequestFacts } from '../http/request-facts.js';
 import { USUAL_SESSION_COOKIES } from '../http/session-cookies.js';

@@ -1,4 +1,4 @@
-import { DISALLOWED_USERNAMES } from '@security-optimizer/contract/login-limits';
+import { DISALLOWED_USERNAMES } from '@security-optimizer/contract/login/limits';
 import type { Config } from '../config/config.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';

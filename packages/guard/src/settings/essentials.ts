@@ -1,4 +1,4 @@
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import type { SiteSettings } from './site-settings.js';
 
 /** One of the ten settings that the protection score counts. */

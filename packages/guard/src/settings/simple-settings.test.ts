@@ -1,11 +1,11 @@
-import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
-import { settingEndpoints } from '@security-optimizer/contract/setting-endpoints';
+import { settingEndpoints } from '@security-optimizer/contract/settings/endpoints';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import {
   allowedValues,
   allSimpleSettings,
   type SettingGroup,
   simpleSettings,
-} from '@security-optimizer/contract/simple-settings';
+} from '@security-optimizer/contract/settings/simple-settings';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';

@@ -8,7 +8,7 @@ import {
   type SettingValues,
   type SimpleSetting,
   simpleSettings,
-} from '@security-optimizer/contract/simple-settings';
+} from '@security-optimizer/contract/settings/simple-settings';
 import { z } from 'zod';
 import type { PolicyNotes } from '../wordpress/connector-responses.js';
 

@@ -1,4 +1,4 @@
-import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { describe, expect, it } from 'vitest';
 import { defaultLoginSettings } from '../rules/login-policy.js';
 import { StorageError } from '../storage/storage-error.js';

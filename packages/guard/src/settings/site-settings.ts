@@ -1,6 +1,6 @@
-import { awayScheduleSchema } from '@security-optimizer/contract/login';
-import { ROLE_PATTERN } from '@security-optimizer/contract/login-limits';
-import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/simple-settings';
+import { ROLE_PATTERN } from '@security-optimizer/contract/login/limits';
+import { awayScheduleSchema } from '@security-optimizer/contract/login/schemas';
+import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/settings/simple-settings';
 import { z } from 'zod';
 import { defaultLoginSettings, type LoginSettings } from '../rules/login-policy.js';
 import type { SiteId } from '../site.js';

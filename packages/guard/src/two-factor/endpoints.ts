@@ -4,7 +4,7 @@ import type {
   sendLoginUrl,
   twoFactor,
   twoFactorRoles,
-} from '@security-optimizer/contract/login-endpoints';
+} from '@security-optimizer/contract/login/endpoints';
 import type { CallHandlers, OptionPages } from '../feature.js';
 import { createMailer } from '../mail/create-mailer.js';
 import type { Services } from '../services.js';

@@ -1,5 +1,5 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
-import { TEAM_MAILS_MAX } from '@security-optimizer/contract/login-limits';
+import { TEAM_MAILS_MAX } from '@security-optimizer/contract/login/limits';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import type { Clock } from '../lib/clock.js';
 import { getAwayState, toLoginUrlOptions, toUsernamesData } from '../login/index.js';
 import type { Actor } from '../settings/audit-store.js';

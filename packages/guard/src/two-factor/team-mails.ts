@@ -1,4 +1,4 @@
-import { TEAM_MAILS_MAX } from '@security-optimizer/contract/login-limits';
+import { TEAM_MAILS_MAX } from '@security-optimizer/contract/login/limits';
 import { type ServerText, toParam } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { Language } from '../i18n/language.js';

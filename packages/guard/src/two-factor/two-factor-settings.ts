@@ -1,10 +1,10 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
 import {
   ROLE_PATTERN,
   TWO_FACTOR_MORE_ROLES_MAX,
   TWO_FACTOR_ROLES,
   TWO_FACTOR_USERS_MAX,
-} from '@security-optimizer/contract/login-limits';
+} from '@security-optimizer/contract/login/limits';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { ApiError } from '../lib/api-error.js';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
-import type { activityTraffic } from '@security-optimizer/contract/activity-endpoints';
+import type { activityTraffic } from '@security-optimizer/contract/activity/endpoints';
+import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import type { z } from 'zod';
 import type { VisitorStatus } from '../../src/activity/blocklist/visitor-status.js';
 import type { ListPage } from '../../src/activity/list-activity.js';

@@ -1,4 +1,4 @@
-import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/protections';
+import { defaultSecurityOptions, type SecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { type CanonicalPath, toCanonicalPath } from '../../src/http/canonical-path.js';
 import { type RequestFacts, toRequestFacts } from '../../src/http/request-facts.js';
 import { toAddress } from '../../src/lib/address.js';

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { defaultSecurityOptions } from '@security-optimizer/contract/protections';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.js';
 import { configFile } from '../../src/config/config-file.js';

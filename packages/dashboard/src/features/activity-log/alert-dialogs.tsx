@@ -1,4 +1,4 @@
-import type { Alerts } from '@security-optimizer/contract/alerts';
+import type { Alerts } from '@security-optimizer/contract/alerts/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import { dropUnseen, toPlainText } from '@security-optimizer/contract/typed-text';
 import { type ReactNode, useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-import { ALERTS_PER_HOUR, type Alerts, type LastAnswer } from '@security-optimizer/contract/alerts';
+import { ALERTS_PER_HOUR, type Alerts, type LastAnswer } from '@security-optimizer/contract/alerts/schemas';
 import { type ReactNode, useId, useState } from 'react';
 import { ignoreFailure } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';

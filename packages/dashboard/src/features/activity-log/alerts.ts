@@ -1,4 +1,4 @@
-import { type AlertKind, type Alerts, alertsSchema } from '@security-optimizer/contract/alerts';
+import { type AlertKind, type Alerts, alertsSchema } from '@security-optimizer/contract/alerts/schemas';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import * as z from 'zod/mini';
 import { ApiFailure } from '../../api/client.js';

@@ -1,6 +1,6 @@
-import { type ActivityFilter, type VisitPreset, visitPresets } from '@security-optimizer/contract/activity';
-import { type AttackGoal, attackGoals } from '@security-optimizer/contract/attackers';
-import type { LogFilterName, LogView } from '@security-optimizer/contract/log-address';
+import { type AttackGoal, attackGoals } from '@security-optimizer/contract/activity/attackers';
+import type { LogFilterName, LogView } from '@security-optimizer/contract/activity/log-address';
+import { type ActivityFilter, type VisitPreset, visitPresets } from '@security-optimizer/contract/activity/schemas';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import type { Query } from '../../api/client.js';
 import type { DateTexts } from '../../i18n/date-texts.js';

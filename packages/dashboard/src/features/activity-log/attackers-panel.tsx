@@ -1,6 +1,6 @@
-import type { Attacker, Attackers } from '@security-optimizer/contract/attackers';
-import type { LogView } from '@security-optimizer/contract/log-address';
-import { toLogHref } from '@security-optimizer/contract/log-address';
+import type { Attacker, Attackers } from '@security-optimizer/contract/activity/attackers';
+import type { LogView } from '@security-optimizer/contract/activity/log-address';
+import { toLogHref } from '@security-optimizer/contract/activity/log-address';
 import { type ReactNode, useId, useState } from 'react';
 import { useSiteZone } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';

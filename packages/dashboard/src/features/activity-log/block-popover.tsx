@@ -1,5 +1,5 @@
-import type { VisitorStatus } from '@security-optimizer/contract/activity';
-import { type BlockDuration, blockDurations, MAX_NOTE } from '@security-optimizer/contract/blocks';
+import { type BlockDuration, blockDurations, MAX_NOTE } from '@security-optimizer/contract/activity/blocks';
+import type { VisitorStatus } from '@security-optimizer/contract/activity/schemas';
 import { type FormEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { ApiFailure } from '../../api/client.js';

@@ -1,4 +1,4 @@
-import { type BlockDuration, blockDurations } from '@security-optimizer/contract/blocks';
+import { type BlockDuration, blockDurations } from '@security-optimizer/contract/activity/blocks';
 import { useRef, useState } from 'react';
 import type { ApiFailure } from '../../api/client.js';
 import { useSiteZone } from '../../api/options.js';

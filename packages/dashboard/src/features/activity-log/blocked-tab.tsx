@@ -1,5 +1,4 @@
-import type { BlockedRow } from '@security-optimizer/contract/activity';
-import { ROW_ANIMATION_MS } from '@security-optimizer/contract/limits';
+import type { BlockedRow } from '@security-optimizer/contract/activity/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { useQueryClient } from '@tanstack/react-query';
@@ -17,6 +16,7 @@ import { Field, TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import { EmptyState, ErrorText } from '../../ui/note.js';
 import { Table, TableCell, TableRow } from '../../ui/table.js';
+import { ROW_ANIMATION_MS } from '../../ui/timing.js';
 import { Tip } from '../../ui/tip.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { NO_FILTERS } from './applied-filters.js';

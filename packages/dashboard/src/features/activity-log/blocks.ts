@@ -1,4 +1,4 @@
-import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/blocks';
+import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/activity/blocks';
 import { isInRange, parseAddress, readAddressRange } from '@security-optimizer/contract/typed-addresses';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';

@@ -1,4 +1,4 @@
-import type { RegisteredRow } from '@security-optimizer/contract/activity';
+import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { type ReactNode, useEffect } from 'react';
 import { useSiteZone } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';

@@ -1,6 +1,5 @@
-import { type ActivityFilter, filterOption } from '@security-optimizer/contract/activity';
-import { LOG_LIFETIMES } from '@security-optimizer/contract/activity-limits';
-import { PHONE_MAX_WIDTH } from '@security-optimizer/contract/limits';
+import { LOG_LIFETIMES } from '@security-optimizer/contract/activity/limits';
+import { type ActivityFilter, filterOption } from '@security-optimizer/contract/activity/schemas';
 import { readAddresses } from '@security-optimizer/contract/typed-addresses';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { type FormEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -17,6 +16,7 @@ import { DateField, getWeekStart } from '../../ui/date-field.js';
 import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
+import { PHONE_MAX_WIDTH } from '../../ui/widths.js';
 import { type AppliedFilters, type FilterChoice, findChoice, toDayChoice, withChoice } from './applied-filters.js';
 
 export interface FilterPanelProps {

@@ -1,4 +1,3 @@
-import { FILTER_CLOSE_MS } from '@security-optimizer/contract/limits';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { ignoreFailure, useSiteZone } from '../../api/options.js';
@@ -16,6 +15,7 @@ import { Lazy } from '../../ui/lazy.js';
 import { MenuButton, type MenuItem, useExitAnimation } from '../../ui/menu-button.js';
 import { EmptyState, ErrorText } from '../../ui/note.js';
 import { TableSkeleton } from '../../ui/table.js';
+import { FILTER_CLOSE_MS } from '../../ui/timing.js';
 import {
   type AppliedFilters,
   type FilterChoice,

@@ -9,7 +9,7 @@ import {
   type UnknownRow,
   unknownList,
   unknownRow,
-} from '@security-optimizer/contract/activity';
+} from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import * as z from 'zod/mini';

@@ -1,6 +1,6 @@
-import type { RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
-import { activityKind, eventSentence } from '@security-optimizer/contract/activity-kinds';
-import type { CurrentBlock } from '@security-optimizer/contract/blocks';
+import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
+import { activityKind, eventSentence } from '@security-optimizer/contract/activity/event-kinds';
+import type { RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import type { ReactNode } from 'react';
 import { useSiteZone } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';

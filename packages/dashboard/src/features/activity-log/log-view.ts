@@ -1,4 +1,4 @@
-import { type LogView, parseLogQuery, toLogQuery } from '@security-optimizer/contract/log-address';
+import { type LogView, parseLogQuery, toLogQuery } from '@security-optimizer/contract/activity/log-address';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useSiteZone } from '../../api/options.js';
 import { useDateTexts } from '../../api/services.js';

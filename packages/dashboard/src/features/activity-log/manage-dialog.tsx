@@ -1,5 +1,5 @@
-import { type VisitorStatus, visitorStatusSchema } from '@security-optimizer/contract/activity';
-import { formatRole } from '@security-optimizer/contract/event-values';
+import { formatRole } from '@security-optimizer/contract/activity/event-values';
+import { type VisitorStatus, visitorStatusSchema } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as z from 'zod/mini';

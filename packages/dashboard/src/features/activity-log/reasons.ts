@@ -1,5 +1,5 @@
-import type { UnknownRow } from '@security-optimizer/contract/activity';
-import type { AttackGoal } from '@security-optimizer/contract/attackers';
+import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
+import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 
 /** What attackers want, in the words of the panel "Who is attacking". */

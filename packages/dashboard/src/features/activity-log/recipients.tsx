@@ -1,5 +1,5 @@
-import { type Recipient, type Recipients, recipientsSchema } from '@security-optimizer/contract/activity';
-import type { AlertKind } from '@security-optimizer/contract/alerts';
+import { type Recipient, type Recipients, recipientsSchema } from '@security-optimizer/contract/activity/schemas';
+import type { AlertKind } from '@security-optimizer/contract/alerts/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-import type { RegisteredRow } from '@security-optimizer/contract/activity';
+import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Lazy } from '../../ui/lazy.js';
 import { withSubject } from './applied-filters.js';

@@ -1,6 +1,6 @@
-import type { UnknownRow } from '@security-optimizer/contract/activity';
-import { type RequestDetails, requestDetailsSchema } from '@security-optimizer/contract/attackers';
-import type { CurrentBlock } from '@security-optimizer/contract/blocks';
+import { type RequestDetails, requestDetailsSchema } from '@security-optimizer/contract/activity/attackers';
+import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
+import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import * as z from 'zod/mini';

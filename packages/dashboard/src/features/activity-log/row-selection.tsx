@@ -1,4 +1,4 @@
-import type { UnknownRow } from '@security-optimizer/contract/activity';
+import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { type ReactNode, useState } from 'react';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Icon } from '../../ui/icon.js';

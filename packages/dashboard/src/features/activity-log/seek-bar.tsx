@@ -1,4 +1,4 @@
-import { type VisitPreset, visitPresets } from '@security-optimizer/contract/activity';
+import { type VisitPreset, visitPresets } from '@security-optimizer/contract/activity/schemas';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { __ } from '../../i18n/translate.js';

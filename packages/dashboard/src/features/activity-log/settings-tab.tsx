@@ -1,5 +1,5 @@
-import { lifetimePreviewSchema } from '@security-optimizer/contract/activity';
-import { LOG_LIFETIME_UNDO_SECONDS, WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity-limits';
+import { LOG_LIFETIME_UNDO_SECONDS, WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
+import { lifetimePreviewSchema } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
 import { ApiFailure } from '../../api/client.js';

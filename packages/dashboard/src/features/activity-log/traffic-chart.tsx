@@ -1,4 +1,4 @@
-import type { Traffic, TrafficBar } from '@security-optimizer/contract/activity';
+import type { Traffic, TrafficBar } from '@security-optimizer/contract/activity/schemas';
 import { type CSSProperties, type KeyboardEvent, type ReactNode, type RefObject, useId, useRef, useState } from 'react';
 import { useSiteZone } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';

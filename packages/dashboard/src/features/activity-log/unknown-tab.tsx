@@ -1,5 +1,5 @@
-import type { Traffic, TrafficBar, UnknownRow } from '@security-optimizer/contract/activity';
-import { toLogHref } from '@security-optimizer/contract/log-address';
+import { toLogHref } from '@security-optimizer/contract/activity/log-address';
+import type { Traffic, TrafficBar, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useSiteZone } from '../../api/options.js';

@@ -1,4 +1,4 @@
-import { type Attacker, type Attackers, attackersSchema } from '@security-optimizer/contract/attackers';
+import { type Attacker, type Attackers, attackersSchema } from '@security-optimizer/contract/activity/attackers';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import * as z from 'zod/mini';
 import { ApiFailure } from '../../api/client.js';

@@ -1,4 +1,4 @@
-import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/blocks';
+import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/activity/blocks';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { ApiCall, ApiFailure } from '../../api/client.js';

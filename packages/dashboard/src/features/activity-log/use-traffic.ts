@@ -1,4 +1,4 @@
-import { type Traffic, trafficSchema } from '@security-optimizer/contract/activity';
+import { type Traffic, trafficSchema } from '@security-optimizer/contract/activity/schemas';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import * as z from 'zod/mini';
 import { useServices } from '../../api/services.js';

@@ -1,4 +1,4 @@
-import type { CurrentBlock } from '@security-optimizer/contract/blocks';
+import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
 import { useSiteZone } from '../../api/options.js';
 import { useDateTexts } from '../../api/services.js';
 import { __ } from '../../i18n/translate.js';

@@ -1,5 +1,5 @@
-import type { Recipient } from '@security-optimizer/contract/activity';
-import { WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity-limits';
+import { WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
+import type { Recipient } from '@security-optimizer/contract/activity/schemas';
 import { type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { ignoreFailure, type KnownActivityOptions, keptDays } from '../../api/options.js';
 import { useServices } from '../../api/services.js';

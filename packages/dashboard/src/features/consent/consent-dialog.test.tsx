@@ -1,4 +1,4 @@
-import { technicalDataFields } from '@security-optimizer/contract/technical-data';
+import { technicalDataFields } from '@security-optimizer/contract/overview/technical-data';
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';

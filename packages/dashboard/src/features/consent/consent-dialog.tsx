@@ -1,5 +1,5 @@
-import { PROVIDER_NAMESPACE } from '@security-optimizer/contract/paths';
-import { technicalDataFields } from '@security-optimizer/contract/technical-data';
+import { PROVIDER_NAMESPACE } from '@security-optimizer/contract/endpoint';
+import { technicalDataFields } from '@security-optimizer/contract/overview/technical-data';
 import { type ReactNode, useId, useState } from 'react';
 import { FormDialog, useSave } from '../../forms/form-dialog.js';
 import { __, translate } from '../../i18n/translate.js';

@@ -1,5 +1,5 @@
-import type { AwayState } from '@security-optimizer/contract/login';
-import { WEEKDAYS, type Weekday } from '@security-optimizer/contract/login-limits';
+import { WEEKDAYS, type Weekday } from '@security-optimizer/contract/login/limits';
+import type { AwayState } from '@security-optimizer/contract/login/schemas';
 import { toDigit } from '@security-optimizer/contract/typed-text';
 import { useId, useRef, useState } from 'react';
 import { loginOptions } from '../../api/options.js';

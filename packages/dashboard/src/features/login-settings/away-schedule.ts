@@ -5,7 +5,7 @@ import {
   loginMessages,
   WEEKDAYS,
   type Weekday,
-} from '@security-optimizer/contract/login-limits';
+} from '@security-optimizer/contract/login/limits';
 import { messages } from '@security-optimizer/contract/messages';
 import { addMonths, countDays, toDayParts } from '../../i18n/calendar.js';
 import type { DateTexts } from '../../i18n/date-texts.js';

@@ -1,5 +1,4 @@
-import { ROW_ANIMATION_MS } from '@security-optimizer/contract/limits';
-import { LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login-limits';
+import { LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login/limits';
 import {
   type AddressRange,
   isEverybody,
@@ -19,6 +18,7 @@ import { classes } from '../../ui/dom.js';
 import { TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import { ErrorText, Note } from '../../ui/note.js';
+import { ROW_ANIMATION_MS } from '../../ui/timing.js';
 import { focusFirstError, type Messages, useFormErrors } from '../../ui/use-form-errors.js';
 import type { LoginDialogProps } from './login-options.js';
 

@@ -1,4 +1,3 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
 import {
   DISALLOWED_USERNAMES,
   isReservedLoginPath,
@@ -8,7 +7,8 @@ import {
   loginMessages,
   USERNAME_MAX,
   USERNAME_PATTERN,
-} from '@security-optimizer/contract/login-limits';
+} from '@security-optimizer/contract/login/limits';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import { dropUnseen, toPlainText } from '@security-optimizer/contract/typed-text';
 import { __, sprintf, translate, translateNamed } from '../../i18n/translate.js';

@@ -1,4 +1,4 @@
-import type { LoginAttempts } from '@security-optimizer/contract/login-limits';
+import type { LoginAttempts } from '@security-optimizer/contract/login/limits';
 import { weakenedNotice } from '../../api/notices.js';
 import { type Changes, type KnownLoginOptions, loginOptions, useChanges } from '../../api/options.js';
 import { useServices } from '../../api/services.js';

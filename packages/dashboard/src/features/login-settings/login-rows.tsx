@@ -1,5 +1,5 @@
-import { formatRole } from '@security-optimizer/contract/event-values';
-import type { AwayState, LoginOptions } from '@security-optimizer/contract/login';
+import { formatRole } from '@security-optimizer/contract/activity/event-values';
+import type { AwayState, LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { type ReactNode, useId, useRef } from 'react';
 import type { ChangeState, Changes, KnownLoginOptions } from '../../api/options.js';
 import { useDateTexts } from '../../api/services.js';

@@ -1,4 +1,4 @@
-import { toLogHref } from '@security-optimizer/contract/log-address';
+import { toLogHref } from '@security-optimizer/contract/activity/log-address';
 import { useState } from 'react';
 import { ignoreFailure, type KnownLoginOptions } from '../../api/options.js';
 import { useServices } from '../../api/services.js';

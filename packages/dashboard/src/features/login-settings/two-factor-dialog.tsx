@@ -1,5 +1,5 @@
-import { formatRole } from '@security-optimizer/contract/event-values';
-import type { LoginOptions } from '@security-optimizer/contract/login';
+import { formatRole } from '@security-optimizer/contract/activity/event-values';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { useState } from 'react';
 import { useServices } from '../../api/services.js';
 import { FormDialog, useSave } from '../../forms/form-dialog.js';

@@ -1,4 +1,4 @@
-import type { Job, JobKind } from '@security-optimizer/contract/post-hack';
+import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { useState } from 'react';
 import { useServices } from '../../api/services.js';
 import { SaveFailed, useSave } from '../../forms/form-dialog.js';

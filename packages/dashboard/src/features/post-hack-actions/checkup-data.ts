@@ -1,5 +1,5 @@
-import { eventSentence } from '@security-optimizer/contract/activity-kinds';
-import { type Checkup, type CheckupNote, checkupSchema } from '@security-optimizer/contract/checkup';
+import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
+import { type Checkup, type CheckupNote, checkupSchema } from '@security-optimizer/contract/post-hack/checkup';
 import * as z from 'zod/mini';
 import type { Config } from '../../api/config.js';
 import { type OptionsSource, useSiteZone } from '../../api/options.js';

@@ -4,7 +4,7 @@ import type {
   CheckupFinding,
   CheckupNote,
   CheckupResult,
-} from '@security-optimizer/contract/checkup';
+} from '@security-optimizer/contract/post-hack/checkup';
 import type { ReactNode } from 'react';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';

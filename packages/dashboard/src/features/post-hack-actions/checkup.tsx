@@ -1,5 +1,10 @@
-import { CHECKS, type CheckName, type Checkup, type CheckupResult } from '@security-optimizer/contract/checkup';
-import type { Job } from '@security-optimizer/contract/post-hack';
+import {
+  CHECKS,
+  type CheckName,
+  type Checkup,
+  type CheckupResult,
+} from '@security-optimizer/contract/post-hack/checkup';
+import type { Job } from '@security-optimizer/contract/post-hack/endpoints';
 import { useEffect, useState } from 'react';
 import { ApiFailure } from '../../api/client.js';
 import { undoNotice } from '../../api/notices.js';

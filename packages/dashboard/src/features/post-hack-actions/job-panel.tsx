@@ -1,4 +1,4 @@
-import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack';
+import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { useRef } from 'react';
 import { useSiteZone } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';

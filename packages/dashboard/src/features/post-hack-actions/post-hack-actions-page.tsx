@@ -1,4 +1,4 @@
-import type { Job, JobKind } from '@security-optimizer/contract/post-hack';
+import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { ignoreFailure } from '../../api/options.js';
 import { useServices } from '../../api/services.js';

@@ -1,4 +1,4 @@
-import { type Job, type JobKind, job, postHackSchema } from '@security-optimizer/contract/post-hack';
+import { type Job, type JobKind, job, postHackSchema } from '@security-optimizer/contract/post-hack/endpoints';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import * as z from 'zod/mini';
 import { ApiFailure } from '../../api/client.js';

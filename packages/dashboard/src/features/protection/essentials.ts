@@ -1,5 +1,5 @@
 import type { PageId } from '@security-optimizer/contract/pages';
-import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { useQuery } from '@tanstack/react-query';
 import {
   activityOptions,

@@ -1,4 +1,4 @@
-import type { LoginOptions } from '@security-optimizer/contract/login';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { type ReactNode, useId, useRef, useState } from 'react';
 import { useServices } from '../../api/services.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';

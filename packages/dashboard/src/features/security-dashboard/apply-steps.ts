@@ -1,5 +1,5 @@
-import type { LoginAttempts } from '@security-optimizer/contract/login-limits';
-import { type SiteSecurityToggle, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { LoginAttempts } from '@security-optimizer/contract/login/limits';
+import { type SiteSecurityToggle, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { useState } from 'react';
 import { type ApiCall, ApiFailure } from '../../api/client.js';

@@ -1,4 +1,4 @@
-import { toLogHref } from '@security-optimizer/contract/log-address';
+import { toLogHref } from '@security-optimizer/contract/activity/log-address';
 import { useServices } from '../../api/services.js';
 import { __ } from '../../i18n/translate.js';
 import { Section } from '../../ui/section.js';

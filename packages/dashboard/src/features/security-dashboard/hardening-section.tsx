@@ -1,4 +1,4 @@
-import type { HardeningItem } from '@security-optimizer/contract/overview';
+import type { HardeningItem } from '@security-optimizer/contract/overview/endpoints';
 import { pages } from '@security-optimizer/contract/pages';
 import { useState } from 'react';
 import type { KnownLoginOptions, KnownOptions } from '../../api/options.js';

@@ -1,6 +1,6 @@
-import type { LogView } from '@security-optimizer/contract/log-address';
-import { toLogHref } from '@security-optimizer/contract/log-address';
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import type { LogView } from '@security-optimizer/contract/activity/log-address';
+import { toLogHref } from '@security-optimizer/contract/activity/log-address';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { type RefObject, useEffect, useRef } from 'react';
 import { type OptionsState, type Toggle, useSiteZone, useToggles } from '../../api/options.js';
 import { useServices } from '../../api/services.js';

@@ -1,4 +1,4 @@
-import type { Notification } from '@security-optimizer/contract/overview';
+import type { Notification } from '@security-optimizer/contract/overview/endpoints';
 import { LoadFailed } from '../../forms/load-states.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import { IconTile } from '../../ui/icon.js';

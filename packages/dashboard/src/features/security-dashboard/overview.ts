@@ -8,7 +8,7 @@ import {
   protectionFactsSchema,
   type RateState,
   rateState,
-} from '@security-optimizer/contract/overview';
+} from '@security-optimizer/contract/overview/endpoints';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import * as z from 'zod/mini';
 import type { ApiFailure } from '../../api/client.js';

@@ -1,4 +1,4 @@
-import type { RateState } from '@security-optimizer/contract/overview';
+import type { RateState } from '@security-optimizer/contract/overview/endpoints';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useRef, useState } from 'react';
 import { ignoreFailure } from '../../api/options.js';

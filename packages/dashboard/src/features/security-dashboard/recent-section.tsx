@@ -1,4 +1,4 @@
-import { toLogHref } from '@security-optimizer/contract/log-address';
+import { toLogHref } from '@security-optimizer/contract/activity/log-address';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { ApiFailure } from '../../api/client.js';

@@ -1,10 +1,10 @@
-import { DEFAULT_LOGIN_ATTEMPTS } from '@security-optimizer/contract/login-limits';
+import { DEFAULT_LOGIN_ATTEMPTS } from '@security-optimizer/contract/login/limits';
 import {
   type EssentialField,
   type SecurityField,
   type SiteSecurityToggle,
   siteSecurityToggles,
-} from '@security-optimizer/contract/protections';
+} from '@security-optimizer/contract/settings/protections';
 import type { KnownLoginOptions, KnownOptions, StoredOptions } from '../../api/options.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { isCustomLoginUrl, selectedAttempts } from '../protection/essentials.js';

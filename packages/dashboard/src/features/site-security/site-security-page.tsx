@@ -1,5 +1,5 @@
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
-import { signedXmlRpcSchema } from '@security-optimizer/contract/settings';
+import { signedXmlRpcSchema } from '@security-optimizer/contract/settings/options';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type * as z from 'zod/mini';
 import {

@@ -1,4 +1,4 @@
-import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { form, type TypedRequest } from '../../http/request.js';
 import { type Attack, answered, answerTo, type Check, frontPage, refused, silentAbout } from '../attack.js';
 import { type Spelling, spelled, spellingsOf } from '../spellings.js';

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import type { UnknownRow } from '@security-optimizer/contract/activity';
+import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';

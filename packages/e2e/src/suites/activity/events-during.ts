@@ -1,4 +1,4 @@
-import type { RegisteredRow } from '@security-optimizer/contract/activity';
+import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { authorised, callApi, type Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RegisteredRow, Traffic, UnknownRow } from '@security-optimizer/contract/activity';
-import type { Attackers } from '@security-optimizer/contract/attackers';
-import type { LoginOptions } from '@security-optimizer/contract/login';
+import type { Attackers } from '@security-optimizer/contract/activity/attackers';
+import type { RegisteredRow, Traffic, UnknownRow } from '@security-optimizer/contract/activity/schemas';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { freePort } from '@security-optimizer/sandbox/process/port';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RegisteredRow } from '@security-optimizer/contract/activity';
+import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
+import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { beforeAll, expect, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
 import { ask } from '../../http/request.js';

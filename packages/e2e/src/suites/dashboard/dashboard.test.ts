@@ -1,4 +1,4 @@
-import { type SecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type SecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import type { Response } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ask, form } from '../../http/request.js';
 import { authorised, callApi, type Session } from '../../http/session.js';

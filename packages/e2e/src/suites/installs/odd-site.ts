@@ -1,4 +1,4 @@
-import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { type ApiAnswer, authorised, callApi, cookiesOf, type Session } from '../../http/session.js';

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BlockedRow, UnknownRow } from '@security-optimizer/contract/activity';
+import type { BlockedRow, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import type { Page } from 'playwright-core';
 import { answerConsent, logIn, type Session } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';

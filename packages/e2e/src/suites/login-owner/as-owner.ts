@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { LoginOptions } from '@security-optimizer/contract/login';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack';
+import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { expect } from 'vitest';
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, form } from '../../http/request.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/checkup';
+import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/post-hack/checkup';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Job } from '@security-optimizer/contract/post-hack';
+import type { Job } from '@security-optimizer/contract/post-hack/endpoints';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask } from '../../http/request.js';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { expect, it } from 'vitest';
 import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { clickSwitch } from '../../browser/site-security-page.js';

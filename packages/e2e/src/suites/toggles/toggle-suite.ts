@@ -1,4 +1,4 @@
-import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
+import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../../browser/chromium.js';

@@ -1,4 +1,4 @@
-import type { CurrentBlock } from '@security-optimizer/contract/blocks';
+import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
 import { toAddress, toClientKey } from '../../lib/address.js';
 import { parseRange } from '../../lib/address-set.js';
 import { parseVisitor, parseVisitorRange, toVisitorText } from '../../lib/carried-address.js';

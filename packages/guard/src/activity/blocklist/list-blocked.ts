@@ -1,5 +1,5 @@
-import type { BlockedRow } from '@security-optimizer/contract/activity';
-import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity-limits';
+import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity/limits';
+import type { BlockedRow } from '@security-optimizer/contract/activity/schemas';
 import type { Clock } from '../../lib/clock.js';
 import { toLocalTimestamp } from '../../lib/time-zone.js';
 import type { StoredAttempt } from '../../login/index.js';

@@ -1,4 +1,4 @@
-import type { visitorStatus as visitorStatusCall } from '@security-optimizer/contract/activity-endpoints';
+import type { visitorStatus as visitorStatusCall } from '@security-optimizer/contract/activity/endpoints';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { z } from 'zod';
 import { parseRange } from '../../lib/address-set.js';

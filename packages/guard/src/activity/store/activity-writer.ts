@@ -1,4 +1,4 @@
-import type { AttackGoal } from '@security-optimizer/contract/attackers';
+import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
 import { setBounded } from '../../lib/collections.js';
 import type { SiteId } from '../../site.js';
 import { cachePrepared, type Prepare, type SqliteDatabase, toSqliteFault } from '../../storage/sqlite.js';

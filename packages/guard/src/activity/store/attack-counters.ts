@@ -1,4 +1,4 @@
-import { type AttackGoal, attackGoals } from '@security-optimizer/contract/attackers';
+import { type AttackGoal, attackGoals } from '@security-optimizer/contract/activity/attackers';
 import { parseAddress, toClientKey } from '../../lib/address.js';
 import type { Prepare } from '../../storage/sqlite.js';
 import { AddressSketch } from './address-sketch.js';

@@ -1,4 +1,4 @@
-import { HUMAN } from '@security-optimizer/contract/activity';
+import { HUMAN } from '@security-optimizer/contract/activity/schemas';
 import { sql } from 'kysely';
 import type { SiteId } from '../../site.js';
 import type { ActivityStore, TopEntry, TrafficHour } from '../activity-store.js';

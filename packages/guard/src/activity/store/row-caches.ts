@@ -1,4 +1,4 @@
-import type { AttackGoal } from '@security-optimizer/contract/attackers';
+import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
 import { setBounded } from '../../lib/collections.js';
 import type { Prepare } from '../../storage/sqlite.js';
 import { visitorType } from '../visitor-type.js';

@@ -1,4 +1,4 @@
-import type { AttackGoal } from '@security-optimizer/contract/attackers';
+import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
 import { type Generated, type Kysely, type Migration, Migrator, sql } from 'kysely';
 
 /**

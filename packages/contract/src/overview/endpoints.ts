@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { endpoint } from './endpoint.js';
-import { flag } from './login.js';
-import { toggleValue } from './settings.js';
+import { endpoint } from '../endpoint.js';
+import { flag, toggleValue } from '../shapes.js';
 
 /** A problem that the owner must fix, found by a check; it disappears when it is fixed. */
 export const notification = z.object({

@@ -1,8 +1,8 @@
-import { DEFAULT_LOG_LIFETIME, LOG_LIFETIMES, WEEKLY_REPORT_MIN_DAYS } from './activity-limits.js';
-import { DEFAULT_LOGIN_ATTEMPTS, LOGIN_ATTEMPT_VALUES } from './login-limits.js';
+import { DEFAULT_LOG_LIFETIME, LOG_LIFETIMES, WEEKLY_REPORT_MIN_DAYS } from '../activity/limits.js';
+import { DEFAULT_LOGIN_ATTEMPTS, LOGIN_ATTEMPT_VALUES } from '../login/limits.js';
+import type { ServerText } from '../server-message.js';
+import { serverMessage } from '../server-messages.js';
 import { type EnforcedAt, siteSecurityToggles } from './protections.js';
-import type { ServerText } from './server-message.js';
-import { serverMessage } from './server-messages.js';
 
 /**
  * The catalogue of simple settings: switches and choices. An entry has everything the product needs to check the value,

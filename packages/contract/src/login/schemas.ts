@@ -1,11 +1,6 @@
 import * as z from 'zod/mini';
-import { LOGIN_ATTEMPT_VALUES, WEEKDAYS } from './login-limits.js';
-
-/** A switch in a response. */
-export const flag = z.literal([0, 1]);
-
-/** A user in a list. */
-export const userRef = z.object({ ID: z.int(), user_login: z.string() });
+import { flag, userRef } from '../shapes.js';
+import { LOGIN_ATTEMPT_VALUES, WEEKDAYS } from './limits.js';
 
 /**
  * A role of the site and whether its users need a second factor. `required`: always, not a choice. `name` is in the

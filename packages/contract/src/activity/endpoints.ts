@@ -1,4 +1,13 @@
 import * as z from 'zod/mini';
+import { endpoint } from '../endpoint.js';
+import { messages } from '../messages.js';
+import { choiceValue, settingEndpoints } from '../settings/endpoints.js';
+import { flag, toggleValue, wholeNumber } from '../shapes.js';
+import { toPlainAddress } from '../typed-text.js';
+import { activityAttackers, activityRequest } from './attackers.js';
+import { blockDurations, currentBlock, MAX_NOTE } from './blocks.js';
+import { sentFilters } from './filters.js';
+import { LOG_LIFETIMES } from './limits.js';
 import {
   blockedList,
   filterOption,
@@ -9,17 +18,7 @@ import {
   unknownList,
   visitorStatusSchema,
   visitPresets,
-} from './activity.js';
-import { sentFilters } from './activity-filters.js';
-import { LOG_LIFETIMES } from './activity-limits.js';
-import { activityAttackers, activityRequest } from './attackers.js';
-import { blockDurations, currentBlock, MAX_NOTE } from './blocks.js';
-import { endpoint } from './endpoint.js';
-import { flag } from './login.js';
-import { messages } from './messages.js';
-import { choiceValue, settingEndpoints } from './setting-endpoints.js';
-import { toggleValue, wholeNumber } from './settings.js';
-import { toPlainAddress } from './typed-text.js';
+} from './schemas.js';
 
 const page = wholeNumber(1, 1_000_000, 'Use a page number from 1.');
 

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { endpoint } from './endpoint.js';
-import { awayState, flag, loginUrlOption, twoFactorRole, usernamesData, userRef } from './login.js';
-import { WEEKDAYS } from './login-limits.js';
-import { messages } from './messages.js';
-import { settingEndpoints } from './setting-endpoints.js';
-import { toggleValue, wholeNumber } from './settings.js';
+import { endpoint } from '../endpoint.js';
+import { messages } from '../messages.js';
+import { settingEndpoints } from '../settings/endpoints.js';
+import { flag, toggleValue, userRef, wholeNumber } from '../shapes.js';
+import { WEEKDAYS } from './limits.js';
+import { awayState, loginUrlOption, twoFactorRole, usernamesData } from './schemas.js';
 
 /** Users and their new names: a list, or an object with numeric keys, as PHP writes a list with gaps. */
 const newName = z.object({

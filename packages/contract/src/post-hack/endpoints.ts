@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { endpoint } from './endpoint.js';
-import { toggleValue } from './settings.js';
+import { endpoint } from '../endpoint.js';
+import { toggleValue } from '../shapes.js';
 
 /** The three actions, in the order of the page. */
 export const JOB_KINDS = ['reinstall-plugins', 'force-password-reset', 'log-out-users'] as const;

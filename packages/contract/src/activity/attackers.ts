@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
+import { endpoint } from '../endpoint.js';
+import { messages } from '../messages.js';
+import { flag, toggleValue, wholeNumber } from '../shapes.js';
 import { currentBlock } from './blocks.js';
-import { endpoint } from './endpoint.js';
-import { flag } from './login.js';
-import { messages } from './messages.js';
-import { toggleValue, wholeNumber } from './settings.js';
 
 /**
  * What an attacker is after, as the panel "Who is attacking" groups refused requests and failed logins. The order is

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { visitPresets } from './activity.js';
-import { messages } from './messages.js';
-import { toggleValue } from './settings.js';
+import { messages } from '../messages.js';
+import { toggleValue } from '../shapes.js';
+import { visitPresets } from './schemas.js';
 
 /** An endpoint that responds with a file. Errors use the envelope, as everywhere. */
 export interface Download<Request extends z.ZodMiniType = z.ZodMiniType, Name extends string = string> {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { type Endpoint, endpoint } from './endpoint.js';
-import { flag } from './login.js';
-import { toggleValue } from './settings.js';
+import { type Endpoint, endpoint } from '../endpoint.js';
+import { flag, toggleValue } from '../shapes.js';
 import {
   type Choice,
   type SettingGroup,

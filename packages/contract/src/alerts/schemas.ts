@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { flag } from './login.js';
+import { flag } from '../shapes.js';
 
 /** What a recipient can be told at once, in the order of the page. */
 export const ALERT_KINDS = [

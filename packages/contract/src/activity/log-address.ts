@@ -1,4 +1,4 @@
-import { pages } from './pages.js';
+import { pages } from '../pages.js';
 
 /**
  * The Activity Log's view as query parameters of its page in wp-admin, so that reload, Back, a copied link, the numbers of

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { activityKinds, type EventValues, eventSentence } from './activity-kinds.js';
+import { englishMessages, type ServerMessage } from '../server-message.js';
+import { serverMessage } from '../server-messages.js';
+import { activityKinds, type EventValues, eventSentence } from './event-kinds.js';
 import { toEventValue, toShortList } from './event-values.js';
-import { englishMessages, type ServerMessage } from './server-message.js';
-import { serverMessage } from './server-messages.js';
 
 const words = { kind: '', object: '', objectType: '', before: null, after: null };
 

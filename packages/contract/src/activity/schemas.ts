@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { flag } from '../shapes.js';
 import { currentBlock } from './blocks.js';
-import { flag } from './login.js';
 
 /** A choice of a filter. */
 export const filterOption = z.object({ label: z.string(), value: z.union([z.string(), z.number()]) });

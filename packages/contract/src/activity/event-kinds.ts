@@ -1,5 +1,5 @@
+import { englishMessages, isServerMessage, type MessageLanguage, type ServerText } from '../server-message.js';
 import { type EventLanguage, formatEventValue } from './event-values.js';
-import { englishMessages, isServerMessage, type MessageLanguage, type ServerText } from './server-message.js';
 
 /**
  * The catalogue of activities of registered users. An entry has everything the product needs to name an event in a

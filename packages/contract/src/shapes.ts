@@ -1,7 +1,11 @@
 import * as z from 'zod/mini';
-import { flag } from './login.js';
-import { type SecurityField, siteSecurityToggles } from './protections.js';
 import { toPlainText } from './typed-text.js';
+
+/** A switch in a response. */
+export const flag = z.literal([0, 1]);
+
+/** A user in a list. */
+export const userRef = z.object({ ID: z.int(), user_login: z.string() });
 
 /** A toggle in a request body. Accepts 0, 1, "0", "1", true and false; parsed to 0 or 1. */
 export const toggleValue = z.pipe(
@@ -20,18 +24,3 @@ export function wholeNumber(least: number, most: number, error: string) {
     z.number().check(z.int(error), z.minimum(least, error), z.maximum(most, error)),
   );
 }
-
-/** The seven options in a response: 0 or 1. */
-export const securityOptionsSchema = z.strictObject(
-  Object.fromEntries(siteSecurityToggles.map((toggle) => [toggle.field, flag])) as Record<SecurityField, typeof flag>,
-);
-
-/** Whether requests signed by plugins are allowed while XML-RPC is off, and the active plugins that need that. */
-export const signedXmlRpcSchema = z.object({
-  signed_xml_rpc: flag,
-  plugins: z.array(z.object({ id: z.string(), name: z.string() })),
-});
-
-/** Pages whose options can be fetched. */
-export const optionsPage = z.enum(['security', 'login', 'activity'], { error: 'Use security, login or activity.' });
-export type OptionsPage = z.infer<typeof optionsPage>;

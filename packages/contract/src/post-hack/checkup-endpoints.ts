@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { endpoint } from '../endpoint.js';
+import { settingEndpoints } from '../settings/endpoints.js';
+import { toggleValue } from '../shapes.js';
 import { checkupSchema } from './checkup.js';
-import { endpoint } from './endpoint.js';
-import { settingEndpoints } from './setting-endpoints.js';
-import { toggleValue } from './settings.js';
 
 /** Endpoints of the checkup. */
 export const checkupEndpoints = [

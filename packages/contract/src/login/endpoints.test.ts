@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { disableAdminUsername, resetUserTwoFactor } from './login-endpoints.js';
-import { settingEndpoints } from './setting-endpoints.js';
+import { settingEndpoints } from '../settings/endpoints.js';
+import { disableAdminUsername, resetUserTwoFactor } from './endpoints.js';
 
 const limitLoginAttempts = settingEndpoints('login').find(({ name }) => name === 'update:login_attempts') as ReturnType<
   typeof settingEndpoints<'login'>
 >[number];
 
-import { DISALLOWED_USERNAMES, loginMessages } from './login-limits.js';
+import { DISALLOWED_USERNAMES, loginMessages } from './limits.js';
 
 test.each([
   [0, 0],

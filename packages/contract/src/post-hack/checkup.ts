@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { eventValues } from './activity.js';
-import { flag } from './login.js';
+import { eventValues } from '../activity/schemas.js';
+import { flag } from '../shapes.js';
 
 /** The checks of a checkup, in the order of the page. */
 export const CHECKS = ['core', 'administrators', 'uploads', 'plugins'] as const;

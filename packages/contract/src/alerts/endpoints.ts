@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
-import { ALERT_KINDS, ALERTS_PER_HOUR, alertsSchema, WEBHOOK_URL_MAX } from './alerts.js';
-import { endpoint } from './endpoint.js';
-import { flag } from './login.js';
-import { messages } from './messages.js';
-import { toggleValue, wholeNumber } from './settings.js';
-import { dropUnseen, toPlainText } from './typed-text.js';
+import { endpoint } from '../endpoint.js';
+import { messages } from '../messages.js';
+import { flag, toggleValue, wholeNumber } from '../shapes.js';
+import { dropUnseen, toPlainText } from '../typed-text.js';
+import { ALERT_KINDS, ALERTS_PER_HOUR, alertsSchema, WEBHOOK_URL_MAX } from './schemas.js';
 
 const url = z
   .string({ error: messages.required })
