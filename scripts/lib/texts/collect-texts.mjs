@@ -12,7 +12,7 @@ import { readMessageCodes } from './message-codes.mjs';
 const NOT_FOR_PEOPLE = [
   'A call of the API failed.',
   'A call of the API failed; further ones that fail like this one are not logged.',
-  'The API can’t be made; the gate itself goes on.',
+  'The API can’t be made; the gateway itself goes on.',
   'Pinterestbot',
   'YandexBot',
   'EBADNAME',
@@ -48,7 +48,7 @@ const SOURCES = [
   {
     folder: 'packages/contract/src',
     files:
-      /\/(?:protections|simple-settings|pages|activity-kinds|event-values|server-message|messages|login-limits|errors|event-sentence|rule-reasons|technical-data|post-hack-\w+)\.ts$/,
+      /\/src\/(?:settings\/(?:protections|simple-settings)|activity\/(?:event-kinds|event-values|rule-reasons)|login\/limits|overview\/technical-data|pages|server-message|messages|errors)\.ts$/,
     how: 'sentences',
   },
   // Texts that guard's own pages and mails translate, in any file.
