@@ -1,5 +1,5 @@
 import { __ } from '../i18n/translate.js';
-import { NOTICE_EXIT_MS } from '../ui/timing.js';
+import { NOTICE_EXIT_MS } from '../ui/times.js';
 
 export type NoticeType = 'success' | 'error' | 'warning' | 'info';
 

@@ -9,7 +9,7 @@ import {
 } from 'react';
 import { useServices } from '../api/services.js';
 import { __ } from '../i18n/translate.js';
-import { LOADER_DELAY_MS } from '../ui/timing.js';
+import { LOADER_DELAY_MS } from '../ui/times.js';
 
 /** Whether an outer loader is visible. */
 const ParentLoader = createContext(false);

@@ -16,7 +16,7 @@ import { Button } from '../ui/button.js';
 import { classes } from '../ui/dom.js';
 import { Icon } from '../ui/icon.js';
 import { ServerText } from '../ui/server-text.js';
-import { NOTICE_LIFE_MS } from '../ui/timing.js';
+import { NOTICE_LIFE_MS } from '../ui/times.js';
 import { useModalOpen } from '../ui/use-modal.js';
 import { PHONE_MAX_WIDTH } from '../ui/widths.js';
 

@@ -13,21 +13,33 @@ export function beforePaint(run: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
+/** How long the removal of the focused element is waited for, and how often it is looked for, in milliseconds. */
+const REMOVAL_MS = 1000;
+const LOOK_MS = 50;
+
 /**
- * Moves the focus after its element was removed; keyboard and screen reader users would start again at the top of the
- * page. Does nothing while another element has the focus.
+ * Moves the focus once the element that has it now is removed; keyboard and screen reader users would start again at the
+ * top of the page. React removes it at a time of its own choice, so this waits up to a second. Does nothing when another
+ * element takes the focus, or the element stays.
  *
  * @param find finds the element to focus, once the page is drawn
  */
 export function restoreFocus(find: () => Element | null | undefined): void {
-  setTimeout(() => {
-    if (document.activeElement !== null && document.activeElement !== document.body) return;
+  const focused = document.activeElement;
+  const end = Date.now() + REMOVAL_MS;
+  function look(): void {
+    const { activeElement } = document;
+    if (activeElement !== null && activeElement !== document.body) {
+      if (activeElement === focused && Date.now() < end) setTimeout(look, LOOK_MS);
+      return;
+    }
     const element = find();
     if (!(element instanceof HTMLElement) || !document.body.contains(element)) return;
     // A heading is focusable only with a tabindex.
     if (/^H\d$/.test(element.tagName)) element.tabIndex = -1;
     element.focus();
-  });
+  }
+  setTimeout(look);
 }
 
 /**

@@ -14,3 +14,13 @@ export const PRESS_MS = 200;
 export const TOOLTIP_DELAY_MS = 1000;
 /** Number of rows of a table placeholder. */
 export const SKELETON_ROWS = 5;
+/** A message with `autoClose` closes after this time, in milliseconds. */
+export const NOTICE_LIFE_MS = 7000;
+/** Exit animation of a message, in milliseconds. */
+export const NOTICE_EXIT_MS = 500;
+/** The loader appears after a request has run for this time, in milliseconds. */
+export const LOADER_DELAY_MS = 1000;
+/** Animation of an added or removed row, in milliseconds. */
+export const ROW_ANIMATION_MS = 500;
+/** Closing animation of the filter panel, in milliseconds. */
+export const FILTER_CLOSE_MS = 400;

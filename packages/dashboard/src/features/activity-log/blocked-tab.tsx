@@ -16,7 +16,7 @@ import { Field, TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import { EmptyState, ErrorText } from '../../ui/note.js';
 import { Table, TableCell, TableRow } from '../../ui/table.js';
-import { ROW_ANIMATION_MS } from '../../ui/timing.js';
+import { ROW_ANIMATION_MS } from '../../ui/times.js';
 import { Tip } from '../../ui/tip.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { NO_FILTERS } from './applied-filters.js';

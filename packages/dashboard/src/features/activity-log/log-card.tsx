@@ -15,7 +15,7 @@ import { Lazy } from '../../ui/lazy.js';
 import { MenuButton, type MenuItem, useExitAnimation } from '../../ui/menu-button.js';
 import { EmptyState, ErrorText } from '../../ui/note.js';
 import { TableSkeleton } from '../../ui/table.js';
-import { FILTER_CLOSE_MS } from '../../ui/timing.js';
+import { FILTER_CLOSE_MS } from '../../ui/times.js';
 import {
   type AppliedFilters,
   type FilterChoice,

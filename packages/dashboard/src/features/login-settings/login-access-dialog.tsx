@@ -18,7 +18,7 @@ import { classes } from '../../ui/dom.js';
 import { TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import { ErrorText, Note } from '../../ui/note.js';
-import { ROW_ANIMATION_MS } from '../../ui/timing.js';
+import { ROW_ANIMATION_MS } from '../../ui/times.js';
 import { focusFirstError, type Messages, useFormErrors } from '../../ui/use-form-errors.js';
 import type { LoginDialogProps } from './login-options.js';
 
