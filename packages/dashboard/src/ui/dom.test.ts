@@ -10,7 +10,7 @@ afterEach(() => {
 function page() {
   vi.useFakeTimers();
   document.body.innerHTML = '<h2>Next steps</h2><button>Save</button><button>Other</button>';
-  const [save, other] = Array.from(document.querySelectorAll('button')) as [HTMLElement, HTMLElement];
+  const [save, other] = Array.from(document.querySelectorAll('button')) as HTMLElement[] as [HTMLElement, HTMLElement];
   const heading = document.querySelector('h2') as HTMLElement;
   save.focus();
   return { save, other, heading };
