@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['src/**/*.test.ts'],
     // The system tests start whole servers: one file after the other keeps their times honest on small machines.
     fileParallelism: false,
     // Limits end what hangs; on a busy machine the start of a server may take long.

@@ -27,9 +27,9 @@ export async function startForDevelopment({ logFile, ...site }) {
     { addExampleContent, startExampleProvider },
   ] = await Promise.all([
     import('@security-optimizer/guard/embedded'),
-    import('@security-optimizer/sandbox/process/service'),
-    import('@security-optimizer/sandbox/process/port'),
-    import('@security-optimizer/sandbox/process/port'),
+    import('@security-optimizer/sandbox/lib/service'),
+    import('@security-optimizer/sandbox/lib/ports'),
+    import('@security-optimizer/sandbox/lib/ports'),
     import('../../packages/dashboard/build/dev-server.mjs'),
     import('@security-optimizer/sandbox/start/example-provider'),
   ]);

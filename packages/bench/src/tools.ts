@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { productionStackProblem } from '@security-optimizer/sandbox/production-stack';
+import { productionStackProblem } from '@security-optimizer/sandbox/stacks/production';
 
 const PACKAGES = 'wrk nginx-light php-fpm php-cli php-mysql php-xml php-mbstring mariadb-server'.split(' ');
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { type Priority, priorityCommand } from './processes.js';
 
 const run = promisify(execFile);

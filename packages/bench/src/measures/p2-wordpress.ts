@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
 import { pairedRequests } from '../load/alternate.js';
 import { median, medianOfPairs, percentile } from '../load/statistics.js';
 import type { Bench } from '../measure.js';

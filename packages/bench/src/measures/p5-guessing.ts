@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { attach } from '@security-optimizer/guard/testing';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
 import { median, percentile } from '../load/statistics.js';
 import { type OwnerAtWork, ownerAtWork } from '../load/wp-admin.js';
 import { guess } from '../load/wrk.js';

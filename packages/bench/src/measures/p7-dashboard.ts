@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { attach } from '@security-optimizer/guard/testing';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
 import { alternate } from '../load/alternate.js';
 import { dashboardPages, startOwner } from '../load/owner.js';
 import { median } from '../load/statistics.js';

@@ -9,8 +9,8 @@ import {
   silentLogger,
   sqlSettingsStore,
 } from '@security-optimizer/guard/testing';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { startService } from '@security-optimizer/sandbox/lib/service';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { startService } from '@security-optimizer/sandbox/lib/service';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import type { Bench } from '../measure.js';
 
 /** A server that takes part, with its process. */

@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attach, CONFIG_FILE, openGuardDatabase, secretFile, silentLogger } from '@security-optimizer/guard/testing';
-import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
+import { startProductionStack } from '@security-optimizer/sandbox/stacks/production';
 import { startChaosUpstream } from './upstream.js';
 
 /** A guard with something behind it, ready for chaos. */

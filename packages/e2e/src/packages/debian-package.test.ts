@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DebianTree, fetchDebian, layOutDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';

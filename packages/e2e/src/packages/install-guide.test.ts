@@ -13,13 +13,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import {
   type ProductionStack,
   productionStackProblem,
   startProductionStack,
-} from '@security-optimizer/sandbox/production-stack';
+} from '@security-optimizer/sandbox/stacks/production';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
 import { frontConfig, serverBefore } from '../suites/installs/front-nginx.js';

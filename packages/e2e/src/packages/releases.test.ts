@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlite } from '@security-optimizer/guard/testing';
-import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
 import { readGuide, replaceAll } from '../suites/installs/guide.js';

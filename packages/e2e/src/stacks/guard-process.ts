@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readRecord, stillRuns } from '@security-optimizer/sandbox/process/lock';
-import { answersHttp } from '@security-optimizer/sandbox/process/port';
-import { endLeftOver, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp } from '@security-optimizer/sandbox/lib/ports';
+import { readRecord, stillRuns } from '@security-optimizer/sandbox/lib/process-record';
+import { endLeftOver, startService } from '@security-optimizer/sandbox/lib/service';
 import type { Stack } from './stack.js';
 import { until } from './until.js';
 

@@ -1,10 +1,10 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import { systemPhpRunner } from '@security-optimizer/sandbox/php/native';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { withSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { policyPushed, startGuard, stopGuard } from './guard-process.js';

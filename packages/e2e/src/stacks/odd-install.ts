@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
 import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
-import { freePort } from '@security-optimizer/sandbox/process/port';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
 import { policyPushed, securityOptimizer, startGuard, stopGuard } from './guard-process.js';

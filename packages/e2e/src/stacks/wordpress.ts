@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { answersHttp } from '@security-optimizer/sandbox/lib/ports';
+import { endLeftOver, startService } from '@security-optimizer/sandbox/lib/service';
 import { phpScriptArgs, phpSettingArgs, phpSettings } from '@security-optimizer/sandbox/php/native';
-import { answersHttp } from '@security-optimizer/sandbox/process/port';
-import { endLeftOver, startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { phpDir } from '@security-optimizer/sandbox/wordpress/install';
 import type { Stack } from './stack.js';
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { answersHttp, freePort } from '../process/port.js';
-import { type Service, startService } from '../process/service.js';
+import { answersHttp, freePort } from '../lib/ports.js';
+import { type Service, startService } from '../lib/service.js';
 import { phpDir, type RunPhp } from '../wordpress/install.js';
 
 const run = promisify(execFile);

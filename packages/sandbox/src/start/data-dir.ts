@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeRecord, tryLock } from '../process/lock.js';
-import { endLeftOver } from '../process/service.js';
+import { removeRecord, tryLock } from '../lib/process-record.js';
+import { endLeftOver } from '../lib/service.js';
 
 const marker = '.security-optimizer-sandbox';
 

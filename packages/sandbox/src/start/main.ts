@@ -1,12 +1,12 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AttachOptions, attach, createLogger, loadConfig, startGuard } from '@security-optimizer/guard/embedded';
-import { type RunningWordPress, startEmbeddedWordPress } from '../embedded-wordpress.js';
-import { repositoryDir } from '../fetch/cache.js';
-import { type FetchWordPressOptions, fetchCurrentWordPress } from '../fetch/wordpress.js';
-import { currentWordPressVersion } from '../fetch/wordpress-versions.js';
-import { portIsFree } from '../process/port.js';
+import { repositoryDir } from '../lib/cache-dir.js';
+import { portIsFree } from '../lib/ports.js';
+import { type RunningWordPress, startEmbeddedWordPress } from '../stacks/embedded.js';
+import { type FetchWordPressOptions, fetchCurrentWordPress } from '../wordpress/download.js';
 import { findInstalledRelease } from '../wordpress/lay-out.js';
+import { currentWordPressVersion } from '../wordpress/versions.js';
 import { lockDataDir } from './data-dir.js';
 import { addExampleContent, startExampleProvider } from './example-provider.js';
 import { readOptions, type StartOptions, UsageError, usage } from './options.js';

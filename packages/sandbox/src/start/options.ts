@@ -6,7 +6,7 @@ import {
   defaultWordPressVersion,
   packagedVersions,
   wordpressSource,
-} from '../fetch/wordpress-versions.js';
+} from '../wordpress/versions.js';
 
 export interface StartOptions {
   readonly host: string;

@@ -1,8 +1,8 @@
 import { constants, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FetchedWordPress, fetchWordPress } from '../fetch/wordpress.js';
-import { wordpressSource } from '../fetch/wordpress-versions.js';
 import { configFile, type DatabaseSettings, withSiteUrl } from './config-file.js';
+import { type FetchedWordPress, fetchWordPress } from './download.js';
+import { wordpressSource } from './versions.js';
 
 export interface LayOutOptions {
   readonly dir: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RegisteredRow, Traffic, UnknownRow } from '@security-optimizer/contract/activity';
 import type { Attackers } from '@security-optimizer/contract/attackers';
 import type { LoginOptions } from '@security-optimizer/contract/login';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask, type TypedRequest } from '../../http/request.js';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import { type RawAnswer, sendRaw } from '../../http/raw.js';
 import { bytesOf, type TypedRequest } from '../../http/request.js';
 import { projectDir, replaceAll } from './guide.js';

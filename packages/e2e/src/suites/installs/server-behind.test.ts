@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
 import { askUpstream, bytesOf } from '../../http/request.js';

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
+import type { Service } from '@security-optimizer/sandbox/lib/service';
 import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import type { Service } from '@security-optimizer/sandbox/process/service';
 import { configFile } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';

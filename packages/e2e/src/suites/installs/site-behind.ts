@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import { systemPhpRunner } from '@security-optimizer/sandbox/php/native';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
 import { withSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import type { RawAnswer } from '../../http/raw.js';

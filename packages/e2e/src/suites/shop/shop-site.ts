@@ -2,11 +2,11 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, wr
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
-import { DownloadError } from '@security-optimizer/sandbox/fetch/download';
-import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/fetch/plugin';
-import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpress';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import { startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import { DownloadError } from '@security-optimizer/sandbox/lib/download';
+import { freePort } from '@security-optimizer/sandbox/lib/ports';
+import { startProductionStack } from '@security-optimizer/sandbox/stacks/production';
+import { fetchCurrentWordPress } from '@security-optimizer/sandbox/wordpress/download';
+import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/wordpress/plugin';
 import { describe, inject } from 'vitest';
 import { policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { writeConfiguration } from '../../stacks/odd-install.js';

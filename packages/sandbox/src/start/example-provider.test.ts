@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { addExampleContent, startExampleProvider } from '../src/start/example-provider.js';
+import { addExampleContent, startExampleProvider } from './example-provider.js';
 
 function folders(config: object) {
   const dir = mkdtempSync(join(tmpdir(), 'example-'));

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Checksum, createProgress, DownloadError, download } from '../src/fetch/download.js';
+import { type Checksum, createProgress, DownloadError, download } from './download.js';
 
 const content = randomBytes(3_000_000);
 const checksum: Checksum = {

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { defaultCacheDir } from './fetch/cache.js';
-import { nativePhpProblem, startNativePhp, systemPhpRunner } from './php/native.js';
-import { startWasmPhp, wasmPhpRunner } from './php/wasm/wasm.js';
-import { installWordPress } from './wordpress/install.js';
-import { layOutWordPress } from './wordpress/lay-out.js';
+import { defaultCacheDir } from '../lib/cache-dir.js';
+import { nativePhpProblem, startNativePhp, systemPhpRunner } from '../php/native.js';
+import { startWasmPhp, wasmPhpRunner } from '../php/wasm.js';
+import { installWordPress } from '../wordpress/install.js';
+import { layOutWordPress } from '../wordpress/lay-out.js';
 
 export interface EmbeddedWordPressOptions {
   /** Folder for everything this WordPress keeps: files, database, logs, the owner's login. */

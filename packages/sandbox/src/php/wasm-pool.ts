@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { PhpRun, WorkerMessage, WorkerSetup } from './messages.js';
+import type { PhpRun, WorkerMessage, WorkerSetup } from './wasm-messages.js';
 
 export type PhpResult = Extract<WorkerMessage, { kind: 'done' }>;
 
@@ -94,7 +94,7 @@ export function createPhpPool(setup: WorkerSetup, size: number): PhpPool {
 }
 
 function startWorker(setup: WorkerSetup): Worker {
-  const file = fileURLToPath(new URL('./php-worker.js', import.meta.url));
+  const file = fileURLToPath(new URL('./wasm-worker.js', import.meta.url));
   const child = fork(file, [], { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ready = exchange(child, setup).then(() => {});
   // The user of the worker awaits this too; without a handler an early end would count as unhandled.

@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { systemPhpRunner } from './php/native.js';
-import type { Service } from './process/service.js';
-import { findPrograms } from './production/find-programs.js';
-import { startMariaDb } from './production/mariadb.js';
-import { type NginxSetup, startNginx } from './production/nginx.js';
-import { startPhpFpm } from './production/php-fpm.js';
-import { installWordPress } from './wordpress/install.js';
-import { layOutWordPress } from './wordpress/lay-out.js';
+import type { Service } from '../lib/service.js';
+import { systemPhpRunner } from '../php/native.js';
+import { installWordPress } from '../wordpress/install.js';
+import { layOutWordPress } from '../wordpress/lay-out.js';
+import { startMariaDb } from './mariadb.js';
+import { type NginxSetup, startNginx } from './nginx.js';
+import { startPhpFpm } from './php-fpm.js';
+import { findPrograms } from './programs.js';
 
 export interface ProductionStackOptions {
   /** Folder for everything: WordPress, database, configuration, sockets, logs. Its path takes at most 80 letters. */

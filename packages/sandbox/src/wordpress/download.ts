@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { withLock } from '../process/lock.js';
-import { defaultCacheDir, isKept, keepFolder } from './cache.js';
-import { createProgress, DownloadError, download, releaseChecksum } from './download.js';
+import { defaultCacheDir, isKept, keepFolder } from '../lib/cache-dir.js';
+import { createProgress, DownloadError, download, releaseChecksum } from '../lib/download.js';
+import { withLock } from '../lib/process-record.js';
 import { findArchive, mergeBuild, mergeRelease, unpackArchive, unpackTarball } from './unpack.js';
 import {
   buildsPackage,
@@ -11,7 +11,7 @@ import {
   packagedVersions,
   type WordPressSource,
   wordpressSource,
-} from './wordpress-versions.js';
+} from './versions.js';
 
 export interface FetchWordPressOptions {
   /** A name in the npm package (`6.5`, `beta`) or a release of wordpress.org (`6.7.1`). */

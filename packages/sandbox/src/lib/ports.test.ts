@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { freePort, portIsFree } from '../src/process/port.js';
+import { freePort, portIsFree } from './ports.js';
 
 it('finds a port that can be listened on, and that no outgoing connection is given meanwhile', async () => {
   const port = await freePort();

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Service, startService } from '../process/service.js';
+import { type Service, startService } from '../lib/service.js';
 import type { DatabaseSettings } from '../wordpress/config-file.js';
-import type { Programs } from './find-programs.js';
+import type { Programs } from './programs.js';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Service, startService } from '../lib/service.js';
 import { phpSettings } from '../php/native.js';
-import { type Service, startService } from '../process/service.js';
 
 export interface PhpFpmOptions {
   /** Folder with `run`, `logs` and `tmp`. */

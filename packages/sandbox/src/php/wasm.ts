@@ -3,13 +3,13 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { withLock } from '../../process/lock.js';
-import { answersHttp, freePort } from '../../process/port.js';
-import { type Service, startService } from '../../process/service.js';
-import { phpDir, type RunPhp } from '../../wordpress/install.js';
-import { phpSettings } from '../native.js';
-import type { WorkerSetup } from './messages.js';
-import { createPhpPool } from './php-pool.js';
+import { answersHttp, freePort } from '../lib/ports.js';
+import { withLock } from '../lib/process-record.js';
+import { type Service, startService } from '../lib/service.js';
+import { phpDir, type RunPhp } from '../wordpress/install.js';
+import { phpSettings } from './native.js';
+import type { WorkerSetup } from './wasm-messages.js';
+import { createPhpPool } from './wasm-pool.js';
 
 export interface WasmPhpOptions {
   readonly dataDir: string;
@@ -46,7 +46,7 @@ export async function startWasmPhp(
   const service = await startService({
     name: 'PHP in WebAssembly',
     command: process.execPath,
-    args: [fileURLToPath(new URL('./server.js', import.meta.url)), settings],
+    args: [fileURLToPath(new URL('./wasm-server.js', import.meta.url)), settings],
     pidFile: join(options.dataDir, 'run/php.json'),
     logFile: join(options.dataDir, 'logs/php-server.log'),
     ready: () => answersHttp(`${upstream}/wp-includes/css/buttons.min.css`),
@@ -73,7 +73,7 @@ async function workerSetup(options: WasmPhpOptions, sapi: WorkerSetup['sapi']): 
 }
 
 const run = promisify(execFile);
-const packageDir = fileURLToPath(new URL('../../../php-wasm', import.meta.url));
+const packageDir = fileURLToPath(new URL('../../php-wasm', import.meta.url));
 
 /**
  * Installs PHP in WebAssembly into the cache folder on first use (100 MB, pinned by a lock file with checksums) and

@@ -3,14 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { readRecord } from '@security-optimizer/sandbox/process/lock';
+import { readRecord } from '@security-optimizer/sandbox/lib/process-record';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ask } from './addresses.js';
-import { leftOf, membersOf, watchdogOf } from './process-table.js';
-import { readCommandLine } from './read-command-line.js';
+import { ask } from '../../test/support/addresses.js';
+import { leftOf, membersOf, readCommandLine, watchdogOf } from '../../test/support/process-table.js';
 
-const program = fileURLToPath(new URL('../dist/start.js', import.meta.url));
+const main = new URL('../../dist/start/main.js', import.meta.url);
+const program = `import { start } from '${main}'; process.exit(await start(process.argv.slice(1)));`;
 
 let dir: string;
 let children: ChildProcess[];
@@ -32,7 +31,8 @@ function exit(child: ChildProcess): Promise<number | null> {
 }
 
 function launch(...args: string[]) {
-  const child = spawn(process.execPath, [program, '--data-dir', dir, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const node = ['--input-type=module', '--eval', program, '--', '--data-dir', dir, ...args];
+  const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (data) => (output.stdout += data));

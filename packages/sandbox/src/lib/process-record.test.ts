@@ -4,10 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { stillRuns, toRecord } from '@security-optimizer/sandbox/process/lock';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { withLock } from '../src/process/lock.js';
-import { readCommandLine } from './read-command-line.js';
+import { readCommandLine } from '../../test/support/process-table.js';
+import { stillRuns, toRecord, withLock } from './process-record.js';
 
 it('lets work of the same process wait for each other, too', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lock-'));

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import send from '@fastify/send';
-import type { WorkerSetup } from './messages.js';
-import { createPhpPool, type PhpPool, type PhpResult } from './php-pool.js';
 import { resolveTarget, type Target } from './resolve-path.js';
+import type { WorkerSetup } from './wasm-messages.js';
+import { createPhpPool, type PhpPool, type PhpResult } from './wasm-pool.js';
 
 /** The web server in front of PHP in WebAssembly; it sends static files itself. */
 export interface WasmServerSettings {

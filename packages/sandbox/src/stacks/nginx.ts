@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answersHttp, freePort } from '../process/port.js';
-import { type Service, startService } from '../process/service.js';
+import { answersHttp, freePort } from '../lib/ports.js';
+import { type Service, startService } from '../lib/service.js';
 
 /**
  * How nginx is set up beyond what WordPress needs. `defaults`: not at all, so an answer's head may take one page of

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { configFile, withSiteUrl } from '../src/wordpress/config-file.js';
-import { newOwner } from '../src/wordpress/install.js';
+import { configFile, withSiteUrl } from './config-file.js';
+import { newOwner } from './install.js';
 
 const sqlite = { kind: 'sqlite', dir: "/srv/o'neil\\data", file: '.ht.sqlite' } as const;
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { withLock } from '../process/lock.js';
-import { defaultCacheDir, isKept, keepFolder } from './cache.js';
-import { DownloadError } from './download.js';
+import { defaultCacheDir, isKept, keepFolder } from '../lib/cache-dir.js';
+import { DownloadError } from '../lib/download.js';
+import { withLock } from '../lib/process-record.js';
 import { findArchive, mergeRelease, unpackArchive } from './unpack.js';
 
 export interface FetchPluginOptions {

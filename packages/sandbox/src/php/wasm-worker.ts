@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { PhpRun, WorkerMessage, WorkerSetup } from './messages.js';
+import type { PhpRun, WorkerMessage, WorkerSetup } from './wasm-messages.js';
 
 /** The parts of @php-wasm that are used here; the packages are installed on first use only, so they bring no types. */
 interface Php {

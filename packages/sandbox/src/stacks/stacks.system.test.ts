@@ -1,13 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
+import { readRecord } from '@security-optimizer/sandbox/lib/process-record';
 import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
-import { readRecord } from '@security-optimizer/sandbox/process/lock';
-import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
+import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/stacks/production';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressCases, ask } from './addresses.js';
-import { readCommandLine } from './read-command-line.js';
+import { addressCases, ask } from '../../test/support/addresses.js';
+import { readCommandLine } from '../../test/support/process-table.js';
 
 const siteUrl = 'http://127.0.0.1:8999';
 const log = () => {};

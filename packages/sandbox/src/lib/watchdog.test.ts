@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { leftOf, membersOf, watchdogOf, watchdogsOf } from './process-table.js';
+import { leftOf, membersOf, watchdogOf, watchdogsOf } from '../../test/support/process-table.js';
 
-const service = fileURLToPath(new URL('../dist/process/service.js', import.meta.url));
+const service = fileURLToPath(new URL('../../dist/lib/service.js', import.meta.url));
 
 let dir: string;
 let child: ChildProcess;

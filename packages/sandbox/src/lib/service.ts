@@ -3,7 +3,15 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { isGone, type ProcessRecord, readRecord, removeRecord, stillRuns, toRecord, writeRecord } from './lock.js';
+import {
+  isGone,
+  type ProcessRecord,
+  readRecord,
+  removeRecord,
+  stillRuns,
+  toRecord,
+  writeRecord,
+} from './process-record.js';
 
 export interface ServiceOptions {
   readonly name: string;
@@ -149,7 +157,7 @@ function tail(file: string): string {
 /** A message to the watchdog, one JSON text a line: a process to end, with its pid file, or one to forget. */
 export type WatchdogMessage = { readonly watch: string; readonly record: ProcessRecord } | { readonly forget: string };
 
-const program = fileURLToPath(new URL('./watchdog.js', import.meta.url));
+const program = fileURLToPath(new URL('./watchdog-main.js', import.meta.url));
 /** Records by their pid files. */
 const watched = new Map<string, ProcessRecord>();
 let watchdog: ChildProcess | null = null;

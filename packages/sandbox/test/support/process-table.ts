@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Numbers of the processes in a group that run, those of which only the exit code is left not among them. */
@@ -40,4 +41,18 @@ export function watchdogsOf(parent: number | undefined): number[] {
 /** Linux keeps 15 letters of a name. */
 function isWatchdog(name: string | undefined): boolean {
   return name?.startsWith('sandbox-watchdo') === true;
+}
+
+/** Command line of a running process, its parts joined by spaces; null when there is no such process. */
+export function readCommandLine(pid: number): string | null {
+  try {
+    if (process.platform === 'linux') {
+      const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return text === '' ? null : text.replaceAll('\0', ' ').trim();
+    }
+    const text = execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return text.trim() || null;
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { type ProcessRecord, readRecord, removeRecord } from './lock.js';
+import { type ProcessRecord, readRecord, removeRecord } from './process-record.js';
 import { endRecorded, type WatchdogMessage } from './service.js';
 
 // The program that outlives the one that started it, for as long as it takes to end what that one left running.

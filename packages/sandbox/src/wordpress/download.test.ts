@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fetchPlugin } from '../src/fetch/plugin.js';
-import { fetchCurrentWordPress, fetchWordPress } from '../src/fetch/wordpress.js';
-import { chooseWordPress } from '../src/start/main.js';
+import { chooseWordPress } from '../start/main.js';
+import { fetchCurrentWordPress, fetchWordPress } from './download.js';
+import { fetchPlugin } from './plugin.js';
 
 let dir: string;
 let cacheDir: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toSiteUrl } from '../src/start/main.js';
-import { readOptions, UsageError } from '../src/start/options.js';
+import { toSiteUrl } from './main.js';
+import { readOptions, UsageError } from './options.js';
 
 const read = (...args: string[]) => readOptions(args, '/srv/data');
 
