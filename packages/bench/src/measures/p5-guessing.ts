@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { attach } from '@security-optimizer/guard/testing';
-import { freePort } from '@security-optimizer/sandbox/lib/ports';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { median, percentile } from '../load/statistics.js';
 import { type OwnerAtWork, ownerAtWork } from '../load/wp-admin.js';
 import { guess } from '../load/wrk.js';
@@ -77,7 +77,7 @@ async function prepare(bench: Bench) {
   await attach({
     wordpressDir: stack.wordpressDir,
     upstream: stack.upstream,
-    listen: { host: '127.0.0.1', port: await freePort() },
+    listen: { host: '127.0.0.1', port: await findFreePort() },
     dataDir,
     trustedProxies: ['127.0.0.1'],
     requireGuard: 'force',

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/lib/ports';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { startService } from '@security-optimizer/sandbox/lib/service';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ describe('the npm package', () => {
     [tarball = ''] = await makePackages(join(dir, 'made'), '--version', '7.8.9');
     await run('npm', ['install', '--prefix', join(dir, 'installed'), tarball], { cwd: dir, env: npmEnv });
     program = join(dir, 'installed/node_modules/.bin/security-optimizer');
-    origin = `http://127.0.0.1:${await freePort()}`;
+    origin = `http://127.0.0.1:${await findFreePort()}`;
     wordpress = await startEmbeddedWordPress({
       dataDir: join(dir, 'site'),
       php: 'auto',

@@ -16,7 +16,7 @@ const checksum: Checksum = {
 
 interface Behaviour {
   ranges: boolean;
-  /** Bytes after which the next answers break off, one entry for each. */
+  /** Bytes after which the next responses break off, an entry for each. */
   breakAfter: number[];
   body: Buffer;
   status?: number;
@@ -70,7 +70,7 @@ afterEach(async () => {
 });
 
 const file = () => join(dir, 'file.tgz');
-const fetchIt = (more: { tries?: number } = {}) =>
+const fetchIt = (more: { attempts?: number } = {}) =>
   download({ url, file: file(), checksum, onProgress: () => {}, ...more });
 
 describe('a download', () => {
@@ -98,7 +98,7 @@ describe('a download', () => {
 
   it('goes on in the next run where an earlier run was ended', async () => {
     behaviour.breakAfter = [1_000_000];
-    await expect(fetchIt({ tries: 1 })).rejects.toThrow(/broke off .* run the command again to go on/);
+    await expect(fetchIt({ attempts: 1 })).rejects.toThrow(/broke off .* run the command again to go on/);
     const kept = statSync(`${file()}.part`).size;
     expect(kept).toBeGreaterThan(0);
     await fetchIt();

@@ -16,32 +16,32 @@ export interface DownloadOptions {
   readonly file: string;
   readonly checksum: Checksum;
   readonly onProgress: (done: number, total: number | null) => void;
-  /** Tries in one run; each goes on where the last one broke off. */
-  readonly tries?: number;
-  /** Longest silence of the server. */
+  /** Attempts in one run. Each resumes where the last one failed. */
+  readonly attempts?: number;
+  /** Time without a byte from the server after which an attempt fails. */
   readonly stallSeconds?: number;
 }
 
-/** A download that failed, in words for the person at the terminal. */
+/** A failed download. Its message is shown at the terminal. */
 export class DownloadError extends Error {
   override name = 'DownloadError';
 }
 
 /**
- * Fetches a file once. What arrived before a break stays in `<file>.part` and is completed by HTTP Range (RFC 9110,
- * section 14) by the next try or the next run; a server that ignores Range is read from the start.
- * The file appears under its name only when the checksum is right.
+ * Downloads a file unless it is there. The next attempt or run completes a partial file (`<file>.part`) by HTTP Range
+ * (RFC 9110, section 14). If the server ignores Range, it starts over. The file gets its name only when the checksum
+ * matches.
  */
 export async function download(options: DownloadOptions): Promise<void> {
   if (existsSync(options.file) && (await matches(options.file, options.checksum))) return;
   mkdirSync(dirname(options.file), { recursive: true });
   const part = `${options.file}.part`;
-  const resumed = sizeOf(part) > 0;
+  const resumed = getSize(part) > 0;
   await fetchAll(options, part);
   if (await matches(part, options.checksum)) return renameSync(part, options.file);
   rmSync(part, { force: true });
   if (resumed) {
-    // The old piece may come from another file of the same name; only a download in one piece proves a bad server.
+    // The partial file may be of another file with this name. Only a complete download proves that the server is wrong.
     await fetchAll(options, part);
     if (await matches(part, options.checksum)) return renameSync(part, options.file);
     rmSync(part, { force: true });
@@ -53,22 +53,22 @@ export async function download(options: DownloadOptions): Promise<void> {
 }
 
 async function fetchAll(options: DownloadOptions, part: string): Promise<void> {
-  const tries = options.tries ?? 4;
-  for (let turn = 1; ; turn += 1) {
-    const before = sizeOf(part);
+  const attempts = options.attempts ?? 4;
+  for (let attempt = 1; ; attempt += 1) {
+    const before = getSize(part);
     try {
-      return await fetchRest(options, part);
+      return await fetchRemaining(options, part);
     } catch (error) {
       if (error instanceof DownloadError) throw error;
-      if (turn >= tries) throw brokenOff(options.url, part, error);
-      if (before === sizeOf(part) && turn >= 2) throw brokenOff(options.url, part, error);
-      await sleep(250 * 2 ** turn);
+      if (attempt >= attempts) throw toDownloadError(options.url, part, error);
+      if (before === getSize(part) && attempt >= 2) throw toDownloadError(options.url, part, error);
+      await sleep(250 * 2 ** attempt);
     }
   }
 }
 
-async function fetchRest(options: DownloadOptions, part: string): Promise<void> {
-  const have = sizeOf(part);
+async function fetchRemaining(options: DownloadOptions, part: string): Promise<void> {
+  const have = getSize(part);
   const abort = new AbortController();
   const stall = (options.stallSeconds ?? 30) * 1000;
   let timer = setTimeout(() => abort.abort(new Error('the server went silent')), stall);
@@ -77,9 +77,9 @@ async function fetchRest(options: DownloadOptions, part: string): Promise<void> 
     if (have > 0) headers.range = `bytes=${have}-`;
     const response = await fetch(options.url, { headers, signal: abort.signal });
     if (response.status === 416) {
-      // The piece is not shorter than the file: whole, or not of this file. The checksum tells.
+      // The partial file is complete or belongs to another file. The checksum decides which.
       await response.body?.cancel();
-      if (totalOf(response) === have) return;
+      if (getTotalSize(response) === have) return;
       rmSync(part, { force: true });
       throw new Error('the server refused to go on');
     }
@@ -87,9 +87,9 @@ async function fetchRest(options: DownloadOptions, part: string): Promise<void> 
       await response.body?.cancel();
       throw new DownloadError(`${options.url} answered ${response.status} ${response.statusText}`.trim());
     }
-    const from = response.status === 206 ? startOf(response) : 0;
+    const from = response.status === 206 ? getRangeStart(response) : 0;
     if (response.body === null || (from !== 0 && from !== have)) throw new Error('the server sent another range');
-    const total = totalOf(response);
+    const total = getTotalSize(response);
     let done = from;
     const body = Readable.fromWeb(response.body);
     body.on('data', (chunk: Buffer) => {
@@ -105,22 +105,22 @@ async function fetchRest(options: DownloadOptions, part: string): Promise<void> 
   }
 }
 
-function startOf(response: Response): number {
+function getRangeStart(response: Response): number {
   const match = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '');
   return match === null ? -1 : Number(match[1]);
 }
 
-function totalOf(response: Response): number | null {
+function getTotalSize(response: Response): number | null {
   const range = /\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
   if (range !== null) return Number(range[1]);
   const length = response.headers.get('content-length');
   return length === null ? null : Number(length);
 }
 
-function brokenOff(url: string, part: string, error: unknown): DownloadError {
+function toDownloadError(url: string, part: string, error: unknown): DownloadError {
   const host = new URL(url).host;
-  const have = sizeOf(part);
-  const cause = causeOf(error);
+  const have = getSize(part);
+  const cause = getCause(error);
   return new DownloadError(
     have > 0
       ? `The download from ${host} broke off (${cause}). What arrived is kept; run the command again to go on.`
@@ -129,13 +129,13 @@ function brokenOff(url: string, part: string, error: unknown): DownloadError {
   );
 }
 
-function causeOf(error: unknown): string {
+function getCause(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (inner as NodeJS.ErrnoException).code;
   return code ?? (inner instanceof Error ? inner.message : String(inner));
 }
 
-function sizeOf(file: string): number {
+function getSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
@@ -146,7 +146,7 @@ async function matches(file: string, checksum: Checksum): Promise<boolean> {
 }
 
 export interface Progress {
-  /** Bytes so far and in all; `total` null when the server did not say. */
+  /** Bytes so far and in total; `total` is null when the server does not send it. */
   readonly update: (done: number, total: number | null) => void;
   readonly end: () => void;
 }
@@ -155,17 +155,17 @@ type Output = Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
 
 const barWidth = 30;
 
-/** Shows a download: a bar on a terminal, one line for each further tenth elsewhere (log files, CI). */
+/** Shows the progress of a download: a bar on a terminal, else (log files, CI) a line for each tenth. */
 export function createProgress(label: string, output: Output, now: () => number = Date.now): Progress {
-  return output.isTTY ? terminalBar(label, output, now) : plainLines(label, output);
+  return output.isTTY ? createTerminalBar(label, output, now) : createPlainLines(label, output);
 }
 
-function terminalBar(label: string, output: Output, now: () => number): Progress {
+function createTerminalBar(label: string, output: Output, now: () => number): Progress {
   let last = Number.NEGATIVE_INFINITY;
   let line = '';
   return {
     update(done, total) {
-      line = `\r${label} ${barText(done, total)}`;
+      line = `\r${label} ${formatBar(done, total)}`;
       if (now() - last < 100) return;
       last = now();
       output.write(line);
@@ -174,7 +174,7 @@ function terminalBar(label: string, output: Output, now: () => number): Progress
   };
 }
 
-function plainLines(label: string, output: Output): Progress {
+function createPlainLines(label: string, output: Output): Progress {
   let shown = -1;
   return {
     update(done, total) {
@@ -182,44 +182,21 @@ function plainLines(label: string, output: Output): Progress {
       const tenth = Math.floor((done / total) * 10);
       if (tenth <= shown) return;
       shown = tenth;
-      output.write(`${label} ${tenth * 10}% of ${megabytes(total)}\n`);
+      output.write(`${label} ${tenth * 10}% of ${formatMegabytes(total)}\n`);
     },
     end: () => {},
   };
 }
 
-function barText(done: number, total: number | null): string {
-  if (total === null || total === 0) return megabytes(done);
+function formatBar(done: number, total: number | null): string {
+  if (total === null || total === 0) return formatMegabytes(done);
   const share = Math.min(1, done / total);
   const full = Math.round(share * barWidth);
   const percent = String(Math.floor(share * 100)).padStart(3);
-  return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}] ${percent}% of ${megabytes(total)}`;
+  return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}] ${percent}% of ${formatMegabytes(total)}`;
 }
 
-/** Bytes as whole megabytes (10^6), for people. */
-function megabytes(bytes: number): string {
+/** Bytes as whole megabytes (10^6). */
+function formatMegabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
-}
-
-/**
- * The SHA-1 that wordpress.org publishes beside a release file (`<url>.sha1`), 40 hexadecimal digits.
- * Throws `DownloadError` when there is no such release or no way to the server.
- */
-export async function releaseChecksum(url: string, release: string, timeoutSeconds = 20): Promise<string> {
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(`${url}.sha1`, { signal: AbortSignal.timeout(timeoutSeconds * 1000) });
-    text = (await response.text()).trim();
-  } catch {
-    throw new DownloadError(
-      `Cannot reach ${new URL(url).host}, where WordPress ${release} comes from. ` +
-        'Connect to the network, or leave out --wordpress-version to use what can be had here.',
-    );
-  }
-  if (response.status === 404) throw new DownloadError(`wordpress.org has no WordPress ${release}.`);
-  if (response.status !== 200 || !/^[0-9a-f]{40}$/.test(text)) {
-    throw new DownloadError(`${url}.sha1 answered ${response.status} without a checksum.`);
-  }
-  return text;
 }

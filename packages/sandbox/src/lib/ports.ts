@@ -3,8 +3,8 @@ import { get } from 'node:http';
 import { createServer } from 'node:net';
 import getPort, { portNumbers } from 'get-port';
 
-/** Whether a TCP port can be listened on. Throws for any reason but "already in use", such as a missing right. */
-export function portIsFree(host: string, port: number): Promise<boolean> {
+/** Whether a TCP port is free. Throws for other errors than "already in use", such as a missing privilege. */
+export function isPortFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -15,15 +15,15 @@ export function portIsFree(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * A free loopback port from 20000 to 31999: below those that Linux (32768 and up), macOS and Windows (49152 and up) give
- * to outgoing connections, so that none takes it until it is used, nor while a server is started anew.
+ * Finds a free loopback port from 20000 to 31999. Linux (32768 and up), macOS and Windows (49152 and up) take higher
+ * ports for outgoing connections, so no connection takes it before the server listens or while it restarts.
  */
-export function freePort(): Promise<number> {
+export function findFreePort(): Promise<number> {
   const first = randomInt(20_000, 31_000);
   return getPort({ host: '127.0.0.1', port: portNumbers(first, first + 999) });
 }
 
-/** Asks an address once over HTTP; true for any answer below 500. */
+/** Sends one GET request; true for any response below 500. */
 export function answersHttp(url: string, seconds = 5): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: seconds * 1000 }, (response) => {

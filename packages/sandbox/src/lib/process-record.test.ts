@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { readCommandLine } from '../../test/support/process-table.js';
-import { stillRuns, toRecord, withLock } from './process-record.js';
+import { isRunning, toRecord, withLock } from './process-record.js';
 
 it('lets work of the same process wait for each other, too', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lock-'));
@@ -34,11 +34,11 @@ it('knows a process again after it has rewritten its command line, as nginx does
     const record = toRecord(pid);
     child.send('rename');
     await vi.waitFor(() => expect(readCommandLine(pid)).toBe('renamed'), 60_000);
-    expect(stillRuns(record)).toBe(true);
-    expect(stillRuns({ ...record, started: `${record.started}0` })).toBe(false);
+    expect(isRunning(record)).toBe(true);
+    expect(isRunning({ ...record, started: `${record.started}0` })).toBe(false);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect(stillRuns(record)).toBe(false);
+    expect(isRunning(record)).toBe(false);
   } finally {
     child.kill('SIGKILL');
   }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Takes a lock file for this process. Answers the holder when another living process has it, else null. */
+/** Acquires a lock file for this process. Returns the holder if another running process has it, else null. */
 export function tryLock(file: string): ProcessRecord | null {
   mkdirSync(dirname(file), { recursive: true });
   for (;;) {
@@ -14,44 +14,44 @@ export function tryLock(file: string): ProcessRecord | null {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     const holder = readRecord(file);
-    if (holder !== null && stillRuns(holder)) return holder;
+    if (holder !== null && isRunning(holder)) return holder;
     removeRecord(file);
   }
 }
 
-/** Files that this very process holds: to another run their records would look left over. */
-const held = new Set<string>();
+/** Locks of this process. `isRunning` treats a record of this process as left over, so they need their own list. */
+const heldLocks = new Set<string>();
 
-/** Runs `work` while holding a lock file, after waiting for its present holder. */
+/** Waits until a lock file is free, then runs `work` while it holds the lock. */
 export async function withLock<T>(file: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
   let waited = false;
-  while (held.has(file) || tryLock(file) !== null) {
+  while (heldLocks.has(file) || tryLock(file) !== null) {
     if (!waited) onWait();
     waited = true;
     await sleep(200);
   }
-  held.add(file);
+  heldLocks.add(file);
   try {
     return await work();
   } finally {
-    held.delete(file);
+    heldLocks.delete(file);
     removeRecord(file);
   }
 }
 
-/** Names a process beyond its number: numbers are used again, a number with its time of start hardly ever. */
+/** Identifies a process. The system reuses process ids, so the start time is part of it. */
 export interface ProcessRecord {
   readonly pid: number;
-  /** When it started, in the system's own words. Its command line would not do: nginx and PHP-FPM rewrite theirs. */
+  /** Start time in the format of the system. The command line is no identity: nginx and PHP-FPM rewrite theirs. */
   readonly started: string;
 }
 
-/** When a process started; null when there is no such process or only its exit code is left of it. */
+/** Start time of a process; null if there is no such process or it is a zombie. */
 function readStartTime(pid: number): string | null {
   try {
     if (process.platform === 'linux') {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The name in parentheses may hold anything; after it come the state and, 19 fields on, the time of start (proc(5)).
+      // The name in parentheses may contain anything. After it come the state and, 19 fields on, the start time (proc(5)).
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (fields[0] === 'Z') return null;
       return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
@@ -63,22 +63,22 @@ function readStartTime(pid: number): string | null {
   }
 }
 
-/** Describes a running process so that a later run can tell whether it is still the same one. */
+/** Creates the record of a running process. */
 export function toRecord(pid: number): ProcessRecord {
   return { pid, started: readStartTime(pid) ?? '' };
 }
 
-/** Whether the recorded process still runs. A record of this very process counts as left over from an earlier run. */
-export function stillRuns(record: ProcessRecord): boolean {
+/** Whether the recorded process still runs. A record of this process counts as left over from an earlier run. */
+export function isRunning(record: ProcessRecord): boolean {
   return record.pid !== process.pid && record.started !== '' && readStartTime(record.pid) === record.started;
 }
 
-/** Whether no process has the recorded number any more, so that only members of its group can be left. */
+/** Whether no process has the recorded id any more. Members of its group may still run. */
 export function isGone(record: ProcessRecord): boolean {
   return record.started !== '' && readStartTime(record.pid) === null;
 }
 
-/** Reads a record; null when the file is missing or not a record. */
+/** Reads a record; null if the file is missing or is no record. */
 export function readRecord(file: string): ProcessRecord | null {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -90,12 +90,12 @@ export function readRecord(file: string): ProcessRecord | null {
   }
 }
 
-/** Writes a record. With `exclusive` it fails with EEXIST when the file is already there. */
+/** Writes a record. With `exclusive` it fails with EEXIST if the file exists. */
 export function writeRecord(file: string, record: ProcessRecord, exclusive = false): void {
   writeFileSync(file, `${JSON.stringify(record)}\n`, { flag: exclusive ? 'wx' : 'w' });
 }
 
-/** Removes a record file; silent when it is gone. */
+/** Removes a record file if it exists. */
 export function removeRecord(file: string): void {
   rmSync(file, { force: true });
 }

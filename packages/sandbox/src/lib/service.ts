@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   isGone,
+  isRunning,
   type ProcessRecord,
   readRecord,
   removeRecord,
-  stillRuns,
   toRecord,
   writeRecord,
 } from './process-record.js';
@@ -19,18 +19,18 @@ export interface ServiceOptions {
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Remembers the process, so that a later run can end it after a crash of this one. */
+  /** Record of the process, so that a later run can stop it after a crash of this one. */
   readonly pidFile: string;
-  /** Takes what the service prints; emptied at each start. */
+  /** Output of the service; truncated at each start. */
   readonly logFile: string;
-  /** Answers true once the service can be used. Asked again and again. */
+  /** Polled until it resolves to true. */
   readonly ready: () => Promise<boolean>;
   readonly readySeconds: number;
-  /** Signal for a clean end; SIGKILL follows when it is ignored. */
+  /** Signal for a clean stop; SIGKILL follows after `stopSeconds`. */
   readonly stopSignal?: NodeJS.Signals;
   readonly stopSeconds?: number;
-  /** It goes on when this process ends. Unless this is said, it ends with it, however that ends. */
-  readonly outlives?: boolean;
+  /** The service keeps running when this process ends. By default it ends too, even if this process is killed. */
+  readonly outlivesParent?: boolean;
 }
 
 export interface Service {
@@ -40,15 +40,15 @@ export interface Service {
 }
 
 /**
- * Starts a background program in a process group of its own and waits until it is ready.
- * Errors carry the end of its log. A program left over from a crashed run (same pid file) is ended first.
+ * Starts a program in its own process group and waits until it is ready. It first stops a process that a crashed run
+ * left behind (same pid file). Errors contain the end of the log.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   mkdirSync(dirname(options.pidFile), { recursive: true });
   mkdirSync(dirname(options.logFile), { recursive: true });
-  await endLeftOver(options.pidFile);
-  // Before there is anything to end: between its start and what is said of it no moment is lost.
-  if (options.outlives !== true) startWatchdog();
+  await stopLeftover(options.pidFile);
+  // Before the program, so that the watchdog already runs when the program starts.
+  if (options.outlivesParent !== true) startWatchdog();
   const log = openSync(options.logFile, 'w');
   const child = spawn(options.command, options.args, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
@@ -63,48 +63,48 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   if (child.pid !== undefined) {
     const record = toRecord(child.pid);
-    if (options.outlives !== true) endWithThisProcess(options.pidFile, record);
+    if (options.outlivesParent !== true) watchProcess(options.pidFile, record);
     writeRecord(options.pidFile, record);
   }
   const running = () => failure === null && child.exitCode === null && child.signalCode === null;
   const stop = async () => {
-    await endGroup(child, options.stopSignal ?? 'SIGTERM', options.stopSeconds ?? 3);
-    forgetProcess(options.pidFile);
+    await stopGroup(child, options.stopSignal ?? 'SIGTERM', options.stopSeconds ?? 3);
+    unwatchProcess(options.pidFile);
     removeRecord(options.pidFile);
   };
   try {
-    await untilReady(options, running);
+    await waitUntilReady(options, running);
   } catch (error) {
     await stop();
     const cause = failure ?? error;
-    throw new Error(`${options.name} did not start: ${(cause as Error).message}${tail(options.logFile)}`);
+    throw new Error(`${options.name} did not start: ${(cause as Error).message}${readLogEnd(options.logFile)}`);
   }
   return { pid: child.pid ?? -1, running, stop };
 }
 
-/** Ends the process (and its group) that a pid file names, if it still is that process. */
-export async function endLeftOver(pidFile: string): Promise<void> {
+/** Stops the process of a pid file and its group, if it is still the same process. */
+export async function stopLeftover(pidFile: string): Promise<void> {
   const record = readRecord(pidFile);
-  if (record !== null) await endRecorded(record);
+  if (record !== null) await stopRecorded(record);
   removeRecord(pidFile);
 }
 
 /**
- * Ends a recorded process and its group.
- * @param options `remains`: also what is left of the group of one that has gone, which only somebody may say who knows
- *   that the record is recent: numbers are used again
+ * Stops a recorded process and its group.
+ * @param options `remains`: also kill what is left of the group if the process itself is gone. Only for recent records,
+ *   because process ids are reused.
  */
-export async function endRecorded(record: ProcessRecord, options: { readonly remains?: boolean } = {}): Promise<void> {
-  if (stillRuns(record)) {
+export async function stopRecorded(record: ProcessRecord, options: { readonly remains?: boolean } = {}): Promise<void> {
+  if (isRunning(record)) {
     signalGroup(record.pid, 'SIGTERM');
-    await within(3, () => !stillRuns(record));
-    // Workers can outlive their master here as well.
+    await waitUntil(3, () => !isRunning(record));
+    // Workers can outlive their master.
     signalGroup(record.pid, 'SIGKILL');
-    await within(2, () => !stillRuns(record));
+    await waitUntil(2, () => !isRunning(record));
   } else if (options.remains === true && isGone(record)) signalGroup(record.pid, 'SIGKILL');
 }
 
-async function untilReady(options: ServiceOptions, running: () => boolean): Promise<void> {
+async function waitUntilReady(options: ServiceOptions, running: () => boolean): Promise<void> {
   const end = Date.now() + options.readySeconds * 1000;
   while (Date.now() < end) {
     if (!running()) throw new Error('it ended at once');
@@ -114,20 +114,20 @@ async function untilReady(options: ServiceOptions, running: () => boolean): Prom
   throw new Error(`not ready after ${options.readySeconds} s`);
 }
 
-async function endGroup(child: ChildProcess, signal: NodeJS.Signals, seconds: number): Promise<void> {
+async function stopGroup(child: ChildProcess, signal: NodeJS.Signals, seconds: number): Promise<void> {
   const pid = child.pid;
   if (pid === undefined) return;
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   if (!ended()) {
     signalGroup(pid, signal);
-    await within(seconds, ended);
+    await waitUntil(seconds, ended);
   }
-  // Workers can outlive their master, and a master can ignore the signal: the group's last members go here.
+  // Workers can outlive their master, and a master can ignore the signal.
   signalGroup(pid, 'SIGKILL');
-  await within(2, ended);
+  await waitUntil(2, ended);
 }
 
-/** Signals a process group, which this program leads only when it was started by `startService`. */
+/** Sends a signal to a process group. `startService` makes each service the leader of its group. */
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
@@ -136,7 +136,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function within(seconds: number, done: () => boolean): Promise<boolean> {
+async function waitUntil(seconds: number, done: () => boolean): Promise<boolean> {
   const end = Date.now() + seconds * 1000;
   while (!done()) {
     if (Date.now() >= end) return false;
@@ -145,7 +145,7 @@ async function within(seconds: number, done: () => boolean): Promise<boolean> {
   return true;
 }
 
-function tail(file: string): string {
+function readLogEnd(file: string): string {
   try {
     const text = readFileSync(file, 'utf8').trim();
     return text === '' ? '' : `\n${text.slice(-1500)}`;
@@ -154,37 +154,37 @@ function tail(file: string): string {
   }
 }
 
-/** A message to the watchdog, one JSON text a line: a process to end, with its pid file, or one to forget. */
+/** A message to the watchdog, one JSON text per line: start or stop watching a process. */
 export type WatchdogMessage = { readonly watch: string; readonly record: ProcessRecord } | { readonly forget: string };
 
-const program = fileURLToPath(new URL('./watchdog-main.js', import.meta.url));
+const watchdogProgram = fileURLToPath(new URL('./watchdog-main.js', import.meta.url));
 /** Records by their pid files. */
 const watched = new Map<string, ProcessRecord>();
 let watchdog: ChildProcess | null = null;
-/** One that keeps ending would be started for ever. */
+/** Limits restarts of a watchdog that keeps ending. */
 let startsLeft = 5;
 
 /**
- * Has a process ended, with its group, when this one has ended without doing it: by a fault, or by a signal that no
- * program can catch. A small program does it, which sees its input end with this process.
+ * Has the watchdog stop a process and its group if this process ends without doing so, by a crash or by SIGKILL. The
+ * watchdog is a process of its own. Its standard input ends when this process ends.
  */
-export function endWithThisProcess(pidFile: string, record: ProcessRecord): void {
+function watchProcess(pidFile: string, record: ProcessRecord): void {
   watched.set(pidFile, record);
   if (watchdog === null) startWatchdog();
-  else tell({ watch: pidFile, record });
+  else send({ watch: pidFile, record });
 }
 
-/** Takes it back: the process has ended, and its pid file may soon be another's. */
-export function forgetProcess(pidFile: string): void {
-  if (watched.delete(pidFile)) tell({ forget: pidFile });
+/** Stops watching a process. It has ended, and its pid file may soon belong to another one. */
+function unwatchProcess(pidFile: string): void {
+  if (watched.delete(pidFile)) send({ forget: pidFile });
 }
 
-/** Starts the watchdog, unless it runs. */
-export function startWatchdog(): void {
+/** Starts the watchdog unless it runs. */
+function startWatchdog(): void {
   if (watchdog !== null || startsLeft === 0) return;
   startsLeft -= 1;
-  // In a session of its own: what is meant for this process and its terminal does not reach it.
-  const child = spawn(process.execPath, [program], {
+  // In its own session, so that signals to this process group and its terminal do not reach it.
+  const child = spawn(process.execPath, [watchdogProgram], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { ...process.env, NODE_OPTIONS: '' },
@@ -197,12 +197,12 @@ export function startWatchdog(): void {
   };
   child.on('error', ended).on('exit', ended);
   child.stdin?.on('error', () => {});
-  // Neither keeps this process from ending.
+  // Neither the process nor its pipe keeps this process alive.
   child.unref();
   (child.stdin as (NodeJS.WritableStream & { unref?(): void }) | null)?.unref?.();
-  for (const [pidFile, record] of watched) tell({ watch: pidFile, record });
+  for (const [pidFile, record] of watched) send({ watch: pidFile, record });
 }
 
-function tell(message: WatchdogMessage): void {
+function send(message: WatchdogMessage): void {
   if (watchdog?.stdin?.writable) watchdog.stdin.write(`${JSON.stringify(message)}\n`);
 }

@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline';
 import { type ProcessRecord, readRecord, removeRecord } from './process-record.js';
-import { endRecorded, type WatchdogMessage } from './service.js';
+import { stopRecorded, type WatchdogMessage } from './service.js';
 
-// The program that outlives the one that started it, for as long as it takes to end what that one left running.
-// Named in the table of processes: a command that ends every `node` must not end this one.
+// The watchdog: it outlives the process that started it and stops the services which that process left running.
+// It has its own process title, so that `killall node` does not end it.
 process.title = 'sandbox-watchdog';
 const watched = new Map<string, ProcessRecord>();
 for await (const line of createInterface({ input: process.stdin })) {
@@ -13,9 +13,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 await Promise.all(
   Array.from(watched, async ([pidFile, record]) => {
-    await endRecorded(record, { remains: true });
-    // By now the file may belong to the next start.
-    const now = readRecord(pidFile);
-    if (now?.pid === record.pid && now.started === record.started) removeRecord(pidFile);
+    await stopRecorded(record, { remains: true });
+    // The pid file may already belong to the next start.
+    const current = readRecord(pidFile);
+    if (current?.pid === record.pid && current.started === record.started) removeRecord(pidFile);
   }),
 );

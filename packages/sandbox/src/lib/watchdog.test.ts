@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { leftOf, membersOf, watchdogOf, watchdogsOf } from '../../test/support/process-table.js';
+import { listGroup, listWatchdogs, waitForWatchdog, waitUntilEmpty } from '../../test/support/process-table.js';
 
 const service = fileURLToPath(new URL('../../dist/lib/service.js', import.meta.url));
 
@@ -22,15 +22,15 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await over;
   }
-  if (membersOf(group).length > 0) process.kill(-group, 'SIGKILL');
-  // None of them writes into the folder any more while it is removed.
-  await leftOf(() => membersOf(group));
+  if (listGroup(group).length > 0) process.kill(-group, 'SIGKILL');
+  // So that none of them writes into the folder while it is removed.
+  await waitUntilEmpty(() => listGroup(group));
   rmSync(dir, { recursive: true, force: true });
 });
 
 const pidFile = () => join(dir, 'run/service.json');
 
-/** Starts a process that starts a service with a worker, as PHP's web server is. @returns once the service is ready */
+/** Starts a process that starts a service with a worker, like PHP's web server. Resolves when the service is ready. */
 async function startParent(options: { readonly service?: object; readonly worker?: string } = {}): Promise<void> {
   const worker = options.worker ?? 'setInterval(() => {}, 1000);';
   writeFileSync(join(dir, 'worker.mjs'), worker);
@@ -63,7 +63,7 @@ async function startParent(options: { readonly service?: object; readonly worker
     child.once('message', (pid) => resolve(Number(pid)));
     child.once('exit', () => reject(new Error('the parent ended')));
   });
-  expect(membersOf(group)).toHaveLength(2);
+  expect(listGroup(group)).toHaveLength(2);
 }
 
 const isRunning = () => child.exitCode === null && child.signalCode === null;
@@ -73,7 +73,7 @@ describe('what a process has started', { timeout: 120_000 }, () => {
   it('ends when that process is killed', async () => {
     await startParent();
     child.kill('SIGKILL');
-    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(group))).toEqual([]);
     // The watchdog removes it once they are gone.
     await expect.poll(() => existsSync(pidFile()), { timeout: 60_000 }).toBe(false);
   });
@@ -81,51 +81,51 @@ describe('what a process has started', { timeout: 120_000 }, () => {
   it('ends when a fault ends that process', async () => {
     await startParent();
     child.send('throw');
-    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(group))).toEqual([]);
   });
 
   it('ends although it does not listen to signals', async () => {
     await startParent({ worker: "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);" });
     child.kill('SIGKILL');
-    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(group))).toEqual([]);
   });
 
   it('ends with its workers when it is killed together with that process', async () => {
     await startParent();
     process.kill(group, 'SIGKILL');
     child.kill('SIGKILL');
-    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(group))).toEqual([]);
   });
 
   it('ends when the watchdog was killed before, since there is another', async () => {
     await startParent();
-    const first = await watchdogOf(child.pid);
+    const first = await waitForWatchdog(child.pid);
     process.kill(first, 'SIGKILL');
-    await watchdogOf(child.pid, first);
+    await waitForWatchdog(child.pid, first);
     child.kill('SIGKILL');
-    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(group))).toEqual([]);
   });
 
-  it('goes on where that is wanted, and its next start ends it', async () => {
-    await startParent({ service: { outlives: true } });
-    expect(watchdogsOf(child.pid)).toEqual([]);
+  it('keeps running with `outlivesParent`, and the next start stops it', async () => {
+    await startParent({ service: { outlivesParent: true } });
+    expect(listWatchdogs(child.pid)).toEqual([]);
     const over = exited();
     child.kill('SIGKILL');
     await over;
     const first = group;
-    expect(membersOf(first)).toHaveLength(2);
+    expect(listGroup(first)).toHaveLength(2);
     rmSync(join(dir, 'ready'));
     await startParent();
-    expect(await leftOf(() => membersOf(first))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(first))).toEqual([]);
   });
 
   it('leaves no watchdog behind, and none keeps the process from ending', async () => {
     await startParent();
-    const watchdog = await watchdogOf(child.pid);
+    const watchdog = await waitForWatchdog(child.pid);
     const over = exited();
     child.send('stop');
     await over;
-    expect(await leftOf(() => membersOf(watchdog))).toEqual([]);
-    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(watchdog))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(group))).toEqual([]);
   });
 });

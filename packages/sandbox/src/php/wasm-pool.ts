@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { PhpRun, WorkerMessage, WorkerSetup } from './wasm-messages.js';
+import type { PhpRun, WorkerMessage, WorkerSetup } from './wasm-worker.js';
 
 export type PhpResult = Extract<WorkerMessage, { kind: 'done' }>;
 
 export interface PhpPool {
-  /** Runs PHP when its turn comes. Rejects when the worker breaks. */
+  /** Runs PHP when a permit is free. Rejects if the worker fails. */
   readonly run: (run: PhpRun) => Promise<PhpResult>;
   readonly close: () => void;
 }
@@ -16,17 +16,17 @@ interface Worker {
   runs: number;
 }
 
-/** WebAssembly memory never shrinks: a worker that has served this long makes room for a new one. */
-const maxRuns = 500;
-const maxMemory = 900e6;
+/** WebAssembly memory never shrinks, so a worker is replaced when it reaches one of these limits. */
+const MAX_RUNS = 500;
+const MAX_MEMORY_BYTES = 900e6;
 
-/** Milliseconds after which a waiting run counts as one that the running one waits for. */
-const patience = 1500;
+/** Wait after which a further worker starts: the active run may be waiting for the queued one. */
+const MAX_WAIT_MS = 1500;
 
 /**
- * Runs PHP one run after the other, which is as fast as side by side on a small machine and spares SQLite, whose locks
- * WebAssembly waits for badly. Pages of WordPress call the site itself, though (site health, editors), and would wait
- * for themselves: a run that has to wait too long gets a further worker, up to `size` in all.
+ * Runs PHP sequentially. On a small machine that is as fast as running in parallel, and PHP in WebAssembly waits
+ * poorly for locks of SQLite. Pages of WordPress that call the site itself (site health, editors) would block, so a run
+ * that waits too long gets a further worker, up to `size` in total.
  */
 export function createPhpPool(setup: WorkerSetup, size: number): PhpPool {
   const idle: Worker[] = [];
@@ -34,7 +34,7 @@ export function createPhpPool(setup: WorkerSetup, size: number): PhpPool {
   const queue: (() => void)[] = [];
   let running = 0;
 
-  const add = (): Worker => {
+  const addWorker = (): Worker => {
     const worker = startWorker(setup);
     all.add(worker);
     worker.child.once('exit', () => {
@@ -44,7 +44,7 @@ export function createPhpPool(setup: WorkerSetup, size: number): PhpPool {
     });
     return worker;
   };
-  const turn = (): Promise<void> => {
+  const acquire = (): Promise<void> => {
     if (running === 0) {
       running += 1;
       return Promise.resolve();
@@ -55,36 +55,36 @@ export function createPhpPool(setup: WorkerSetup, size: number): PhpPool {
         running += 1;
         resolve();
       };
-      const impatient = () => {
+      const startInParallel = () => {
         if (running >= size) return;
         queue.splice(queue.indexOf(begin), 1);
         begin();
       };
-      const timer = setTimeout(impatient, patience);
+      const timer = setTimeout(startInParallel, MAX_WAIT_MS);
       queue.push(begin);
     });
   };
-  const done = () => {
+  const release = () => {
     running -= 1;
     if (running === 0) queue.shift()?.();
   };
 
   return {
     async run(run) {
-      await turn();
-      const worker = idle.pop() ?? add();
+      await acquire();
+      const worker = idle.pop() ?? addWorker();
       try {
         await worker.ready;
         worker.runs += 1;
         const result = await exchange(worker.child, run);
-        if (worker.runs >= maxRuns || result.memory > maxMemory) worker.child.kill();
+        if (worker.runs >= MAX_RUNS || result.memory > MAX_MEMORY_BYTES) worker.child.kill();
         else idle.push(worker);
         return result;
       } catch (error) {
         worker.child.kill('SIGKILL');
         throw error;
       } finally {
-        done();
+        release();
       }
     },
     close() {
@@ -97,12 +97,12 @@ function startWorker(setup: WorkerSetup): Worker {
   const file = fileURLToPath(new URL('./wasm-worker.js', import.meta.url));
   const child = fork(file, [], { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ready = exchange(child, setup).then(() => {});
-  // The user of the worker awaits this too; without a handler an early end would count as unhandled.
+  // `run` awaits this too. Without a handler an early exit would be an unhandled rejection.
   ready.catch(() => {});
   return { child, ready, runs: 0 };
 }
 
-/** Sends one message and waits for the one that answers it: a worker does one thing at a time. */
+/** Sends a message and waits for its reply. A worker handles one message at a time. */
 function exchange(child: ChildProcess, message: WorkerSetup | PhpRun): Promise<PhpResult> {
   return new Promise((resolve, reject) => {
     const clear = () => child.off('message', onMessage).off('exit', onExit);
@@ -110,10 +110,10 @@ function exchange(child: ChildProcess, message: WorkerSetup | PhpRun): Promise<P
       clear();
       reject(new Error('the PHP worker ended'));
     };
-    const onMessage = (answer: WorkerMessage) => {
+    const onMessage = (reply: WorkerMessage) => {
       clear();
-      if (answer.kind === 'failed') reject(new Error(answer.error));
-      else if (answer.kind === 'done') resolve(answer);
+      if (reply.kind === 'failed') reject(new Error(reply.error));
+      else if (reply.kind === 'done') resolve(reply);
       else resolve({ kind: 'done', status: 200, headers: {}, body: new Uint8Array(), errors: '', memory: 0 });
     };
     child.on('message', onMessage).on('exit', onExit);

@@ -3,9 +3,49 @@ import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { PhpRun, WorkerMessage, WorkerSetup } from './wasm-messages.js';
 
-/** The parts of @php-wasm that are used here; the packages are installed on first use only, so they bring no types. */
+/** The first message to a worker: its configuration. */
+export interface WorkerSetup {
+  readonly kind: 'setup';
+  /** Folder with `node_modules` of PHP in WebAssembly. */
+  readonly runtimeDir: string;
+  /** Folders that PHP sees under their own path. */
+  readonly mounts: readonly string[];
+  readonly ini: Readonly<Record<string, string>>;
+  readonly mailDir: string;
+  /** Value of `PHP_SAPI`. The connector allows the command line without guard. */
+  readonly sapi: 'cli' | 'fpm-fcgi';
+}
+
+/** A run of PHP: a web request, or a script if there is no `request`. */
+export interface PhpRun {
+  readonly kind: 'run';
+  readonly script: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly request?: {
+    readonly method: string;
+    readonly uri: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly server: Readonly<Record<string, string>>;
+    readonly body: Uint8Array;
+  };
+}
+
+export type WorkerMessage =
+  /** The worker is ready for its first run. */
+  | { readonly kind: 'ready' }
+  | {
+      readonly kind: 'done';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, readonly string[]>>;
+      readonly body: Uint8Array;
+      readonly errors: string;
+      /** Resident memory of the worker in bytes. */
+      readonly memory: number;
+    }
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** The used parts of @php-wasm. Its packages are installed on first use, so their types are not available. */
 interface Php {
   mkdir(path: string): void;
   mount(path: string, handler: unknown): Promise<unknown>;
@@ -21,26 +61,27 @@ interface PhpResponse {
   readonly bytes: Uint8Array;
   readonly errors: string;
 }
-/** A process of its own with one PHP: file locks, which SQLite relies on, hold between processes only. */
+
+/** The one PHP of this process. SQLite relies on file locks, which work between processes only. */
 let php: Promise<Php> | null = null;
 
 process.on('message', async (message: WorkerSetup | PhpRun) => {
   try {
     if (message.kind === 'setup') {
-      php = load(message);
+      php = loadPhp(message);
       await php;
       send({ kind: 'ready' });
     } else if (php !== null) {
-      send(await answer(await php, message));
+      send(await execute(await php, message));
     }
   } catch (error) {
     send({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 });
-// The server that started this worker is gone.
+// The parent process has ended.
 process.on('disconnect', () => process.exit(0));
 
-async function load(setup: WorkerSetup): Promise<Php> {
+async function loadPhp(setup: WorkerSetup): Promise<Php> {
   const require = createRequire(join(setup.runtimeDir, 'package.json'));
   const importFrom = (name: string) => import(pathToFileURL(require.resolve(name)).href);
   const { loadNodeRuntime, createNodeFsMountHandler } = await importFrom('@php-wasm/node');
@@ -55,19 +96,19 @@ async function load(setup: WorkerSetup): Promise<Php> {
   }
   instance.setCommandSpawnHandler('sendmail', sendmailSpawnHandler(instance));
   instance.addEventListener('sendmail.spawned', ({ stdin }) => {
-    keepMail(stdin, setup.mailDir).catch((error: Error) => process.stderr.write(`Mail was lost: ${error.message}\n`));
+    saveMail(stdin, setup.mailDir).catch((error: Error) => process.stderr.write(`Mail was lost: ${error.message}\n`));
   });
   return instance;
 }
 
-/** Mail never leaves the machine: each message becomes a file that the owner can read. */
-async function keepMail(message: ReadableStream<Uint8Array>, dir: string): Promise<void> {
+/** Writes a mail into a file. No mail leaves the machine. */
+async function saveMail(message: ReadableStream<Uint8Array>, dir: string): Promise<void> {
   const parts: Uint8Array[] = [];
   for await (const part of message as unknown as AsyncIterable<Uint8Array>) parts.push(part);
   await writeFile(join(dir, `mail-${randomBytes(4).toString('hex')}`), Buffer.concat(parts));
 }
 
-async function answer(instance: Php, run: PhpRun): Promise<WorkerMessage> {
+async function execute(instance: Php, run: PhpRun): Promise<WorkerMessage> {
   const request = run.request;
   instance.chdir(run.script.slice(0, run.script.lastIndexOf('/')) || '/');
   const response = await runPhp(instance, {
@@ -93,7 +134,7 @@ async function answer(instance: Php, run: PhpRun): Promise<WorkerMessage> {
   };
 }
 
-/** A fatal error of PHP is an answer too: the error carries the response, which is what a web server would send. */
+/** After a fatal error of PHP, the error contains the response that a web server would send. */
 async function runPhp(instance: Php, options: object): Promise<PhpResponse> {
   try {
     return await instance.run(options);

@@ -3,13 +3,13 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { answersHttp, freePort } from '../lib/ports.js';
+import { answersHttp, findFreePort } from '../lib/ports.js';
 import { withLock } from '../lib/process-record.js';
 import { type Service, startService } from '../lib/service.js';
 import { phpDir, type RunPhp } from '../wordpress/install.js';
-import { phpSettings } from './native.js';
-import type { WorkerSetup } from './wasm-messages.js';
+import { getPhpSettings } from './native.js';
 import { createPhpPool } from './wasm-pool.js';
+import type { WorkerSetup } from './wasm-worker.js';
 
 export interface WasmPhpOptions {
   readonly dataDir: string;
@@ -17,10 +17,10 @@ export interface WasmPhpOptions {
   readonly log: (line: string) => void;
 }
 
-/** Runs scripts with PHP in WebAssembly; fetches it on first use. */
-export function wasmPhpRunner(options: WasmPhpOptions): RunPhp {
+/** Creates a function that runs scripts with PHP in WebAssembly, which is downloaded on first use. */
+export function createWasmPhpRunner(options: WasmPhpOptions): RunPhp {
   return async (script, env) => {
-    const pool = createPhpPool(await workerSetup(options, 'cli'), 1);
+    const pool = createPhpPool(await createWorkerSetup(options, 'cli'), 1);
     try {
       const { body, errors } = await pool.run({ kind: 'run', script, env });
       const output = Buffer.from(body).toString('utf8');
@@ -31,17 +31,17 @@ export function wasmPhpRunner(options: WasmPhpOptions): RunPhp {
   };
 }
 
-/** Starts the web server for PHP in WebAssembly, in a process of its own, on a free loopback port. */
+/** Starts the web server for PHP in WebAssembly as a service on a free loopback port. */
 export async function startWasmPhp(
   options: WasmPhpOptions & { readonly wordpressDir: string },
 ): Promise<{ readonly upstream: string; readonly service: Service }> {
-  const port = await freePort();
+  const port = await findFreePort();
   const upstream = `http://127.0.0.1:${port}`;
   const settings = join(options.dataDir, 'run/wasm-settings');
   mkdirSync(join(options.dataDir, 'run'), { recursive: true });
   writeFileSync(
     settings,
-    JSON.stringify({ port, root: options.wordpressDir, setup: await workerSetup(options, 'fpm-fcgi') }),
+    JSON.stringify({ port, root: options.wordpressDir, setup: await createWorkerSetup(options, 'fpm-fcgi') }),
   );
   const service = await startService({
     name: 'PHP in WebAssembly',
@@ -55,8 +55,8 @@ export async function startWasmPhp(
   return { upstream, service };
 }
 
-async function workerSetup(options: WasmPhpOptions, sapi: WorkerSetup['sapi']): Promise<WorkerSetup> {
-  const { sendmail_path: _, ...settings } = phpSettings(options.dataDir);
+async function createWorkerSetup(options: WasmPhpOptions, sapi: WorkerSetup['sapi']): Promise<WorkerSetup> {
+  const { sendmail_path: _, ...settings } = getPhpSettings(options.dataDir);
   return {
     kind: 'setup',
     runtimeDir: await installWasmRuntime(options.cacheDir, options.log),
@@ -64,7 +64,7 @@ async function workerSetup(options: WasmPhpOptions, sapi: WorkerSetup['sapi']): 
     ini: {
       ...settings,
       sendmail_path: '/usr/sbin/sendmail -t -i',
-      // Here curl refuses time-outs of a second or less, which cron asks for; WordPress then takes plain sockets.
+      // This build of curl rejects timeouts of a second or less, which cron uses. WordPress then uses plain sockets.
       disable_functions: 'curl_init,curl_exec',
     },
     mailDir: join(options.dataDir, 'mail'),
@@ -76,31 +76,32 @@ const run = promisify(execFile);
 const packageDir = fileURLToPath(new URL('../../php-wasm', import.meta.url));
 
 /**
- * Installs PHP in WebAssembly into the cache folder on first use (100 MB, pinned by a lock file with checksums) and
- * answers the folder. It is no dependency of this package, so that who has PHP never pays for it.
+ * Installs PHP in WebAssembly into the cache folder on first use (100 MB, pinned by a lock file with checksums). It is no
+ * dependency of this package, because machines with PHP do not need it.
+ * @returns its folder
  */
-export async function installWasmRuntime(cacheDir: string, log: (line: string) => void): Promise<string> {
+async function installWasmRuntime(cacheDir: string, log: (line: string) => void): Promise<string> {
   const manifest = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'));
   const dir = join(cacheDir, `php-wasm-${manifest.dependencies['@php-wasm/node']}`);
   if (existsSync(dir)) return dir;
-  const waiting = () => log('Another start is fetching PHP in WebAssembly; waiting for it.');
-  await withLock(join(cacheDir, 'php-wasm.lock'), waiting, async () => {
+  const onWait = () => log('Another start is fetching PHP in WebAssembly; waiting for it.');
+  await withLock(join(cacheDir, 'php-wasm.lock'), onWait, async () => {
     if (existsSync(dir)) return;
     log('Fetching PHP in WebAssembly from the npm registry (25 MB, once).');
     const fresh = `${dir}.new`;
     rmSync(fresh, { recursive: true, force: true });
     mkdirSync(fresh, { recursive: true });
     for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(packageDir, name), join(fresh, name));
-    await npmCi(fresh);
+    await runNpmCi(fresh);
     renameSync(fresh, dir);
   });
   return dir;
 }
 
-async function npmCi(dir: string): Promise<void> {
+async function runNpmCi(dir: string): Promise<void> {
   const path = process.env.npm_execpath;
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  // Inside `npm start` npm hands its own settings on, such as the folder it works in.
+  // `npm start` passes its own settings on, such as its working folder.
   const { npm_config_local_prefix: _folder, npm_config_loglevel: _level, ...env } = process.env;
   try {
     if (path?.endsWith('.js')) await run(process.execPath, [path, ...args], { cwd: dir, env });

@@ -9,7 +9,7 @@ import type { Programs } from './programs.js';
 
 const run = promisify(execFile);
 
-/** Starts a MariaDB of our own that listens on a socket file only, with one database for WordPress. */
+/** Starts a MariaDB that listens on a socket file only and has one database for WordPress. */
 export async function startMariaDb(
   programs: Programs,
   options: { readonly dir: string; readonly socket: string; readonly asRoot: boolean },
@@ -32,13 +32,13 @@ export async function startMariaDb(
     ],
     pidFile: join(dir, 'run/mariadb.json'),
     logFile: join(dir, 'logs/mariadb.log'),
-    ready: () => sql(programs.mariadb, socket, 'SELECT 1').then(Boolean, () => false),
+    ready: () => runSql(programs.mariadb, socket, 'SELECT 1').then(Boolean, () => false),
     readySeconds: 90,
     stopSeconds: 10,
   });
-  const password = databasePassword(dir);
+  const password = readOrCreatePassword(dir);
   const account = `'wordpress'@'localhost' IDENTIFIED BY '${password}'`;
-  await sql(
+  await runSql(
     programs.mariadb,
     socket,
     `CREATE DATABASE IF NOT EXISTS wordpress; CREATE USER IF NOT EXISTS ${account}; ALTER USER ${account};` +
@@ -54,7 +54,7 @@ export async function startMariaDb(
   return { service, database };
 }
 
-/** Made beside its place and moved, so that a killed run leaves no half database behind. */
+/** Creates the folder under a temporary name and renames it, so an interrupted run leaves no incomplete database. */
 async function createDataDir(programs: Programs, dataDir: string, asUser: readonly string[]): Promise<void> {
   const fresh = `${dataDir}.new`;
   rmSync(fresh, { recursive: true, force: true });
@@ -63,13 +63,13 @@ async function createDataDir(programs: Programs, dataDir: string, asUser: readon
   renameSync(fresh, dataDir);
 }
 
-function databasePassword(dir: string): string {
+function readOrCreatePassword(dir: string): string {
   const file = join(dir, 'database-password');
   if (!existsSync(file)) writeFileSync(file, randomBytes(16).toString('hex'), { mode: 0o600 });
   return readFileSync(file, 'utf8');
 }
 
-async function sql(program: string, socket: string, statements: string): Promise<string> {
+async function runSql(program: string, socket: string, statements: string): Promise<string> {
   const args = ['--no-defaults', `--socket=${socket}`, '--user=root', '--batch', '--execute', statements];
   return (await run(program, args, { timeout: 60_000 })).stdout;
 }

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answersHttp, freePort } from '../lib/ports.js';
+import { answersHttp, findFreePort } from '../lib/ports.js';
 import { type Service, startService } from '../lib/service.js';
 
 /**
- * How nginx is set up beyond what WordPress needs. `defaults`: not at all, so an answer's head may take one page of
- * memory, redirects to folders name nginx's own port, and every visitor has guard's address. `tuned`: room for long heads,
- * redirects without a host, and each visitor's own address.
+ * Configuration of nginx beyond what WordPress needs. `defaults`: none, so response headers may take one page of memory,
+ * redirects to folders contain nginx's own port, and all visitors have guard's address. `tuned`: larger response headers,
+ * redirects without a host, and the address of each visitor.
  */
 export type NginxSetup = 'tuned' | 'defaults';
 
@@ -15,13 +15,13 @@ export interface NginxSettings {
   readonly port: number;
   readonly wordpressDir: string;
   readonly phpSocket: string;
-  /** Run the workers as root too, which only the superuser may ask for. */
+  /** Run the workers as root too. Only root can do that. */
   readonly asRoot: boolean;
   readonly setup: NginxSetup;
 }
 
-/** nginx as usual for WordPress: try_files, path-info for PHP, uploads up to 1 GB; slashes merged as by default. */
-function nginxConfig(settings: NginxSettings): string {
+/** The usual configuration for WordPress: try_files, path-info for PHP, uploads up to 1 GB; slashes are merged. */
+function formatConfig(settings: NginxSettings): string {
   const { dir, port, wordpressDir, phpSocket, asRoot, setup } = settings;
   return `${asRoot ? 'user root;\n' : ''}worker_processes 2;
 daemon off;
@@ -29,7 +29,7 @@ pid "${dir}/run/nginx.pid";
 error_log stderr warn;
 events { worker_connections 1024; }
 http {
-  include "${mimeTypes()}";
+  include "${findMimeTypes()}";
   default_type application/octet-stream;
   access_log off;
   sendfile on;
@@ -44,7 +44,7 @@ http {
     server_name _;
     root "${wordpressDir}";
     index index.php index.html;
-${setup === 'tuned' ? redirectsWithoutHost + visitorsAddress : ''}
+${setup === 'tuned' ? RELATIVE_REDIRECTS + VISITOR_ADDRESS : ''}
     location / {
       try_files $uri $uri/ /index.php?$args;
     }
@@ -52,51 +52,51 @@ ${setup === 'tuned' ? redirectsWithoutHost + visitorsAddress : ''}
     location ~ [^/]\\.php(/|$) {
       fastcgi_split_path_info ^(.+?\\.php)(/.*)$;
       if (!-f $document_root$fastcgi_script_name) { return 404; }
-${fastcgiParams()}
-${setup === 'tuned' ? roomForHeads : ''}      fastcgi_pass "unix:${phpSocket}";
+${formatFastcgiParams()}
+${setup === 'tuned' ? LARGE_HEADERS : ''}      fastcgi_pass "unix:${phpSocket}";
     }
   }
 }
 `;
 }
 
-const redirectsWithoutHost = `    # Redirects without host and port, because visitors come by another address.
+const RELATIVE_REDIRECTS = `    # Redirects without host and port, because visitors come by another address.
     absolute_redirect off;
 `;
 
-const visitorsAddress = `    set_real_ip_from 127.0.0.1;
+const VISITOR_ADDRESS = `    set_real_ip_from 127.0.0.1;
     real_ip_header X-Forwarded-For;
 `;
 
-const roomForHeads = `      fastcgi_read_timeout 300s;
+const LARGE_HEADERS = `      fastcgi_read_timeout 300s;
       fastcgi_buffer_size 32k;
       fastcgi_buffers 16 32k;
 `;
 
-/** Starts nginx on a free loopback port; answers its origin. */
+/** Starts nginx on a free loopback port. */
 export async function startNginx(
   program: string,
   settings: Omit<NginxSettings, 'port'>,
 ): Promise<{ readonly upstream: string; readonly service: Service }> {
-  const port = await freePort();
+  const port = await findFreePort();
   const upstream = `http://127.0.0.1:${port}`;
   const file = join(settings.dir, 'nginx.conf');
   mkdirSync(join(settings.dir, 'tmp'), { recursive: true });
-  writeFileSync(file, nginxConfig({ ...settings, port }));
+  writeFileSync(file, formatConfig({ ...settings, port }));
   const service = await startService({
     name: 'nginx',
     command: program,
     args: ['-c', file, '-p', settings.dir, '-e', 'stderr'],
     pidFile: join(settings.dir, 'run/nginx.json'),
     logFile: join(settings.dir, 'logs/nginx.log'),
-    // A static file, because WordPress itself may refuse requests that did not come through guard.
+    // A static file, because WordPress may refuse requests that do not come through guard.
     ready: () => answersHttp(`${upstream}/wp-includes/css/buttons.min.css`),
     readySeconds: 60,
   });
   return { upstream, service };
 }
 
-function mimeTypes(): string {
+function findMimeTypes(): string {
   const file = ['/etc/nginx/mime.types', '/usr/local/etc/nginx/mime.types', '/opt/homebrew/etc/nginx/mime.types'].find(
     (path) => existsSync(path),
   );
@@ -104,8 +104,8 @@ function mimeTypes(): string {
   return file;
 }
 
-/** What FastCGI hands to PHP, as in nginx's own fastcgi.conf. */
-function fastcgiParams(): string {
+/** The parameters for PHP, as in nginx's own fastcgi.conf. */
+function formatFastcgiParams(): string {
   const params = {
     QUERY_STRING: '$query_string',
     REQUEST_METHOD: '$request_method',

@@ -1,19 +1,19 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Service, startService } from '../lib/service.js';
-import { phpSettings } from '../php/native.js';
+import { getPhpSettings } from '../php/native.js';
 
 export interface PhpFpmOptions {
   /** Folder with `run`, `logs` and `tmp`. */
   readonly dir: string;
   readonly socket: string;
   readonly asRoot: boolean;
-  /** How many requests PHP works on at the same time; the default is 8. */
+  /** Number of concurrent requests; the default is 8. */
   readonly processes?: number;
 }
 
-/** PHP-FPM with one pool of workers that listens on a socket file. */
-function phpFpmConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): string {
+/** One pool of workers that listens on a socket file. */
+function formatConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): string {
   return [
     '[global]',
     `pid = ${dir}/run/php-fpm.pid`,
@@ -26,7 +26,7 @@ function phpFpmConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): st
     'pm = static',
     `pm.max_children = ${processes}`,
     'catch_workers_output = yes',
-    ...Object.entries(phpSettings(dir)).map(([name, value]) => `php_admin_value[${name}] = "${value}"`),
+    ...Object.entries(getPhpSettings(dir)).map(([name, value]) => `php_admin_value[${name}] = "${value}"`),
     '',
   ].join('\n');
 }
@@ -34,7 +34,7 @@ function phpFpmConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): st
 /** Starts PHP-FPM and waits for its socket. */
 export async function startPhpFpm(program: string, options: PhpFpmOptions): Promise<Service> {
   const file = join(options.dir, 'php-fpm.conf');
-  writeFileSync(file, phpFpmConfig(options));
+  writeFileSync(file, formatConfig(options));
   rmSync(options.socket, { force: true });
   return startService({
     name: 'PHP-FPM',

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Service } from '../lib/service.js';
-import { systemPhpRunner } from '../php/native.js';
+import { createPhpRunner } from '../php/native.js';
 import { installWordPress } from '../wordpress/install.js';
 import { layOutWordPress } from '../wordpress/lay-out.js';
 import { startMariaDb } from './mariadb.js';
@@ -10,12 +10,12 @@ import { startPhpFpm } from './php-fpm.js';
 import { findPrograms } from './programs.js';
 
 export interface ProductionStackOptions {
-  /** Folder for everything: WordPress, database, configuration, sockets, logs. Its path takes at most 80 letters. */
+  /** Folder for all data: WordPress, database, configuration, sockets, logs. Its path may have 80 bytes. */
   readonly dir: string;
-  /** Address under which visitors see the site, without a slash at the end. */
+  /** Public address of the site, without a slash at the end. */
   readonly siteUrl: string;
   readonly wordpressVersion?: string;
-  /** `tuned` where it is left out. */
+  /** The default is `tuned`. */
   readonly nginx?: NginxSetup;
   readonly log?: (line: string) => void;
   readonly cacheDir?: string;
@@ -28,26 +28,26 @@ export interface ProductionStack {
   readonly upstream: string;
   readonly user: string;
   readonly password: string;
-  /** The parts, for tests that make one of them fail. */
+  /** For tests that make one of them fail. */
   readonly services: { readonly nginx: Service; readonly phpFpm: Service; readonly mariadb: Service };
   readonly stop: () => Promise<void>;
 }
 
-/** Why the production stack cannot run on this machine; null when it can. */
-export function productionStackProblem(): string | null {
+/** The reason why the production stack cannot run on this machine; null if it can. */
+export function findProductionStackProblem(): string | null {
   const programs = findPrograms();
   return typeof programs === 'string' ? programs : null;
 }
 
 /**
- * Starts WordPress the way it runs in production: nginx, PHP-FPM and MariaDB, all processes of our own with their own
- * configuration, on loopback and socket files. Installs WordPress on first use and keeps it for the next start.
+ * Starts WordPress as in production: nginx, PHP-FPM and MariaDB as services with their own configuration, on loopback
+ * and socket files. Installs WordPress on first use and keeps it for the next start.
  */
 export async function startProductionStack(options: ProductionStackOptions): Promise<ProductionStack> {
   const programs = findPrograms();
   if (typeof programs === 'string') throw new Error(`The production stack cannot run here: ${programs}`);
   const dir = resolve(options.dir);
-  // The operating system takes 107 bytes for the path of a socket.
+  // The operating system limits the path of a socket to 107 bytes.
   if (Buffer.byteLength(dir) > 80) throw new Error(`The folder's path is too long for socket files: ${dir}`);
   for (const name of ['run', 'logs', 'tmp', 'mail']) mkdirSync(join(dir, name), { recursive: true });
   chmodSync(join(dir, 'run'), 0o700);
@@ -66,7 +66,7 @@ export async function startProductionStack(options: ProductionStackOptions): Pro
     });
     started.push(mariadb);
     const release = await layOutWordPress({ ...options, log: options.log ?? (() => {}), dir: wordpressDir, database });
-    const runPhp = systemPhpRunner(dir, programs.php);
+    const runPhp = createPhpRunner(dir, programs.php);
     const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl: options.siteUrl, runPhp });
     const phpFpm = await startPhpFpm(programs.phpFpm, { dir, socket: phpSocket, asRoot });
     started.push(phpFpm);

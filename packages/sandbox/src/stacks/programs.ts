@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Full paths of what the production stack is made of. */
+/** Full paths of the programs of the production stack. */
 export interface Programs {
   readonly nginx: string;
   readonly phpFpm: string;
@@ -14,9 +14,9 @@ export interface Programs {
 
 const debianPackages = 'nginx-light php-fpm php-cli php-mysql php-xml php-mbstring mariadb-server';
 
-/** Finds the programs, or says in one sentence what is missing and which Debian packages bring it. */
+/** Finds the programs, or returns a sentence that names what is missing and the Debian packages for it. */
 export function findPrograms(env: NodeJS.ProcessEnv = process.env): Programs | string {
-  // Servers live in sbin, which is not on every user's PATH.
+  // Servers are in sbin, which is not on every user's PATH.
   const dirs = [...(env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'].filter(
     (dir) => dir !== '',
   );
@@ -43,24 +43,24 @@ function hasMysqli(php: string): boolean {
   }
 }
 
-/** First executable whose name fits; with several versions side by side, the newest of a folder. */
+/** The first executable that matches; of several versions in a folder, the newest. */
 function find(dirs: readonly string[], name: RegExp): string | null {
   for (const dir of dirs) {
-    const names = entries(dir).filter((entry) => name.test(entry));
+    const names = listEntries(dir).filter((entry) => name.test(entry));
     names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
     for (const entry of names) {
       try {
         accessSync(join(dir, entry), constants.X_OK);
         return join(dir, entry);
       } catch {
-        // Not executable for this user: look on.
+        // Not executable for this user.
       }
     }
   }
   return null;
 }
 
-function entries(dir: string): string[] {
+function listEntries(dir: string): string[] {
   try {
     return readdirSync(dir);
   } catch {

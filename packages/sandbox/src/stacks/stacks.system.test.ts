@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readRecord } from '@security-optimizer/sandbox/lib/process-record';
-import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
+import { findNativePhpProblem } from '@security-optimizer/sandbox/php/native';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
-import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/stacks/production';
+import { findProductionStackProblem, startProductionStack } from '@security-optimizer/sandbox/stacks/production';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressCases, ask } from '../../test/support/addresses.js';
+import { addressCases, get } from '../../test/support/addresses.js';
 import { readCommandLine } from '../../test/support/process-table.js';
 
 const siteUrl = 'http://127.0.0.1:8999';
@@ -25,7 +25,7 @@ interface StackCase {
 const stacks: readonly StackCase[] = [
   {
     name: "the system's PHP",
-    problem: await nativePhpProblem(),
+    problem: await findNativePhpProblem(),
     pidFiles: ['php'],
     start: (dir) => startEmbeddedWordPress({ dataDir: dir, php: 'native', siteUrl, log }),
   },
@@ -37,7 +37,7 @@ const stacks: readonly StackCase[] = [
   },
   {
     name: 'nginx, PHP-FPM and MariaDB',
-    problem: productionStackProblem(),
+    problem: findProductionStackProblem(),
     pidFiles: ['nginx', 'php-fpm', 'mariadb'],
     start: (dir) => startProductionStack({ dir, siteUrl }),
   },
@@ -63,27 +63,27 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
 
   it.each(addressCases)(
     'answers $target with $status',
-    async ({ target, status, type, holds }) => {
-      const answer = await ask(stack.upstream, target, { host: '127.0.0.1:8999' });
+    async ({ target, status, type, contains }) => {
+      const answer = await get(stack.upstream, target, { host: '127.0.0.1:8999' });
       expect(answer.status).toBe(status);
       if (type !== undefined) expect(answer.headers['content-type']).toContain(type);
-      if (holds !== undefined) expect(answer.body).toContain(holds);
+      if (contains !== undefined) expect(answer.body).toContain(contains);
     },
     30_000,
   );
 
   it('redirects a folder without its slash, keeping the query and naming no port of its own', async () => {
-    const answer = await ask(stack.upstream, '/wp-admin?a=1', { host: '127.0.0.1:8999' });
+    const answer = await get(stack.upstream, '/wp-admin?a=1', { host: '127.0.0.1:8999' });
     expect(answer.headers.location).toBe('/wp-admin/?a=1');
   });
 
   it('sends ranges and validators of static files', async () => {
     const path = '/wp-includes/css/buttons.min.css';
-    const whole = await ask(stack.upstream, path);
-    const part = await ask(stack.upstream, path, { range: 'bytes=10-19' });
+    const whole = await get(stack.upstream, path);
+    const part = await get(stack.upstream, path, { range: 'bytes=10-19' });
     expect(part.status).toBe(206);
     expect(part.body).toBe(whole.body.slice(10, 20));
-    const again = await ask(stack.upstream, path, { 'if-none-match': String(whole.headers.etag) });
+    const again = await get(stack.upstream, path, { 'if-none-match': String(whole.headers.etag) });
     expect([again.status, again.body]).toEqual([304, '']);
   });
 
@@ -100,7 +100,7 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
       .getSetCookie()
       .map((text) => text.split(';')[0])
       .join('; ');
-    const page = await ask(stack.upstream, '/wp-admin/profile.php', { cookie, host: '127.0.0.1:8999' });
+    const page = await get(stack.upstream, '/wp-admin/profile.php', { cookie, host: '127.0.0.1:8999' });
     expect(page.status).toBe(200);
     expect(page.body).toContain('owner@example.com');
   }, 120_000);
@@ -109,7 +109,7 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
     const code =
       "<?php echo 'asked: ', substr_count(file_get_contents($_GET['origin'] . '/wp-login.php'), 'user_login');";
     writeFileSync(join(stack.wordpressDir, 'ask-itself.php'), code);
-    const answer = await ask(stack.upstream, `/ask-itself.php?origin=${stack.upstream}`);
+    const answer = await get(stack.upstream, `/ask-itself.php?origin=${stack.upstream}`);
     expect(answer.body).toMatch(/^asked: [1-9]/);
   }, 120_000);
 
@@ -146,12 +146,12 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
     const before = stack.password;
     stack = await start(dir);
     expect(stack.password).toBe(before);
-    expect((await ask(stack.upstream, '/wp-login.php', { host: '127.0.0.1:8999' })).status).toBe(200);
+    expect((await get(stack.upstream, '/wp-login.php', { host: '127.0.0.1:8999' })).status).toBe(200);
   }, 120_000);
 
   it('does not put the password into any file that the web server sends', async () => {
     expect(readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8')).not.toContain(stack.password);
-    const config = await ask(stack.upstream, '/wp-config.php');
+    const config = await get(stack.upstream, '/wp-config.php');
     expect(config.body).toBe('');
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toSiteUrl } from './main.js';
-import { readOptions, UsageError } from './options.js';
+import { parseOptions, UsageError } from './options.js';
 
-const read = (...args: string[]) => readOptions(args, '/srv/data');
+const read = (...args: string[]) => parseOptions(args, '/srv/data');
 
 describe('the options of npm start', () => {
   it('have safe defaults: this machine only, any free port', () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readRecord } from '@security-optimizer/sandbox/lib/process-record';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ask } from '../../test/support/addresses.js';
-import { leftOf, membersOf, readCommandLine, watchdogOf } from '../../test/support/process-table.js';
+import { get } from '../../test/support/addresses.js';
+import { listGroup, readCommandLine, waitForWatchdog, waitUntilEmpty } from '../../test/support/process-table.js';
 
 const main = new URL('../../dist/start/main.js', import.meta.url);
 const program = `import { start } from '${main}'; process.exit(await start(process.argv.slice(1)));`;
@@ -40,7 +40,7 @@ function launch(...args: string[]) {
   return { child, output };
 }
 
-/** Starts with --json and answers what it printed. */
+/** Starts with --json and returns its output. */
 async function ready(...args: string[]) {
   const { child, output } = launch('--json', ...args);
   const ended = exit(child).then((code) => {
@@ -54,8 +54,8 @@ async function ready(...args: string[]) {
   return { child, output, site: JSON.parse(output.stdout) as Record<'url' | 'adminUrl' | 'user' | 'password', string> };
 }
 
-/** Runs a start that must refuse. */
-async function refused(...args: string[]) {
+/** Runs a start that must fail. */
+async function launchFailing(...args: string[]) {
   const { child, output } = launch(...args);
   return { code: await exit(child), ...output };
 }
@@ -69,7 +69,7 @@ describe('npm start', () => {
       const { child, output, site } = await ready();
       expect(Object.keys(site)).toEqual(['url', 'adminUrl', 'user', 'password']);
       expect(site.adminUrl).toBe(`${site.url}/wp-admin/`);
-      expect((await ask(site.url, '/wp-login.php')).status).toBe(200);
+      expect((await get(site.url, '/wp-login.php')).status).toBe(200);
       const pid = phpPid();
       expect(readCommandLine(pid)).toContain('php');
 
@@ -85,10 +85,10 @@ describe('npm start', () => {
   it('leaves no PHP running when it is killed, and goes on with the same login', async () => {
     const first = await ready();
     const group = phpPid();
-    expect(membersOf(group).length).toBeGreaterThan(1);
+    expect(listGroup(group).length).toBeGreaterThan(1);
     first.child.kill('SIGKILL');
     await exit(first.child);
-    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(group))).toEqual([]);
     const second = await ready();
     expect(second.site.password).toBe(first.site.password);
   }, 120_000);
@@ -96,19 +96,19 @@ describe('npm start', () => {
   it('ends what a start left behind whose watchdog was killed too', async () => {
     const first = await ready();
     const group = phpPid();
-    const watchdog = await watchdogOf(first.child.pid);
+    const watchdog = await waitForWatchdog(first.child.pid);
     process.kill(watchdog, 'SIGSTOP');
     first.child.kill('SIGKILL');
     await exit(first.child);
     process.kill(watchdog, 'SIGKILL');
-    expect(membersOf(group).length).toBeGreaterThan(1);
+    expect(listGroup(group).length).toBeGreaterThan(1);
     await ready();
-    expect(await leftOf(() => membersOf(group))).toEqual([]);
+    expect(await waitUntilEmpty(() => listGroup(group))).toEqual([]);
   }, 120_000);
 
   it('refuses a data folder that another start uses', async () => {
     const { child } = await ready();
-    const second = await refused();
+    const second = await launchFailing();
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(`in use by another start (process ${child.pid})`);
   }, 120_000);
@@ -117,7 +117,7 @@ describe('npm start', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen({ port: 0, host: '127.0.0.1' }, resolve));
     const { port } = other.address() as { port: number };
-    const answer = await refused('--port', String(port));
+    const answer = await launchFailing('--port', String(port));
     await new Promise((resolve) => other.close(resolve));
     expect(answer.code).toBe(1);
     expect(answer.stderr).toContain(`Port ${port} on 127.0.0.1 is in use`);
@@ -126,7 +126,7 @@ describe('npm start', () => {
   it('never empties a folder that is not its own', async () => {
     mkdirSync(dir);
     writeFileSync(join(dir, 'letter.txt'), 'keep me');
-    const answer = await refused('--fresh');
+    const answer = await launchFailing('--fresh');
     expect(answer.code).toBe(1);
     expect(answer.stderr).toContain('was not made by this command');
     expect(existsSync(join(dir, 'letter.txt'))).toBe(true);
@@ -143,7 +143,7 @@ describe('npm start', () => {
   }, 120_000);
 
   it('answers a mistake with exit code 2 and touches nothing', async () => {
-    const answer = await refused('--port', 'many');
+    const answer = await launchFailing('--port', 'many');
     expect([answer.code, answer.stdout]).toEqual([2, '']);
     expect(answer.stderr).toBe("--port takes a whole number from 1 to 65535, not 'many'.\n");
     expect(existsSync(dir)).toBe(false);

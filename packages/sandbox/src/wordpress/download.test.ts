@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chooseWordPress } from '../start/main.js';
-import { fetchCurrentWordPress, fetchWordPress } from './download.js';
-import { fetchPlugin } from './plugin.js';
+import { fetchCurrentWordPress, fetchPlugin, fetchWordPress } from './download.js';
 
 let dir: string;
 let cacheDir: string;
@@ -21,7 +20,7 @@ beforeEach(() => {
   cacheDir = join(dir, 'cache');
   servers = [];
   said = [];
-  // What comes from the npm registry is there already: the packaged WordPress and the SQLite integration.
+  // The files of the npm registry are already in the cache: the packaged WordPress and the SQLite integration.
   for (const name of ['sqlite-database-integration', 'wordpress-6.5.5']) {
     mkdirSync(join(cacheDir, name), { recursive: true });
     writeFileSync(join(cacheDir, `${name}.json`), '{}');

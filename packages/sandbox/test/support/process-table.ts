@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Numbers of the processes in a group that run, those of which only the exit code is left not among them. */
-export function membersOf(group: number): number[] {
+/** Ids of the running processes in a group, without zombies. */
+export function listGroup(group: number): number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,pgid=,stat='], { encoding: 'utf8' });
   return table
     .split('\n')
@@ -12,24 +12,24 @@ export function membersOf(group: number): number[] {
     .map(([pid]) => Number(pid));
 }
 
-/** Waits until a list is empty; answers what is left of it when that takes far too long. */
-export async function leftOf(list: () => number[], seconds = 60): Promise<number[]> {
+/** Waits until a list is empty. @returns the rest of the list after a timeout */
+export async function waitUntilEmpty(list: () => number[], seconds = 60): Promise<number[]> {
   const end = Date.now() + seconds * 1000;
   while (list().length > 0 && Date.now() < end) await pause(50);
   return list();
 }
 
-/** Number of the watchdog of a process, once it has begun; another one than `not`. */
-export async function watchdogOf(parent: number | undefined, not?: number): Promise<number> {
+/** Waits for the watchdog of a process. @param previous id of an earlier watchdog, which does not count */
+export async function waitForWatchdog(parent: number | undefined, previous?: number): Promise<number> {
   for (;;) {
-    const [pid] = watchdogsOf(parent).filter((each) => each !== not);
+    const [pid] = listWatchdogs(parent).filter((each) => each !== previous);
     if (pid !== undefined) return pid;
     await pause(20);
   }
 }
 
-/** Numbers of the children of a process that have the watchdog's name. */
-export function watchdogsOf(parent: number | undefined): number[] {
+/** Ids of the children of a process that have the watchdog's title. */
+export function listWatchdogs(parent: number | undefined): number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,comm='], { encoding: 'utf8' });
   return table
     .split('\n')
@@ -38,12 +38,12 @@ export function watchdogsOf(parent: number | undefined): number[] {
     .map(([pid]) => Number(pid));
 }
 
-/** Linux keeps 15 letters of a name. */
+/** Linux truncates names to 15 characters. */
 function isWatchdog(name: string | undefined): boolean {
   return name?.startsWith('sandbox-watchdo') === true;
 }
 
-/** Command line of a running process, its parts joined by spaces; null when there is no such process. */
+/** Command line of a running process, joined by spaces; null if there is no such process. */
 export function readCommandLine(pid: number): string | null {
   try {
     if (process.platform === 'linux') {

@@ -1,8 +1,8 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DownloadError } from '@security-optimizer/sandbox/lib/download';
+import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/wordpress/download';
 import { findInstalledRelease } from '@security-optimizer/sandbox/wordpress/lay-out';
-import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/wordpress/plugin';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
