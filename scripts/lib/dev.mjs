@@ -1,6 +1,6 @@
 import { mkdirSync, watch, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleGuard } from './bundle-guard.mjs';
+import { bundleGuard } from '../../packages/guard/build/bundle.mjs';
 import { root } from './run.mjs';
 
 const log = (line) => process.stderr.write(`${line}\n`);

@@ -1,20 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCE_CONDITION } from './from-source.mjs';
-import { root } from './run.mjs';
+import { fileURLToPath } from 'node:url';
 
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 const source = join(root, 'packages/guard/src');
 const target = join(root, 'packages/guard/dist/program');
 
 /**
- * Bundles guard into a few files instead of some 670, because loading each file costs a third of a millisecond or more
- * at start (docs/decisions/0013). Each thread gets a file of its own that shares nothing with the others, so that it
- * loads only what it uses.
+ * Guard is bundled into a few files instead of some 670, because each file costs a third of a millisecond or more at
+ * start (docs/decisions/0013). Each thread has its own file and shares none, so that it loads only what it uses.
  */
 const programs = [
   {
     input: { 'security-optimizer': 'cli/security-optimizer.ts', embedded: 'embedded.ts' },
-    // Loaded before the database's thread is started, then what serves requests. Everything else is loaded on demand.
+    // `start` is loaded before the database's thread starts, then `guard`. Everything else is loaded on demand.
     groups: [
       { name: 'start', test: /\/src\/(?:cli\/serve|lib\/version)\.ts$/, priority: 2 },
       { name: 'guard', test: /\/guard\/src\/main\.ts$/, priority: 1 },
@@ -26,10 +25,7 @@ const programs = [
   { input: { 'activity-writer': 'activity/store/writer-thread.ts' } },
 ];
 
-/**
- * Bundles the service and its command line. Names and contents depend on the sources alone. Throws when the build
- * fails.
- */
+/** Bundles the service and its command line. Names and contents depend on the sources only. */
 export async function bundleGuard() {
   const outputs = await Promise.all(programs.map(bundle));
   const files = new Map(outputs.flat().map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]));
@@ -38,7 +34,7 @@ export async function bundleGuard() {
   for (const name of readdirSync(target)) if (!files.has(name)) rmSync(join(target, name));
 }
 
-/** Whether there is a bundle, current or not. */
+/** Whether a bundle exists, current or not. */
 export function isGuardBundled() {
   return existsSync(join(target, 'security-optimizer.js'));
 }
@@ -50,10 +46,11 @@ async function bundle({ input, groups = [] }) {
     input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, join(source, file)])),
     cwd: root,
     platform: 'node',
-    // It finds its native module for the platform next to its own files.
+    // It loads its native module from its own folder.
     external: ['@photostructure/sqlite'],
     resolve: {
-      conditionNames: [SOURCE_CONDITION, 'import', 'node', 'default'],
+      // The first condition resolves packages of the workspace to their sources.
+      conditionNames: ['security-optimizer-source', 'import', 'node', 'default'],
       extensionAlias: { '.js': ['.ts', '.tsx', '.js'] },
     },
     transform: {
