@@ -15,6 +15,6 @@ function listPackages(script, seen = new Set()) {
   });
 }
 
-it.each(['start.mjs', 'test.mjs', 'bench.mjs'])('%s begins on a fresh clone, before any package is there', (name) => {
+it.each(['run.mjs', 'test.mjs', 'dev.mjs'])('%s begins on a fresh clone, before any package is there', (name) => {
   expect(listPackages(new URL(name, scripts))).toEqual([]);
 });
