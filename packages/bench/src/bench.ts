@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Bench } from './measure.js';
 import { measures } from './measures/index.js';
 import { type BenchOptions, help, readOptions, UsageError } from './options.js';
+import { requireTools } from './prerequisites.js';
 import {
   ended,
   isBusy,
@@ -16,7 +17,6 @@ import {
   updateDocument,
   writeResults,
 } from './report/report.js';
-import { requireTools } from './tools.js';
 
 const documentFile = fileURLToPath(new URL('../../../docs/benchmarks.md', import.meta.url));
 const resultsFile = fileURLToPath(new URL('../../../bench/results.json', import.meta.url));

@@ -1,4 +1,4 @@
-import type { Line } from './report/line.js';
+import type { Line } from './report/report.js';
 
 /** What a measure is given to work with. */
 export interface Bench {

@@ -4,7 +4,7 @@ import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { pairedRequests } from '../load/alternate.js';
 import { median, medianOfPairs, percentile } from '../load/statistics.js';
 import type { Bench } from '../measure.js';
-import { type Bar, type Line, line } from '../report/line.js';
+import { type Bar, type Line, line } from '../report/report.js';
 import { serve } from '../rivals/guard.js';
 import { startNginxProxy } from '../rivals/nginx.js';
 import { startNodeProgram } from '../rivals/node-program.js';

@@ -8,7 +8,7 @@ import { median, percentile } from '../load/statistics.js';
 import { type OwnerAtWork, ownerAtWork } from '../load/wp-admin.js';
 import { guess } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
 import { serve } from '../rivals/guard.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 

@@ -3,7 +3,7 @@ import { residentBytes } from '../load/processes.js';
 import { median } from '../load/statistics.js';
 import { type Flood, type LoadResult, wrk } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
 import { startGuard } from '../rivals/guard.js';
 import { type Server, startNodeProgram } from '../rivals/node-program.js';
 

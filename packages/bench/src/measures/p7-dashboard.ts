@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { attach } from '@security-optimizer/guard/testing';
 import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { dashboardPages, startOwner } from '../dashboard/owner.js';
 import { alternate } from '../load/alternate.js';
-import { dashboardPages, startOwner } from '../load/owner.js';
 import { median } from '../load/statistics.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
 import { serve } from '../rivals/guard.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type Agent, get, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,4 +41,19 @@ async function answer(url: string): Promise<IncomingMessage> {
 
 function* pieces(size: number): Generator<Buffer> {
   for (let left = size; left > 0; left -= PIECE.length) yield left < PIECE.length ? PIECE.subarray(0, left) : PIECE;
+}
+
+/** Sends a GET request and returns the status of the response. */
+export function getStatus(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  agent: Agent | false = false,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent, headers }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode as number));
+      response.on('error', reject);
+    }).on('error', reject);
+  });
 }

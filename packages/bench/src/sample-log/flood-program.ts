@@ -1,6 +1,6 @@
 import { openActivityStore, packVisits, silentLogger, type Visit } from '@security-optimizer/guard/testing';
 import { FLOOD_SITE, type FloodReport } from './flood.js';
-import { addressOfVisitor } from './generate-activity.js';
+import { addressOfVisitor } from './sample-visits.js';
 
 /** How often a batch is handed over, milliseconds; so does guard. */
 const BATCH_MS = 100;

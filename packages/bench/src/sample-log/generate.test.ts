@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openActivityStore, silentLogger, type VisitFilter } from '@security-optimizer/guard/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { addressOfVisitor, generateActivity, VISITORS } from './generate-activity.js';
+import { generateActivity } from './generate.js';
+import { addressOfVisitor, VISITORS } from './sample-visits.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1000;
 const EVERY_VISIT: VisitFilter = { from: null, to: null, type: null, code: null, addresses: null };
