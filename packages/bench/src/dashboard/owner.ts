@@ -1,21 +1,21 @@
 import { chromium, type Page } from 'playwright-core';
 import type { Bench } from '../measure.js';
 
-/** As many times slower as the owner's machine is than this one. */
-const SLOWED = 4;
-/** Visits that the Activity Log has something of to show. */
+/** Factor by which the owner's machine is slower than this one. */
+const CPU_SLOWDOWN = 4;
+/** Visits for the Activity Log to show. */
 const VISITS = 40;
 
-/** An owner in front of a slow machine. Each page is opened by a browser that has none of its files yet. */
+/** An owner with a slow machine. Each page is opened with an empty browser cache. */
 export interface Owner {
-  /** @returns milliseconds from the start of the navigation until the page answered a click on its first control */
+  /** @returns milliseconds from the start of the navigation until the page reacted to a click on its first control */
   open(page: DashboardPage): Promise<number>;
-  /** @returns milliseconds until a page of WordPress's own, on which nothing of ours runs, was loaded */
+  /** @returns milliseconds until a page of WordPress without any code of this project was loaded */
   openPlain(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Starts Chromium (`CHROMIUM` names another than Debian's), logs in, and answers what the owner is asked first. */
+/** Starts Chromium (Debian's, or the one in `CHROMIUM`), logs in and answers the questions about consent. */
 export async function startOwner(
   bench: Bench,
   site: { readonly guardUrl: string; readonly host: string; readonly user: string; readonly password: string },
@@ -45,7 +45,7 @@ export async function startOwner(
     try {
       const fresh = await context.newPage();
       const session = await context.newCDPSession(fresh);
-      await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWED });
+      await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
       await fresh.goto(url, { waitUntil: 'commit' });
       return await look(fresh);
     } finally {
@@ -54,8 +54,8 @@ export async function startOwner(
   }
 
   return {
-    open: ({ slug, control, answer }) =>
-      opening(`${home}/wp-admin/admin.php?page=${slug}`, (fresh) => firstAnswer(fresh, control, answer)),
+    open: ({ slug, control, reaction }) =>
+      opening(`${home}/wp-admin/admin.php?page=${slug}`, (fresh) => measureFirstReaction(fresh, control, reaction)),
     openPlain: () =>
       opening(`${home}/wp-admin/tools.php`, async (fresh) => {
         await fresh.waitForLoadState('load');
@@ -65,12 +65,12 @@ export async function startOwner(
   };
 }
 
-/** Clicks the control as soon as it is there, within the page itself, and tells when the answer was drawn. */
-async function firstAnswer(page: Page, control: string, answer: string): Promise<number> {
+/** Clicks the control as soon as it exists, within the page. @returns when the reaction was drawn */
+async function measureFirstReaction(page: Page, control: string, reaction: string): Promise<number> {
   const handle = await page.waitForFunction(
-    ([wanted, answered]) => {
+    ([wanted, expected]) => {
       const state = globalThis as { clicked?: boolean };
-      if (document.querySelector(answered as string) !== null) return performance.now();
+      if (document.querySelector(expected as string) !== null) return performance.now();
       const element = document.querySelector<HTMLElement>(wanted as string);
       if (element !== null && state.clicked !== true) {
         state.clicked = true;
@@ -78,7 +78,7 @@ async function firstAnswer(page: Page, control: string, answer: string): Promise
       }
       return false;
     },
-    [control, answer],
+    [control, reaction],
     { polling: 'raf', timeout: 60_000 },
   );
   return (await handle.jsonValue()) as number;
@@ -101,32 +101,32 @@ async function answerConsent(page: Page, home: string): Promise<void> {
   if (status !== 200) throw new Error(`the questions about consent could not be answered: HTTP ${status}`);
 }
 
-/** A page of the dashboard, and how to tell that it can be used. */
+/** A page of the dashboard, and the sign that it can be used. */
 export interface DashboardPage {
   readonly slug: string;
   readonly name: string;
-  /** The first real control, there once the data is. */
+  /** The first control that appears with the data. */
   readonly control: string;
-  /** What is there once a click on it was answered. */
-  readonly answer: string;
+  /** The element that appears after a click on it. */
+  readonly reaction: string;
 }
 
-/** All pages; no click changes a setting but that on a switch of Site Security. */
+/** All pages. Only the click on Site Security changes a setting. */
 export const dashboardPages: readonly DashboardPage[] = [
   {
     slug: 'security-optimizer',
     name: 'Security Dashboard',
     control: '.so-hero__head .so-btn',
-    answer: '.so-dialog',
+    reaction: '.so-dialog',
   },
-  { slug: 'login-settings', name: 'Login Security', control: '.so-row__ctl .so-btn', answer: '.so-dialog' },
+  { slug: 'login-settings', name: 'Login Security', control: '.so-row__ctl .so-btn', reaction: '.so-dialog' },
   {
     slug: 'site-security',
     name: 'Site Security',
     control: '[role="switch"]',
-    // A quick server has answered before the next frame is drawn.
-    answer: '[role="switch"][aria-busy], .so-toast',
+    // A fast server responds before the next frame is drawn.
+    reaction: '[role="switch"][aria-busy], .so-toast',
   },
-  { slug: 'activity-log', name: 'Activity Log', control: 'tbody .so-iconbtn', answer: '.so-menu' },
-  { slug: 'post-hack-actions', name: 'Post-hack Actions', control: '.so-row__ctl .so-btn', answer: '.so-dialog' },
+  { slug: 'activity-log', name: 'Activity Log', control: 'tbody .so-iconbtn', reaction: '.so-menu' },
+  { slug: 'post-hack-actions', name: 'Post-hack Actions', control: '.so-row__ctl .so-btn', reaction: '.so-dialog' },
 ];

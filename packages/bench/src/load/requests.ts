@@ -4,11 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const PIECE = Buffer.alloc(65_536, 'z');
+const CHUNK = Buffer.alloc(65_536, 'z');
 
-/** Fetches a body piece by piece. `restMs`: pause after each mebibyte, as a slow visitor makes. Answers its bytes. */
+/** Downloads a body. @param restMs pause after each mebibyte, as of a slow client @returns its size in bytes */
 export async function download(url: string, restMs: number): Promise<number> {
-  const response = await answer(url);
+  const response = await getResponse(url);
   let bytes = 0;
   let rested = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
@@ -20,18 +20,18 @@ export async function download(url: string, restMs: number): Promise<number> {
   return bytes;
 }
 
-/** Sends a body of the given size and answers what the other side says about it. */
+/** Uploads a body of the given size. @returns the body of the response */
 export async function upload(url: string, size: number): Promise<string> {
   const sent = request(url, { method: 'PUT', agent: false, headers: { 'Content-Length': size } });
-  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
-  await pipeline(Readable.from(pieces(size)), sent);
-  const [response] = await answered;
+  const responded = once(sent, 'response') as Promise<[IncomingMessage]>;
+  await pipeline(Readable.from(createChunks(size)), sent);
+  const [response] = await responded;
   let text = '';
   for await (const piece of response.setEncoding('utf8')) text += piece;
   return text;
 }
 
-async function answer(url: string): Promise<IncomingMessage> {
+async function getResponse(url: string): Promise<IncomingMessage> {
   const sent = request(url, { agent: false });
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -39,8 +39,8 @@ async function answer(url: string): Promise<IncomingMessage> {
   return response;
 }
 
-function* pieces(size: number): Generator<Buffer> {
-  for (let left = size; left > 0; left -= PIECE.length) yield left < PIECE.length ? PIECE.subarray(0, left) : PIECE;
+function* createChunks(size: number): Generator<Buffer> {
+  for (let left = size; left > 0; left -= CHUNK.length) yield left < CHUNK.length ? CHUNK.subarray(0, left) : CHUNK;
 }
 
 /** Sends a GET request and returns the status of the response. */

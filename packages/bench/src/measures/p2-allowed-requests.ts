@@ -1,5 +1,5 @@
 import { alternate } from '../load/alternate.js';
-import { residentBytes } from '../load/processes.js';
+import { getResidentBytes } from '../load/processes.js';
 import { download, upload } from '../load/requests.js';
 import { median, medianOfPairs } from '../load/statistics.js';
 import { type LoadResult, wrk } from '../load/wrk.js';
@@ -189,10 +189,10 @@ async function watched(
   server: Server,
   transfer: () => Promise<void>,
 ): Promise<{ grownBytes: number; seconds: number }> {
-  const before = residentBytes(server.pid);
+  const before = getResidentBytes(server.pid);
   let most = before;
   const sample = () => {
-    most = Math.max(most, residentBytes(server.pid));
+    most = Math.max(most, getResidentBytes(server.pid));
   };
   const timer = setInterval(sample, 20);
   const start = performance.now();
