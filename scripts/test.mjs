@@ -56,8 +56,9 @@ async function fetchNeeded() {
   const release = values['also-node'];
   if (release !== undefined) await installNode(release);
   if (!['e2e', 'sandbox', 'packages'].some((name) => wanted.includes(name))) return;
-  const { fetchCurrentWordPress, fetchWordPress } = await import('../packages/sandbox/dist/fetch/wordpress.js');
-  const { fetchPlugin, shopPlugin } = await import('../packages/sandbox/dist/fetch/plugin.js');
+  const { fetchCurrentWordPress, fetchPlugin, fetchWordPress, shopPlugin } = await import(
+    '../packages/sandbox/dist/wordpress/download.js'
+  );
   const tell = (error) => process.stderr.write(`${error.message}\n`);
   await fetchWordPress().catch(tell);
   // Where these can't be fetched, the stacks and suites report what they use instead and what they skip.
@@ -72,8 +73,8 @@ function jobsOf(groups) {
 
 /** Jobs whose stacks depend on what this machine has, which the built sandbox knows. */
 async function testJobs() {
-  const { productionStackProblem } = await import('../packages/sandbox/dist/production-stack.js');
-  return longestFirst(jobsOf(tests({ ...options, isUsualMissing: productionStackProblem() !== null })));
+  const { findProductionStackProblem } = await import('../packages/sandbox/dist/stacks/production.js');
+  return longestFirst(jobsOf(tests({ ...options, isUsualMissing: findProductionStackProblem() !== null })));
 }
 
 const options = { all: values.all, otherNode: values['also-node'], shuffle: values.shuffle };

@@ -2,13 +2,13 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // The system tests start whole servers: one file after the other keeps their times honest on small machines.
+    include: ['src/**/*.test.ts'],
+    // The system tests start servers. In parallel they would slow each other down on small machines.
     fileParallelism: false,
-    // Limits end what hangs; on a busy machine the start of a server may take long.
+    // On a busy machine the start of a server may take long.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Each has folders and processes of its own.
+    // Each test uses its own folders and processes.
     isolate: false,
   },
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleGuard, isGuardBundled } from './bundle-guard.mjs';
+import { bundleGuard, isGuardBundled } from '../../packages/guard/build/bundle.mjs';
 import { npm, root, run } from './run.mjs';
 
 /**
@@ -20,7 +20,7 @@ export async function build(projects = [], { dashboard = true } = {}) {
 }
 
 function buildGuard() {
-  const inputs = ['packages/guard/src', 'packages/contract/src', 'package-lock.json', 'scripts/lib/bundle-guard.mjs'];
+  const inputs = ['packages/guard/src', 'packages/guard/build', 'packages/contract/src', 'package-lock.json'];
   return whenChanged('guard', inputs, isGuardBundled(), bundleGuard);
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, watch, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleGuard } from './bundle-guard.mjs';
+import { bundleGuard } from '../../packages/guard/build/bundle.mjs';
 import { root } from './run.mjs';
 
 const log = (line) => process.stderr.write(`${line}\n`);
@@ -22,19 +22,19 @@ export async function startForDevelopment({ logFile, ...site }) {
     { attach },
     { startService },
     { answersHttp },
-    { freePort },
+    { findFreePort },
     { developmentScript, startDevServer },
     { addExampleContent, startExampleProvider },
   ] = await Promise.all([
     import('@security-optimizer/guard/embedded'),
-    import('@security-optimizer/sandbox/process/service'),
-    import('@security-optimizer/sandbox/process/port'),
-    import('@security-optimizer/sandbox/process/port'),
+    import('@security-optimizer/sandbox/lib/service'),
+    import('@security-optimizer/sandbox/lib/ports'),
+    import('@security-optimizer/sandbox/lib/ports'),
     import('../../packages/dashboard/build/dev-server.mjs'),
     import('@security-optimizer/sandbox/start/example-provider'),
   ]);
   const { host, port } = site.listen;
-  const listen = { host: '127.0.0.1', port: await freePort() };
+  const listen = { host: '127.0.0.1', port: await findFreePort() };
   const guardUrl = `http://${listen.host}:${listen.port}`;
   const provider = await startExampleProvider(join(dirname(logFile), 'provider.log'));
 

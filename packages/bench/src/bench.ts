@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Bench } from './measure.js';
 import { measures } from './measures/index.js';
 import { type BenchOptions, help, readOptions, UsageError } from './options.js';
+import { requirePrograms } from './prerequisites.js';
 import {
   ended,
   isBusy,
@@ -16,12 +17,11 @@ import {
   updateDocument,
   writeResults,
 } from './report/report.js';
-import { requireTools } from './tools.js';
 
 const documentFile = fileURLToPath(new URL('../../../docs/benchmarks.md', import.meta.url));
 const resultsFile = fileURLToPath(new URL('../../../bench/results.json', import.meta.url));
 
-/** @returns the exit code: 0 every bar is met, 1 a bar is missed or the run failed, 2 called wrongly */
+/** @returns the exit code: 0 if every bar is met, 1 if one is missed or the run failed, 2 for wrong options */
 export async function bench(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
     process.stdout.write(help);
@@ -32,7 +32,7 @@ export async function bench(args: readonly string[]): Promise<number> {
       args,
       measures.map((measure) => measure.id),
     );
-    requireTools(say);
+    requirePrograms(say);
     const all = await run(options);
     process.stdout.write(options.json ? resultsText(all) : `${table(all.flatMap(({ lines }) => lines))}\n`);
     const missed = all.flatMap(({ lines }) => lines).filter((line) => line.pass === false).length;
@@ -48,14 +48,14 @@ export async function bench(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Takes the measures one after the other; what one has found out is kept when a later one fails. */
+/** Runs the measures one after the other. The results of earlier ones are stored even if a later one fails. */
 async function run(options: BenchOptions): Promise<Results[]> {
   const all: Results[] = [];
   for (const measure of measures) {
     if (options.only !== null && !options.only.includes(measure.id)) continue;
     const at = new Date().toISOString();
     const facts = machine();
-    // Behind the first measure the load is the bench's own.
+    // After the first measure the load is that of the bench.
     if (all.length === 0 && isBusy(facts)) {
       say(`Other programs use this machine (load average ${facts.loadBefore}): what follows is partly about them.`);
     }
@@ -72,16 +72,16 @@ async function run(options: BenchOptions): Promise<Results[]> {
   return all;
 }
 
-/** Gives a measure its folder and stops whatever it has started, however it ends. */
+/** Gives a measure its folder, and stops all that it started when it ends. */
 async function withBench<T>(options: BenchOptions, use: (bench: Bench) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'so-bench-'));
-  const taken: { stop(): Promise<void> }[] = [];
+  const running: { stop(): Promise<void> }[] = [];
   const stopAll = async (): Promise<void> => {
     try {
-      for (let last = taken.pop(); last !== undefined; last = taken.pop()) await last.stop();
+      for (let last = running.pop(); last !== undefined; last = running.pop()) await last.stop();
     } finally {
-      // What can't be stopped must not keep the others running.
-      if (taken.length > 0) await stopAll();
+      // A failed stop must not prevent the others.
+      if (running.length > 0) await stopAll();
       else rmSync(dir, { recursive: true, force: true });
     }
   };
@@ -94,7 +94,7 @@ async function withBench<T>(options: BenchOptions, use: (bench: Bench) => Promis
       seconds: options.seconds,
       say,
       keep(started) {
-        taken.push(started);
+        running.push(started);
         return started;
       },
     });

@@ -1,19 +1,19 @@
-import type { Line } from './report/line.js';
+import type { Line } from './report/report.js';
 
-/** What a measure is given to work with. */
+/** The context of a measure. */
 export interface Bench {
   /** Folder for this run's files; removed afterwards. */
   readonly dir: string;
   readonly rounds: number;
   /** Length of one turn. */
   readonly seconds: number;
-  /** Tells the one who waits what is going on. */
+  /** Prints progress. */
   say(text: string): void;
-  /** Takes something that must be stopped at the end, also when the run fails or is interrupted. */
-  keep<T extends { stop(): Promise<void> }>(taken: T): T;
+  /** Registers something that must be stopped at the end, even if the run fails or is interrupted. */
+  keep<T extends { stop(): Promise<void> }>(started: T): T;
 }
 
-/** One thing that is measured. A measure starts its own rivals and gives its lines of the report. */
+/** A measure starts its own rivals and returns its lines of the report. */
 export interface Measure {
   /** Lower-case, as in `--only`. */
   readonly id: string;

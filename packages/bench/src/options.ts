@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 
 export interface BenchOptions {
-  /** How often every contender has its turn; the median counts. */
+  /** Number of turns of every contender; the median counts. */
   readonly rounds: number;
   /** Length of one turn. */
   readonly seconds: number;
-  /** Ids of the measures to take, lower-case; null for all. */
+  /** Ids of the measures to run, lower-case; null for all. */
   readonly only: readonly string[] | null;
   /** Write the results to bench/results.json and docs/benchmarks.md. */
   readonly keep: boolean;
@@ -13,7 +13,7 @@ export interface BenchOptions {
   readonly json: boolean;
 }
 
-/** A mistake in how the program was called; its message is for the one who called. */
+/** A mistake on the command line. Its message is for the person who typed it. */
 export class UsageError extends Error {}
 
 export const help = `npm run bench -- [options]

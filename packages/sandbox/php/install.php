@@ -1,14 +1,14 @@
 <?php
 /**
- * Installs WordPress when it is not yet, and makes sure that the owner can log in.
- * Called with the environment variable SANDBOX_INSTALL: JSON with wordpress, url, title, user, email and password.
- * The password is set only when `reset` is true or WordPress is new. Prints one line of JSON.
+ * Installs WordPress if it is new, and makes sure that the owner can log in.
+ * The environment variable SANDBOX_INSTALL contains JSON with wordpress, url, title, user, email, password and reset.
+ * The password is set only if WordPress is new or `reset` is true. Prints one line of JSON.
  */
 
 $sandbox = json_decode( getenv( 'SANDBOX_INSTALL' ), true );
 $address = parse_url( $sandbox['url'] );
 
-// What WordPress expects of a web request; it uses these to guess addresses.
+// The variables of a web request, from which WordPress derives addresses.
 $_SERVER['HTTP_HOST']       = $address['host'] . ( isset( $address['port'] ) ? ':' . $address['port'] : '' );
 $_SERVER['SERVER_NAME']     = $address['host'];
 $_SERVER['SERVER_PROTOCOL'] = 'HTTP/1.1';
@@ -23,7 +23,7 @@ require_once ABSPATH . 'wp-admin/includes/upgrade.php';
 require_once ABSPATH . 'wp-admin/includes/file.php';
 require_once ABSPATH . 'wp-admin/includes/misc.php';
 
-// The server is not up yet: WordPress must neither ask it whether addresses work nor send the welcome mail.
+// The server does not run yet, so WordPress must not test addresses. It must not send the welcome mail either.
 add_filter( 'pre_http_request', static function () {
 	return new WP_Error( 'sandbox_install', 'No requests while installing.' );
 } );
@@ -39,9 +39,9 @@ if ( $new ) {
 	global $wp_rewrite;
 	$wp_rewrite->init();
 	$wp_rewrite->set_permalink_structure( '/%postname%/' );
-	// Categories and tags were set up without pretty addresses: the first request makes the rules, with theirs.
+	// Taxonomies were registered without permalinks. The first request creates the rules with theirs.
 	delete_option( 'rewrite_rules' );
-	// Avatars come from gravatar.com; the sandbox asks nothing of other servers.
+	// Avatars come from gravatar.com; the sandbox sends no requests to other servers.
 	update_option( 'show_avatars', 0 );
 } elseif ( ! empty( $sandbox['reset'] ) ) {
 	$owner = get_user_by( 'login', $sandbox['user'] );

@@ -1,9 +1,9 @@
 <?php
 /**
- * Router script for PHP's own web server. Makes it answer addresses as nginx does with WordPress's usual rules:
- * existing files are sent as they are, `*.php` runs with path-info, everything else goes to /index.php, or to what
- * SANDBOX_FRONT names. SANDBOX_NETWORK adds the rules of a network in sub-directories: `/second/wp-…` and
- * `/second/x.php` are WordPress's own.
+ * Router script for PHP's own web server. It resolves paths as nginx does with the usual rules for WordPress: existing
+ * files are sent, `*.php` runs with path-info, everything else goes to /index.php, or to the script in SANDBOX_FRONT.
+ * SANDBOX_NETWORK adds the rules of a network in sub-directories: `/second/wp-…` and `/second/x.php` are files of
+ * WordPress.
  */
 
 (static function () {
@@ -14,7 +14,7 @@
 		exit;
 	};
 
-	// The path as nginx reads it: the target without query, decoded once, slashes merged, dot segments resolved.
+	// Removes the query, decodes the path once, merges slashes and resolves dot segments, as nginx does.
 	$normalise = static function ( $target ) {
 		$path = preg_replace( '~^[a-z][a-z0-9+.-]*://[^/?#]*~i', '', $target );
 		$path = explode( '#', explode( '?', $path, 2 )[0], 2 )[0];
@@ -90,5 +90,5 @@
 	chdir( dirname( $_SERVER['SCRIPT_FILENAME'] ) );
 })();
 
-// At the top level, because WordPress expects its variables to be global.
+// At the top level, because the variables of WordPress must be global.
 require $_SERVER['SCRIPT_FILENAME'];

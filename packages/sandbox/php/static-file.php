@@ -1,6 +1,6 @@
 <?php
 /**
- * Sends one file as a web server does: type, length, validators, one byte range (RFC 9110).
+ * Sends a file as a web server does, with type, length, validators and a single byte range (RFC 9110).
  */
 
 function security_optimizer_sandbox_send_file( $file ) {

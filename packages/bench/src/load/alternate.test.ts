@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { alternate, turnOf } from './alternate.js';
+import { alternate, getTurn } from './alternate.js';
 
 it('gives everyone a turn in each round, and does not count the round that warms up', async () => {
   const turns: string[] = [];
@@ -14,7 +14,7 @@ it('gives everyone a turn in each round, and does not count the round that warms
 });
 
 const names = ['a', 'b', 'c', 'd', 'e'];
-const turns = Array.from({ length: 20 }, (_, time) => turnOf(names, time));
+const turns = Array.from({ length: 20 }, (_, time) => getTurn(names, time));
 
 test('everyone is asked once in each turn, and goes first as often as the others', () => {
   for (const turn of turns) expect([...turn].sort()).toEqual(names);
@@ -29,4 +29,4 @@ test('everyone comes behind each of the others equally often', () => {
   expect(counts.size).toBe(20);
 });
 
-test('a route alone is asked each time', () => expect(turnOf(['only'], 7)).toEqual(['only']));
+test('a route alone is asked each time', () => expect(getTurn(['only'], 7)).toEqual(['only']));

@@ -1,10 +1,10 @@
 import { Agent, get } from 'node:http';
 
 /**
- * Gives every contender its turn, round after round (A B C A B C …), so that changes of the machine affect
- * all of them alike. One more round before the first warms everyone up and is not kept.
+ * Runs all contenders in turn, round after round (A B C A B C …), so that changes of the machine affect all of them
+ * alike. The first round is a warm-up and does not count.
  *
- * @returns the results by contender, one per round
+ * @returns the results by contender, one for each round
  */
 export async function alternate<Name extends string, Result>(
   contenders: Readonly<Record<Name, (seconds: number) => Promise<Result>>>,
@@ -28,8 +28,8 @@ export interface Route {
 }
 
 /**
- * Asks for the same page by several routes, one request at a time and in turn, each route on one connection kept open.
- * For pages that take PHP tens of milliseconds: what the machine does to one route it does to the next one too.
+ * Requests the same page by several routes, one request at a time and in turn, each route on its own kept-alive
+ * connection. For pages that take PHP tens of milliseconds, so that changes of the machine affect all routes alike.
  *
  * @returns milliseconds from sending to the last byte, by route
  */
@@ -42,8 +42,8 @@ export async function pairedRequests<Name extends string>(
   const taken = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   try {
     for (let time = 0; time < times; time++) {
-      for (const name of turnOf(names, time)) {
-        taken[name].push(await oneRequest(routes[name], agents.get(name) as Agent));
+      for (const name of getTurn(names, time)) {
+        taken[name].push(await measureRequest(routes[name], agents.get(name) as Agent));
       }
     }
   } finally {
@@ -53,34 +53,34 @@ export async function pairedRequests<Name extends string>(
 }
 
 /**
- * The names in the order of one turn. Each goes first as often as the others, and none always follows the same one:
- * who comes behind another copy of WordPress finds its caches cold.
+ * The names in the order of a turn. Each comes first equally often and follows each other one equally often, because a
+ * request after one to another copy of WordPress meets cold caches.
  */
-export function turnOf<Name>(names: readonly Name[], time: number): Name[] {
-  const steps = stepsThrough(names.length);
+export function getTurn<Name>(names: readonly Name[], time: number): Name[] {
+  const steps = findSteps(names.length);
   const step = steps[Math.floor(time / names.length) % steps.length] as number;
   return names.map((_, i) => names[(time + i * step) % names.length] as Name);
 }
 
-/** The strides that visit each of so many places once. */
-function stepsThrough(places: number): number[] {
-  const divides = (a: number, b: number): number => (b === 0 ? a : divides(b, a % b));
-  return Array.from({ length: places }, (_, i) => i + 1).filter((step) => divides(places, step) === 1);
+/** The step sizes that reach each of the places once. */
+function findSteps(places: number): number[] {
+  const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
+  return Array.from({ length: places }, (_, i) => i + 1).filter((step) => gcd(places, step) === 1);
 }
 
-/** A page that takes so long has hung. */
-const SILENCE_MS = 20_000;
+/** Timeout of a page. */
+const TIMEOUT_MS = 20_000;
 
-function oneRequest({ url, headers }: Route, agent: Agent): Promise<number> {
+function measureRequest({ url, headers }: Route, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const start = performance.now();
-    const sent = get(url, { agent, headers, timeout: SILENCE_MS }, (response) => {
+    const sent = get(url, { agent, headers, timeout: TIMEOUT_MS }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}`));
       response.on('data', () => {});
       response.on('error', reject);
       response.on('end', () => resolve(performance.now() - start));
     });
-    sent.on('timeout', () => sent.destroy(new Error(`${url} did not answer within ${SILENCE_MS} ms`)));
+    sent.on('timeout', () => sent.destroy(new Error(`${url} did not answer within ${TIMEOUT_MS} ms`)));
     sent.on('error', reject);
   });
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { type Priority, priorityCommand } from './processes.js';
 
 const run = promisify(execFile);
@@ -13,30 +13,30 @@ export interface EvenLoad {
   readonly perSecond: number;
   readonly connections: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How many addresses a trusted proxy names one after the other, each request with another query. None unless given. */
+  /** Number of client addresses that a trusted proxy reports in turn, each request with another query. Default: none. */
   readonly addresses?: number;
-  /** `probe` measures response times; `load` only makes the load. */
+  /** `probe` measures response times; `load` only creates load. */
   readonly priority: Exclude<Priority, 'upstream'>;
-  /** What every single answer must be. */
+  /** The expected result of every request. */
   readonly expect: 'refused' | 'allowed';
 }
 
 export interface EvenResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
-  /** Requests whose time had passed before they could be sent. */
+  /** Requests that were not sent because their time had passed. */
   readonly leftOut: number;
   /** Milliseconds from sending to the last byte. */
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
-  /** The most requests that were sent in one millisecond, but for the hundredth of them with more. */
+  /** The 99th percentile of the requests sent in a millisecond. */
   readonly mostInMillisecond: number;
 }
 
 /**
- * Asks at an even rate, see php/even-load.php. Throws when a single answer was not as expected: a wrong answer has no
- * speed.
+ * Sends requests at an even rate, see php/even-load.php.
+ * @throws Error if a response is not the expected one, because its speed means nothing
  */
 export async function evenLoad(load: EvenLoad): Promise<EvenResult> {
   const { hostname, port, host, pathname } = new URL(load.url);
@@ -50,7 +50,7 @@ export async function evenLoad(load: EvenLoad): Promise<EvenResult> {
   if (typeof programs === 'string') throw new Error(programs);
   const [command, ...args] = [...priorityCommand(load.priority), programs.php, '-d', 'memory_limit=512M', program];
   const { stdout } = await run(command as string, [...args, JSON.stringify(argument)]);
-  const counted = JSON.parse(stdout) as Counted;
+  const counted = JSON.parse(stdout) as Counts;
   const wrong = load.expect === 'refused' ? counted.requests - counted.refused : counted.refused;
   if (wrong !== 0) throw new Error(`${load.url}: of ${counted.requests} answers ${wrong} were not ${load.expect}`);
   return {
@@ -62,8 +62,8 @@ export async function evenLoad(load: EvenLoad): Promise<EvenResult> {
   };
 }
 
-/** What the program prints; times in milliseconds. */
-interface Counted {
+/** Output of the program; times in milliseconds. */
+interface Counts {
   readonly requests: number;
   readonly seconds: number;
   readonly refused: number;

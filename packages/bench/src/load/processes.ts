@@ -5,26 +5,26 @@ import { cpus } from 'node:os';
 /** Length of the kernel's clock tick in /proc, seconds; 100 a second on every Linux that Node runs on. */
 const TICK = 0.01;
 
-/** Processor time that a process and its children have used until now, user and system together, seconds. */
-export function processorSeconds(pid: number): number {
+/** Processor time of a process and its children in seconds, user and system. */
+export function getProcessorSeconds(pid: number): number {
   let ticks = 0;
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
-    const fields = statFields(Number(entry));
+    const fields = readStat(Number(entry));
     if (fields === null || (Number(entry) !== pid && fields.parent !== pid)) continue;
     ticks += fields.ticks;
   }
   return ticks * TICK;
 }
 
-/** Memory of a process that is in RAM, bytes. */
-export function residentBytes(pid: number): number {
+/** Resident memory of a process in bytes. */
+export function getResidentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes ?? 0) * 1024;
 }
 
-/** See proc(5): the name in brackets may hold spaces, so fields are counted behind it. */
-function statFields(pid: number): { parent: number; ticks: number } | null {
+/** See proc(5). The name in brackets may contain spaces, so fields are counted after it. */
+function readStat(pid: number): { parent: number; ticks: number } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -34,10 +34,7 @@ function statFields(pid: number): { parent: number; ticks: number } | null {
   }
 }
 
-/**
- * Lets a process run only while something is done with it. Processes that work without being asked would otherwise
- * disturb the others' turns.
- */
+/** Lets a process run only during `work`. Its background work would otherwise disturb the turns of the others. */
 export async function whileRunning<Result>(pid: number, work: () => Promise<Result>): Promise<Result> {
   process.kill(pid, 'SIGCONT');
   try {
@@ -62,7 +59,7 @@ let allowed: boolean | undefined;
 export function priorityCommand(priority: Priority): readonly string[] {
   allowed ??= spawnSync('chrt', ['--fifo', '1', 'true']).status === 0;
   if (!allowed) return [];
-  return [...onItsProcessor(), 'chrt', '--fifo', String(PRIORITIES[priority])];
+  return [...pinToLastProcessor(), 'chrt', '--fifo', String(PRIORITIES[priority])];
 }
 
 /**
@@ -72,12 +69,12 @@ export function priorityCommand(priority: Priority): readonly string[] {
 export function setPriority(pid: number, priority: Priority): void {
   if (priorityCommand(priority).length === 0) return;
   spawnSync('chrt', ['--fifo', '--pid', String(PRIORITIES[priority]), String(pid)]);
-  const [command, ...how] = onItsProcessor();
+  const [command, ...how] = pinToLastProcessor();
   if (command !== undefined) spawnSync(command, ['--pid', ...how, String(pid)]);
 }
 
-/** The last processor; none of its own where there is only one. */
-function onItsProcessor(): readonly string[] {
+/** Pins to the last processor; nothing if there is only one. */
+function pinToLastProcessor(): readonly string[] {
   const last = cpus().length - 1;
   return last < 1 ? [] : ['taskset', '--cpu-list', String(last)];
 }

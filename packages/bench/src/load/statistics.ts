@@ -1,4 +1,4 @@
-/** The middle value; of an even number of values the mean of the two in the middle. Throws for none. */
+/** The median; for an even number of values the mean of the two in the middle. Throws for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** The value below which the given share of the values lies (nearest rank). Throws for none. */
+/** The percentile by nearest rank; `share` is from 0 to 1. Throws for an empty list. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
@@ -16,14 +16,14 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /**
- * Median of what two contenders' results of the same round make together. Each round is its own comparison, so that a
- * machine that grows slower or faster from round to round does not count for or against anyone.
+ * Compares the results of two contenders round by round. Returns the median of the comparisons, which a machine that
+ * becomes slower or faster between rounds does not change.
  */
 export function medianOfPairs(
   ours: readonly number[],
   theirs: readonly number[],
-  together: (our: number, their: number) => number,
+  compare: (our: number, their: number) => number,
 ): number {
   if (ours.length !== theirs.length) throw new Error('every round needs both contenders');
-  return median(ours.map((our, round) => together(our, theirs[round] as number)));
+  return median(ours.map((our, round) => compare(our, theirs[round] as number)));
 }

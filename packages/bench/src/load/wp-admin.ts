@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** Pages that an owner looks at in turn. */
+/** Pages that the owner loads in turn. */
 const PAGES = [
   '/wp-admin/',
   '/wp-admin/edit.php',
@@ -8,13 +8,13 @@ const PAGES = [
   '/wp-admin/users.php',
   '/wp-admin/tools.php',
 ];
-/** A page that takes so long has hung. */
-const SILENCE_MS = 30_000;
+/** Timeout of a page. */
+const TIMEOUT_MS = 30_000;
 
-/** An owner in a browser: logs in once, then looks at one page after the other. */
-export interface OwnerAtWork {
-  /** Loads pages one after the other, resting a moment between them, for so long. @returns milliseconds of each */
-  look(seconds: number): Promise<number[]>;
+/** An owner in a browser, who logs in once and then loads one page after the other. */
+export interface OwnerSession {
+  /** Loads pages one after the other with short pauses. @returns milliseconds of each */
+  loadPages(seconds: number): Promise<number[]>;
   /** Logs in again with the same browser. @returns milliseconds */
   logInAgain(): Promise<number>;
   close(): void;
@@ -29,18 +29,18 @@ export interface Owner {
   readonly password: string;
 }
 
-/** What guard gives to a browser that has logged in. */
+/** Guard sets it after a login. */
 const DEVICE_COOKIE = 'known_device';
 
-/** Logs in through guard. Throws when WordPress does not take the password, or a page is not a page of wp-admin. */
-export async function ownerAtWork(owner: Owner): Promise<OwnerAtWork> {
+/** Logs in through guard. Throws if WordPress rejects the password or responds with another page. */
+export async function logInOwner(owner: Owner): Promise<OwnerSession> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const cookies = new Map([['wordpress_test_cookie', 'WP%20Cookie%20check']]);
-  const ask = (method: string, path: string, body?: string) => exchange(owner, agent, cookies, { method, path, body });
+  const send = (method: string, path: string, body?: string) => exchange(owner, agent, cookies, { method, path, body });
   const logIn = async () => {
     const { user, password } = owner;
     const fields = { log: user, pwd: password, 'wp-submit': 'Log In', testcookie: '1' };
-    const { status, took } = await ask('POST', '/wp-login.php', new URLSearchParams(fields).toString());
+    const { status, took } = await send('POST', '/wp-login.php', new URLSearchParams(fields).toString());
     if (status !== 302) throw new Error(`the owner could not log in: ${status}`);
     return took;
   };
@@ -48,15 +48,15 @@ export async function ownerAtWork(owner: Owner): Promise<OwnerAtWork> {
   await logIn();
   if (!cookies.has(DEVICE_COOKIE)) throw new Error('guard did not mark the device that logged in');
   return {
-    async look(seconds) {
+    async loadPages(seconds) {
       const taken: number[] = [];
       const end = performance.now() + seconds * 1000;
       while (performance.now() < end) {
         const path = PAGES[next++ % PAGES.length] as string;
-        const { status, took, text } = await ask('GET', path);
+        const { status, took, text } = await send('GET', path);
         if (status !== 200 || !text.includes('id="wpadminbar"')) throw new Error(`${path} answered ${status}`);
         taken.push(took);
-        await new Promise((resolve) => setTimeout(resolve, REST_MS));
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
       return taken;
     },
@@ -65,10 +65,10 @@ export async function ownerAtWork(owner: Owner): Promise<OwnerAtWork> {
   };
 }
 
-/** Between two pages. */
-const REST_MS = 50;
+/** Pause between two pages. */
+const PAUSE_MS = 50;
 
-interface Answer {
+interface Response {
   readonly status: number;
   readonly text: string;
   /** Milliseconds from sending to the last byte. */
@@ -79,31 +79,31 @@ function exchange(
   { url, headers }: Owner,
   agent: Agent,
   cookies: Map<string, string>,
-  asked: { method: string; path: string; body: string | undefined },
-): Promise<Answer> {
+  details: { method: string; path: string; body: string | undefined },
+): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const { method, path, body } = asked;
+    const { method, path, body } = details;
     const start = performance.now();
-    const sent = request(`${url}${path}`, { method, agent, timeout: SILENCE_MS }, (response) => {
-      keep(cookies, response);
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => pieces.push(piece));
+    const sent = request(`${url}${path}`, { method, agent, timeout: TIMEOUT_MS }, (response) => {
+      storeCookies(cookies, response);
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
         const took = performance.now() - start;
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(pieces).toString(), took });
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(), took });
       });
     });
     for (const [name, value] of Object.entries(headers)) sent.setHeader(name, value);
     sent.setHeader('Cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
     if (body !== undefined) sent.setHeader('Content-Type', 'application/x-www-form-urlencoded');
-    sent.on('timeout', () => sent.destroy(new Error(`${path} did not answer within ${SILENCE_MS} ms`)));
+    sent.on('timeout', () => sent.destroy(new Error(`${path} did not answer within ${TIMEOUT_MS} ms`)));
     sent.on('error', reject);
     sent.end(body);
   });
 }
 
-function keep(cookies: Map<string, string>, { headers }: IncomingMessage): void {
+function storeCookies(cookies: Map<string, string>, { headers }: IncomingMessage): void {
   for (const cookie of headers['set-cookie'] ?? []) {
     const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
     if (name !== undefined && value !== undefined) cookies.set(name, value);

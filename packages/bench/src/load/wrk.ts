@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Priority, priorityCommand, processorSeconds } from './processes.js';
+import { getProcessorSeconds, type Priority, priorityCommand } from './processes.js';
 
 const run = promisify(execFile);
 const luaDir = fileURLToPath(new URL('../../lua/', import.meta.url));
@@ -11,24 +11,24 @@ export interface Load {
   readonly seconds: number;
   readonly connections: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Each connection rests 4 to 12 ms between requests instead of asking as fast as it is answered. */
+  /** Each connection pauses 4 to 12 ms between requests. */
   readonly paced?: boolean;
   /** Requests from many addresses, which guard refuses. */
   readonly flood?: Flood;
-  /** Set when it stands for another machine beside a load that does; else it is served as any program. */
+  /** Set if the load represents another machine beside another such load; else it has the usual priority. */
   readonly priority?: Priority;
-  /** The server's process, to see what a request costs it; null when several share the work. */
+  /** Process of the server, to measure its processor time; null if several share the work. */
   readonly pid: number | null;
-  /** What every single answer must be. */
+  /** The expected result of every request. */
   readonly expect: 'refused' | 'allowed';
 }
 
 /** See lua/flood.lua. */
 export interface Flood {
   readonly addresses: number;
-  /** Sites that are asked, `site-0.example.com` and so on; the one of the URL unless given. */
+  /** Number of sites: `site-0.example.com` and so on. Default: the one of the URL. */
   readonly sites?: number;
-  /** Requests that were sent before: it goes on behind them, with the next addresses and paths. None unless given. */
+  /** Number of requests of an earlier flood, which this one continues with the next addresses and paths. Default: 0. */
   readonly sent?: number;
 }
 
@@ -38,16 +38,16 @@ export interface LoadResult {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Processor time per request, microseconds; null when no process was named. */
+  /** Processor time per request in microseconds; null without `pid`. */
   readonly processorMicroseconds: number | null;
 }
 
-/** Puts load on a server with wrk. Throws when a single answer was not as expected: a wrong answer has no speed. */
+/** Puts load on a server with wrk. @throws Error if a response is not the expected one, because its speed means nothing */
 export async function wrk(load: Load): Promise<LoadResult> {
   const headers = Object.entries(load.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const script = `${luaDir}${load.flood ? 'flood' : load.paced ? 'paced' : 'report'}.lua`;
   const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`];
-  const before = load.pid === null ? 0 : processorSeconds(load.pid);
+  const before = load.pid === null ? 0 : getProcessorSeconds(load.pid);
   const [command, ...args] = [
     ...(load.priority ? priorityCommand(load.priority) : []),
     'wrk',
@@ -59,8 +59,8 @@ export async function wrk(load: Load): Promise<LoadResult> {
   const { stdout } = await run(command as string, [...args, load.url], {
     env: { ...process.env, BENCH_LUA: luaDir, ...(load.flood && floodVariables(load.flood)) },
   });
-  const used = load.pid === null ? null : processorSeconds(load.pid) - before;
-  const counted = readResult(stdout);
+  const used = load.pid === null ? null : getProcessorSeconds(load.pid) - before;
+  const counted = parseResult(stdout);
   const wrong = load.expect === 'refused' ? counted.requests - counted.refused : counted.refused;
   if (wrong !== 0 || counted.broken !== 0 || counted.requests === 0) {
     throw new Error(
@@ -80,43 +80,43 @@ function floodVariables({ addresses, sites, sent = 0 }: Flood): NodeJS.ProcessEn
   return { BENCH_ADDRESSES: String(addresses), BENCH_HOSTS: String(sites ?? ''), BENCH_SENT: String(sent) };
 }
 
-interface Counted {
+interface Counts {
   readonly requests: number;
   readonly microseconds: number;
   readonly p50: number;
   readonly p99: number;
-  /** Answers with a status of 400 and more. */
+  /** Responses with status 400 and higher. */
   readonly refused: number;
   readonly broken: number;
 }
 
-/** Reads the line that lua/report.lua prints. */
-export function readResult(output: string): Counted {
+/** Parses the line that lua/report.lua prints. */
+export function parseResult(output: string): Counts {
   const line = /^RESULT (\{.*\})$/m.exec(output)?.[1];
   if (line === undefined) throw new Error(`wrk printed no result:\n${output}`);
-  return JSON.parse(line) as Counted;
+  return JSON.parse(line) as Counts;
 }
 
-/** Connections that a proxy in front of guard keeps open. */
+/** Open connections of a proxy in front of guard. */
 const CONNECTIONS = 512;
 
 /**
- * Guesses passwords from many addresses as fast as the guesses are answered, see lua/guess.lua. Real attackers bring
- * their own processors; this one may only have what everybody else leaves (`nice`).
+ * Guesses passwords from many addresses as fast as guard responds, see lua/guess.lua. It has a low priority (`nice`),
+ * because real attackers use other machines.
  */
-export async function guess(wanted: {
+export async function guessPasswords(options: {
   readonly url: string;
   readonly host: string;
   readonly seconds: number;
   readonly addresses: number;
 }): Promise<{ readonly perSecond: number }> {
-  const { url, host, seconds, addresses } = wanted;
+  const { url, host, seconds, addresses } = options;
   const size = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--timeout', '30s'];
   const args = ['-n', '19', 'wrk', ...size, '-H', `Host: ${host}`, '-s', `${luaDir}guess.lua`, url];
   const { stdout } = await run('nice', args, {
     env: { ...process.env, BENCH_LUA: luaDir, BENCH_ADDRESSES: String(addresses) },
   });
-  const counted = readResult(stdout);
+  const counted = parseResult(stdout);
   if (counted.broken !== 0 || counted.requests === 0) {
     throw new Error(`of ${counted.requests} guesses ${counted.broken} were not answered`);
   }

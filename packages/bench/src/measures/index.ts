@@ -9,7 +9,7 @@ import { dashboard } from './p7-dashboard.js';
 import { starts } from './p8-start.js';
 import { manySites } from './p9-many-sites.js';
 
-/** All measures, in the order in which they are taken. */
+/** All measures, in the order in which they run. */
 export const measures: readonly Measure[] = [
   refusals,
   allowedRequests,

@@ -2,7 +2,7 @@ import { alternate } from '../load/alternate.js';
 import { median, medianOfPairs } from '../load/statistics.js';
 import { type Load, type LoadResult, wrk } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Bar, type Line, line } from '../report/line.js';
+import { type Bar, type Line, line } from '../report/report.js';
 import { blockedAddresses } from '../rivals/blocked-addresses.js';
 import { startGuard } from '../rivals/guard.js';
 import { startNginxDeny } from '../rivals/nginx.js';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { pairedRequests } from '../load/alternate.js';
 import { median, medianOfPairs, percentile } from '../load/statistics.js';
 import type { Bench } from '../measure.js';
-import { type Bar, type Line, line } from '../report/line.js';
+import { type Bar, type Line, line } from '../report/report.js';
 import { serve } from '../rivals/guard.js';
 import { startNginxProxy } from '../rivals/nginx.js';
 import { startNodeProgram } from '../rivals/node-program.js';
@@ -18,7 +18,7 @@ export async function frontPage(bench: Bench): Promise<Line[]> {
   await attach({
     wordpressDir: site.stack.wordpressDir,
     upstream: site.stack.upstream,
-    listen: { host: '127.0.0.1', port: await freePort() },
+    listen: { host: '127.0.0.1', port: await findFreePort() },
     dataDir,
     allowDirect: true,
   });

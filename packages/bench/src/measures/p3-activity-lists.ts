@@ -13,11 +13,12 @@ import {
   searchFilter,
   silentLogger,
 } from '@security-optimizer/guard/testing';
-import { floodActivity } from '../activity/flood.js';
-import { addressOfVisitor, DAYS, FIRST_REFERENCE, generateLog, VISITORS } from '../activity/generate-activity.js';
 import { median, percentile } from '../load/statistics.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
+import { floodActivity } from '../sample-log/flood.js';
+import { generateLog } from '../sample-log/generate.js';
+import { addressOfVisitor, DAYS, FIRST_REFERENCE, VISITORS } from '../sample-log/sample-visits.js';
 
 /** What the log must take without losing a visit that it does not count. */
 const FLOOD_SECONDS = 60;

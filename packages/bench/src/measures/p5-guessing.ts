@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { attach } from '@security-optimizer/guard/testing';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { median, percentile } from '../load/statistics.js';
-import { type OwnerAtWork, ownerAtWork } from '../load/wp-admin.js';
-import { guess } from '../load/wrk.js';
+import { logInOwner, type OwnerSession } from '../load/wp-admin.js';
+import { guessPasswords } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
 import { serve } from '../rivals/guard.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 
@@ -16,32 +16,32 @@ const ADDRESSES = 10_000;
 /** Failed logins of an address until it is locked: guard's default. */
 const ATTEMPTS = 5;
 const ATTACK_SECONDS = 60;
-/** As many quiet seconds as of the attack, half of them before and half behind it. */
+/** Length of the quiet period before the attack, and of the one after it. */
 const QUIET_SECONDS = 30;
-/** What an attack leaves behind is over after so long. */
+/** Time after which an attack has no effect any more. */
 const SETTLE_MS = 12_000;
 const POLICY_MS = 3000;
 const counter = fileURLToPath(new URL('../../php/count-checks.php', import.meta.url));
 
-/** What the owner feels of a botnet that guesses passwords, and how many guesses reach PHP. */
+/** The owner's response times during a botnet's password guessing, and the number of guesses that reach PHP. */
 export const guessing: Measure = {
   id: 'p5',
   title: '10,000 addresses guess passwords while the owner works',
   async run(bench) {
     const { owner, guard, counted } = await prepare(bench);
-    await owner.look(10);
+    await owner.loadPages(10);
     bench.say('p5: quiet');
-    const before = await owner.look(QUIET_SECONDS);
+    const before = await owner.loadPages(QUIET_SECONDS);
     bench.say(`p5: ${ATTACK_SECONDS} s of guesses`);
     const [{ during, logIn }, guesses] = await Promise.all([
-      whileAttacked(owner),
-      guess({ url: `${guard.url}/`, host: SITE_HOST, seconds: ATTACK_SECONDS, addresses: ADDRESSES }),
+      measureAttack(owner),
+      guessPasswords({ url: `${guard.url}/`, host: SITE_HOST, seconds: ATTACK_SECONDS, addresses: ADDRESSES }),
     ]);
     const checks = await counted('checks');
     const forms = await counted('forms');
     await sleep(SETTLE_MS);
     bench.say('p5: quiet again');
-    const quiet = [...before, ...(await owner.look(QUIET_SECONDS))];
+    const quiet = [...before, ...(await owner.loadPages(QUIET_SECONDS))];
     owner.close();
     const share = (times: number[]) => percentile(times, 0.95);
     const pages = (what: string, pick: (times: number[]) => number) => ({
@@ -64,10 +64,10 @@ export const guessing: Measure = {
   },
 };
 
-/** What the owner does once the attack is under way, and before it ends. */
-async function whileAttacked(owner: OwnerAtWork): Promise<{ during: number[]; logIn: number }> {
+/** The owner's requests during the attack. */
+async function measureAttack(owner: OwnerSession): Promise<{ during: number[]; logIn: number }> {
   await sleep(1000);
-  const during = await owner.look(ATTACK_SECONDS - 10);
+  const during = await owner.loadPages(ATTACK_SECONDS - 10);
   return { during, logIn: await owner.logInAgain() };
 }
 
@@ -77,7 +77,7 @@ async function prepare(bench: Bench) {
   await attach({
     wordpressDir: stack.wordpressDir,
     upstream: stack.upstream,
-    listen: { host: '127.0.0.1', port: await freePort() },
+    listen: { host: '127.0.0.1', port: await findFreePort() },
     dataDir,
     trustedProxies: ['127.0.0.1'],
     requireGuard: 'force',
@@ -88,10 +88,10 @@ async function prepare(bench: Bench) {
   const guard = await serve(bench, dataDir);
   const headers = { Host: SITE_HOST, 'X-Forwarded-For': '192.0.2.10' };
   const { user, password } = stack;
-  // With the first answer guard learns that the connector has no policy yet, and sends it.
+  // The first response tells guard that the connector has no policy yet, and guard sends it.
   await fetch(guard.url, { headers: { 'X-Forwarded-For': '192.0.2.10' }, redirect: 'manual' });
   await sleep(POLICY_MS);
-  const owner: OwnerAtWork = await ownerAtWork({ url: guard.url, headers, user, password });
+  const owner: OwnerSession = await logInOwner({ url: guard.url, headers, user, password });
   bench.keep({ stop: async () => owner.close() });
   const count = async (what: 'checks' | 'forms') =>
     (await readFile(join(content, `bench-${what}.txt`), 'utf8').catch(() => '')).length;

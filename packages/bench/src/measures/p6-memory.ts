@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentBytes } from '../load/processes.js';
+import { getResidentBytes } from '../load/processes.js';
 import { median } from '../load/statistics.js';
 import { type Flood, type LoadResult, wrk } from '../load/wrk.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
 import { startGuard } from '../rivals/guard.js';
 import { type Server, startNodeProgram } from '../rivals/node-program.js';
 
@@ -47,7 +47,7 @@ async function idle(bench: Bench, upstream: Server): Promise<Line[]> {
     bench.say(`p6, idle, start ${start} of ${STARTS}`);
     const guard = await startGuard(bench, { upstream: upstream.url });
     await sleep(IDLE_MS);
-    taken.push(residentBytes(guard.pid) / MEBIBYTE);
+    taken.push(getResidentBytes(guard.pid) / MEBIBYTE);
     await guard.stop();
   }
   return [line({ measure: 'p6', what: 'memory, idle', value: median(taken), unit: 'MB', bar: atMost(120) })];
@@ -67,7 +67,7 @@ async function underFlood(
   });
   // At its start guard looks at every site.
   await sleep(IDLE_MS);
-  const before = residentBytes(guard.pid) / MEBIBYTE;
+  const before = getResidentBytes(guard.pid) / MEBIBYTE;
   const half = (sent: number) => sampled(guard, { ...flood, sent }, FLOOD_SECONDS / 2);
   const first = await half(0);
   // Addresses that guard has seen already would say nothing of growth.
@@ -92,7 +92,7 @@ async function underFlood(
 async function sampled(guard: Server, flood: Flood, seconds: number): Promise<{ load: LoadResult; most: number }> {
   let most = 0;
   const timer = setInterval(() => {
-    most = Math.max(most, residentBytes(guard.pid) / MEBIBYTE);
+    most = Math.max(most, getResidentBytes(guard.pid) / MEBIBYTE);
   }, SAMPLE_MS);
   try {
     const { url, pid } = guard;

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { attach } from '@security-optimizer/guard/testing';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { dashboardPages, startOwner } from '../dashboard/owner.js';
 import { alternate } from '../load/alternate.js';
-import { dashboardPages, startOwner } from '../load/owner.js';
 import { median } from '../load/statistics.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
 import { serve } from '../rivals/guard.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 
@@ -21,7 +21,7 @@ export const dashboard: Measure = {
     const site = await wordpress(bench);
     const dataDir = join(bench.dir, 'guard-dashboard');
     const { wordpressDir, upstream, user, password } = site.stack;
-    const listen = { host: '127.0.0.1', port: await freePort() };
+    const listen = { host: '127.0.0.1', port: await findFreePort() };
     await attach({ wordpressDir, upstream, listen, dataDir, requireGuard: 'force' });
     const guard = await serve(bench, dataDir);
     const owner = await startOwner(bench, { guardUrl: guard.url, host: SITE_HOST, user, password });

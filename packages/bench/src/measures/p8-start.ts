@@ -1,10 +1,10 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { alternate } from '../load/alternate.js';
-import { statusFor } from '../load/ask.js';
+import { getStatus } from '../load/requests.js';
 import { median, medianOfPairs } from '../load/statistics.js';
 import type { Bench, Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
 import { ATTACKER, blockedAddresses } from '../rivals/blocked-addresses.js';
 import { type GuardServer, serve, startGuard } from '../rivals/guard.js';
 import { startNodeProgram } from '../rivals/node-program.js';
@@ -70,7 +70,7 @@ class Restarted {
 /** Asks until there is an answer, which must be a refusal. @returns when it came, as `performance.now` tells it */
 async function firstDecision(url: string): Promise<number> {
   for (;;) {
-    const status = await statusFor(url, from(ATTACKER)).catch(() => null);
+    const status = await getStatus(url, from(ATTACKER)).catch(() => null);
     if (status === 403) return performance.now();
     if (status !== null) throw new Error(`the first answer to a blocked address had the status ${status}`);
     await sleep(TRY_MS);
@@ -81,12 +81,12 @@ async function firstDecision(url: string): Promise<number> {
 async function lost(guard: GuardServer): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   try {
-    if ((await statusFor(guard.url, from(ANONYMOUS), agent)) !== 200)
+    if ((await getStatus(guard.url, from(ANONYMOUS), agent)) !== 200)
       throw new Error('guard refuses who is not blocked');
     let index = 0;
     let through = 0;
     for (const address of blockedAddresses(MILLION)) {
-      if (index++ % SAMPLED === 0 && (await statusFor(guard.url, from(address), agent)) !== 403) through++;
+      if (index++ % SAMPLED === 0 && (await getStatus(guard.url, from(address), agent)) !== 403) through++;
     }
     return through;
   } finally {

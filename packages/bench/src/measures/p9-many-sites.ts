@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONFIG_FILE, secretFile } from '@security-optimizer/guard/testing';
 import { alternate } from '../load/alternate.js';
-import { statusFor } from '../load/ask.js';
 import { type EvenResult, evenLoad } from '../load/even-load.js';
+import { getStatus } from '../load/requests.js';
 import { median, medianOfPairs } from '../load/statistics.js';
 import type { Measure } from '../measure.js';
-import { type Line, line } from '../report/line.js';
+import { type Line, line } from '../report/report.js';
 import { type GuardServer, SITE, serve, startGuard } from '../rivals/guard.js';
 import { startNodeProgram } from '../rivals/node-program.js';
 
@@ -105,7 +105,7 @@ class AddedSites {
 async function firstAnswer(url: string, name: string): Promise<number> {
   const end = performance.now() + ADDED_WITHIN_MS;
   while (performance.now() < end) {
-    if ((await statusFor(url, { Host: name }).catch(() => null)) === 200) return performance.now();
+    if ((await getStatus(url, { Host: name }).catch(() => null)) === 200) return performance.now();
     await sleep(TRY_MS);
   }
   throw new Error(`${name} was not served in time`);

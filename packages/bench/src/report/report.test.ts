@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { line } from './line.js';
-import { figure, isBusy, resultsText, table, withResults, writeResults } from './report.js';
+import { figure, isBusy, line, resultsText, table, withResults, writeResults } from './report.js';
 
 const machine = { cores: 2, memoryGigabytes: 4, node: '20.19.0', platform: 'linux x64', loadBefore: 0, loadAfter: 2 };
 

@@ -1,9 +1,57 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import type { Bar, Line } from './line.js';
 
-/** All that one run of one measure found out. Its rivals took part in the same run. */
+/** A line of the report: a figure of guard, and one of a rival from the same run. */
+export interface Line {
+  /** Id of the measure, such as `p1`. */
+  readonly measure: string;
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly rival: string | null;
+  readonly rivalValue: number | null;
+  /** Guard's figure divided by the rival's: the median over the rounds. */
+  readonly ratio: number | null;
+  readonly bar: Bar | null;
+  /** Null without a bar. */
+  readonly pass: boolean | null;
+}
+
+export interface Bar {
+  /** The figure that is compared with the limit. */
+  readonly of: 'ratio' | 'value';
+  readonly is: 'at least' | 'at most';
+  readonly limit: number;
+}
+
+/** Creates a line and compares it with its bar. */
+export function line(facts: {
+  readonly measure: string;
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  /** `ratio` is null where it makes no sense, as for differences close to zero. */
+  readonly rival?: { readonly name: string; readonly value: number; readonly ratio: number | null };
+  readonly bar?: Bar;
+}): Line {
+  const { measure, what, value, unit, rival, bar } = facts;
+  const compared = bar?.of === 'ratio' ? (rival?.ratio ?? Number.NaN) : value;
+  return {
+    measure,
+    what,
+    value,
+    unit,
+    rival: rival?.name ?? null,
+    rivalValue: rival?.value ?? null,
+    ratio: rival?.ratio ?? null,
+    bar: bar ?? null,
+    // NaN misses its bar.
+    pass: bar === undefined ? null : bar.is === 'at least' ? compared >= bar.limit : compared <= bar.limit,
+  };
+}
+
+/** The results of a run of a measure, with its rivals in the same run. */
 export interface Results {
   /** Id of the measure, such as `p1`. */
   readonly measure: string;
@@ -15,12 +63,12 @@ export interface Results {
   readonly lines: readonly Line[];
 }
 
-/** The newest results of each measure, as JSON. */
+/** Formats results as JSON. */
 export function resultsText(results: readonly Results[]): string {
   return `${JSON.stringify(results, (_, value) => (typeof value === 'number' ? rounded(value) : value), 2)}\n`;
 }
 
-/** Puts the results of a measure in the place of its older ones. A file that can't be read is begun anew. */
+/** Replaces the older results of a measure in the file. An unreadable file is overwritten. */
 export function writeResults(file: string, results: Results): void {
   mkdirSync(dirname(file), { recursive: true });
   const others = read(file).filter(({ measure }) => measure !== results.measure);
@@ -37,16 +85,16 @@ function read(file: string): Results[] {
   }
 }
 
-/** Four digits that count: more would be noise. */
+/** Rounds to four significant digits. More would be noise. */
 function rounded(value: number): number {
   return Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4));
 }
 
 const HEADS = ['', 'measure', 'value', 'rival', 'ratio', 'bar', ''] as const;
-/** Columns of numbers stand flush right. */
+/** Columns of numbers are right-aligned. */
 const RIGHT = new Set([2, 4]);
 
-/** The report as a table of plain text. */
+/** Formats the report as a plain-text table. */
 export function table(lines: readonly Line[]): string {
   const rows = [HEADS.map(String), ...lines.map(cells)];
   const widths = HEADS.map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length)));
@@ -62,7 +110,7 @@ export function table(lines: readonly Line[]): string {
   return `${text.join('\n')}\n`;
 }
 
-/** The same table for a Markdown document. */
+/** Formats the report as a Markdown table. */
 export function markdownTable(lines: readonly Line[]): string {
   const rows = lines.map((entry) => `| ${cells(entry).join(' | ')} |`);
   const rule = HEADS.map((_, column) => (RIGHT.has(column) ? '--:' : '---'));
@@ -85,7 +133,7 @@ function barText({ of, is, limit }: Bar, unit: string): string {
   return `${is === 'at least' ? '>=' : '<='} ${figure(limit)}${of === 'ratio' ? 'x' : ` ${unit}`}`;
 }
 
-/** Three digits that count. */
+/** Formats a number with three significant digits. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   const digits = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
@@ -95,12 +143,12 @@ export function figure(value: number): string {
 const begin = (measure: string) => `<!-- results of ${measure}: written by npm run bench -->`;
 const end = (measure: string) => `<!-- end of results of ${measure} -->`;
 
-/** Puts the results of a measure into the document, so that its table is never typed by hand. */
+/** Writes the results of a measure into the document. */
 export function updateDocument(file: string, results: Results): void {
   writeFileSync(file, withResults(readFileSync(file, 'utf8'), results));
 }
 
-/** @throws Error when the document has no place for this measure */
+/** @throws Error if the document has no markers for this measure */
 export function withResults(document: string, results: Results): string {
   const first = begin(results.measure);
   const last = end(results.measure);
@@ -121,19 +169,19 @@ function section({ at, rounds, secondsPerTurn, machine, lines }: Results): strin
   ].join('\n');
 }
 
-/** What a reader must know of the machine to judge the figures; nothing that names it. */
+/** Facts about the machine that are needed to judge the figures. Nothing identifies it. */
 export interface Machine {
   readonly cores: number;
   readonly memoryGigabytes: number;
   readonly node: string;
   readonly platform: string;
-  /** Load average over one minute when the run began, the machine's mood before the bench put load on it. */
+  /** Load average over one minute before the run. */
   readonly loadBefore: number;
-  /** The same at the end of the run; the bench itself makes two to three of it. */
+  /** The same at the end of the run. The bench causes two to three of it. */
   readonly loadAfter: number;
 }
 
-/** Facts at the start of a run; `ended` completes them. */
+/** Facts at the start of a run. `ended` completes them. */
 export function machine(): Omit<Machine, 'loadAfter'> {
   return {
     cores: cpus().length,
@@ -148,7 +196,7 @@ export function ended(facts: Omit<Machine, 'loadAfter'>): Machine {
   return { ...facts, loadAfter: load() };
 }
 
-/** Whether other programs leave too little of the machine for the figures to mean anything. */
+/** Whether other programs use so much of the machine that the figures mean nothing. */
 export function isBusy({ cores, loadBefore }: Pick<Machine, 'cores' | 'loadBefore'>): boolean {
   return loadBefore > cores / 4;
 }

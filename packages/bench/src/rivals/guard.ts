@@ -9,8 +9,8 @@ import {
   secretFile,
   silentLogger,
 } from '@security-optimizer/guard/testing';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { startService } from '@security-optimizer/sandbox/lib/service';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 
@@ -40,7 +40,7 @@ export interface GuardServer extends Server {
 
 /** Starts guard as its users do, `security-optimizer serve` with a data folder of its own, in front of an upstream. */
 export async function startGuard(bench: Bench, settings: GuardSettings): Promise<GuardServer> {
-  const port = await freePort();
+  const port = await findFreePort();
   const dataDir = join(bench.dir, `guard-${port}`);
   await mkdir(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
   const secret = settings.secret ?? randomBytes(32).toString('hex');

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { startService } from '@security-optimizer/sandbox/lib/service';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 
@@ -15,7 +15,7 @@ async function startNginx(
 ): Promise<Server> {
   const programs = findPrograms();
   if (typeof programs === 'string') throw new Error(programs);
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const dir = join(bench.dir, `${name}-${port}`);
   mkdirSync(dir, { recursive: true });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import type { Bench } from '../measure.js';
 
 /** A server that takes part, with its process. */
@@ -17,7 +17,7 @@ export async function startNodeProgram(
   program: 'refusing-server' | 'page-server' | 'owned-site' | 'bare-proxy',
   args: readonly string[] = [],
 ): Promise<Server> {
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const name = `${program}-${port}`;
   const service = bench.keep(

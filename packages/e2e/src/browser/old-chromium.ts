@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompressSync } from 'node:zlib';
-import { repositoryDir } from '@security-optimizer/sandbox/fetch/cache';
+import { repositoryDir } from '@security-optimizer/sandbox/lib/cache-dir';
 import { extract } from 'tar';
 import { WebSocket } from 'undici';
 import { until } from '../stacks/until.js';

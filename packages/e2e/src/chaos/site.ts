@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attach, CONFIG_FILE, openGuardDatabase, secretFile, silentLogger } from '@security-optimizer/guard/testing';
-import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
+import { startProductionStack } from '@security-optimizer/sandbox/stacks/production';
 import { startChaosUpstream } from './upstream.js';
 
 /** A guard with something behind it, ready for chaos. */
@@ -47,7 +47,7 @@ async function startUnruly(dir: string): Promise<ChaosSite> {
 }
 
 async function startWordPress(stack: Exclude<ChaosStack, 'unruly'>, dir: string): Promise<ChaosSite> {
-  const port = await freePort();
+  const port = await findFreePort();
   const host = `127.0.0.1:${port}`;
   const siteUrl = `http://${host}`;
   const log = (line: string) => void process.stderr.write(`${line}\n`);
@@ -119,7 +119,7 @@ export interface GuardProcess {
 export async function layOutGuard(dataDir: string, upstream: string, secret: string): Promise<void> {
   mkdirSync(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
   writeFileSync(secretFile(dataDir, 'chaos'), secret, { mode: 0o600 });
-  const listen = `127.0.0.1:${await freePort()}`;
+  const listen = `127.0.0.1:${await findFreePort()}`;
   const config = { listen, sites: [{ id: 'chaos', upstream, hosts: ['*', '127.0.0.1'] }] };
   writeFileSync(join(dataDir, CONFIG_FILE), JSON.stringify(config), { mode: 0o600 });
 }

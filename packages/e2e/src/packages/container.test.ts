@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
 import { projectDir } from '../suites/installs/guide.js';
@@ -67,7 +67,7 @@ describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tr
       ...values.flatMap((value) => ['--build-arg', value]),
       ...['--file', join(projectDir, 'packaging/Containerfile'), context],
     );
-    origin = `http://127.0.0.1:${await freePort()}`;
+    origin = `http://127.0.0.1:${await findFreePort()}`;
     wordpress = await startEmbeddedWordPress({
       ...{ dataDir: join(dir, 'site'), php: 'auto', siteUrl: origin, log: () => {} },
     });

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DebianTree, fetchDebian, layOutDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';
@@ -43,7 +43,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
       const made = await makePackages(to, '--deb', '--quick', '--version', version);
       packages.set(version, (made.find((file) => file.endsWith('.deb')) ?? '').slice(debian.dir.length));
     }
-    origin = `http://127.0.0.1:${await freePort()}`;
+    origin = `http://127.0.0.1:${await findFreePort()}`;
     wordpress = await startEmbeddedWordPress({
       ...{ dataDir: join(debian.dir, 'srv/site'), php: 'auto', siteUrl: origin, log: () => {} },
     });

@@ -13,13 +13,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import {
+  findProductionStackProblem,
   type ProductionStack,
-  productionStackProblem,
   startProductionStack,
-} from '@security-optimizer/sandbox/production-stack';
+} from '@security-optimizer/sandbox/stacks/production';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
 import { frontConfig, serverBefore } from '../suites/installs/front-nginx.js';
@@ -38,7 +38,7 @@ function problem(): string | null {
   const missing = ['openssl', 'curl', 'dpkg-deb'].find((name) => spawnSync(name, ['--version']).error !== undefined);
   if (missing !== undefined) return `${missing} is not installed`;
   if (!existsSync('/etc/nginx/fastcgi.conf')) return 'nginx has no /etc/nginx/fastcgi.conf';
-  return productionStackProblem();
+  return findProductionStackProblem();
 }
 
 const reason = problem();
@@ -71,7 +71,7 @@ describe.skipIf(reason !== null)(
         await stack.services.nginx.stop();
         stacks.push(stack);
       }
-      const [tls, behind, guardPort] = [await freePort(), await freePort(), await freePort()];
+      const [tls, behind, guardPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
       port = tls;
       direct = `http://127.0.0.1:${behind}`;
       const etc = join(dir, 'etc');

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { startService } from '@security-optimizer/sandbox/lib/service';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectDir } from '../suites/installs/guide.js';
 import { makePackages, npmEnv } from './make-packages.js';
@@ -27,7 +27,7 @@ describe('the npm package', () => {
     [tarball = ''] = await makePackages(join(dir, 'made'), '--version', '7.8.9');
     await run('npm', ['install', '--prefix', join(dir, 'installed'), tarball], { cwd: dir, env: npmEnv });
     program = join(dir, 'installed/node_modules/.bin/security-optimizer');
-    origin = `http://127.0.0.1:${await freePort()}`;
+    origin = `http://127.0.0.1:${await findFreePort()}`;
     wordpress = await startEmbeddedWordPress({
       dataDir: join(dir, 'site'),
       php: 'auto',

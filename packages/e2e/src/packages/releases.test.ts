@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlite } from '@security-optimizer/guard/testing';
-import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
+import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
 import { readGuide, replaceAll } from '../suites/installs/guide.js';
@@ -27,7 +27,7 @@ describe('releases in folders of their own', () => {
     dir = mkdtempSync(join(tmpdir(), 'so-rel-'));
     for (const name of ['made', 'bin', 'opt', 'units', 'lib']) mkdirSync(join(dir, name));
     for (const version of ['0.1.0', '0.2.0']) await makePackages(join(dir, 'made'), '--version', version);
-    origin = `http://127.0.0.1:${await freePort()}`;
+    origin = `http://127.0.0.1:${await findFreePort()}`;
     wordpress = await startEmbeddedWordPress({
       ...{ dataDir: join(dir, 'site'), php: 'auto', siteUrl: origin, log: () => {} },
     });

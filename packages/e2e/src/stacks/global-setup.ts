@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
-import { startEmbeddedWordPress } from '@security-optimizer/sandbox/embedded-wordpress';
-import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpress';
-import { nativePhpProblem } from '@security-optimizer/sandbox/php/native';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { findNativePhpProblem } from '@security-optimizer/sandbox/php/native';
+import { startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
+import { findProductionStackProblem, startProductionStack } from '@security-optimizer/sandbox/stacks/production';
+import { fetchCurrentWordPress } from '@security-optimizer/sandbox/wordpress/download';
 import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { startChromium } from '../browser/chromium.js';
@@ -44,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (kinds.includes('embedded') && stacks.every((stack) => 'problem' in stack))
       throw new Error('No stack can run on this machine.');
     project.provide('stacks', stacks);
-    project.provide('isUsualMissing', productionStackProblem() !== null);
+    project.provide('isUsualMissing', findProductionStackProblem() !== null);
     project.provide('chromium', chromium);
     return end;
   } catch (error) {
@@ -72,9 +72,9 @@ async function browser(ends: (() => Promise<void>)[]): Promise<ProvidedContext['
 }
 
 async function embedded(dir: string, ends: (() => Promise<void>)[]): Promise<Stack | MissingStack> {
-  const problem = await nativePhpProblem();
+  const problem = await findNativePhpProblem();
   if (problem !== null) return { kind: 'embedded', problem };
-  const port = await freePort();
+  const port = await findFreePort();
   const siteUrl = `http://127.0.0.1:${port}`;
   const wordpress = await startEmbeddedWordPress({ dataDir: dir, php: 'native', siteUrl, log: say });
   sayRelease('embedded', wordpress.release);
@@ -86,9 +86,9 @@ async function production(
   dir: string,
   ends: (() => Promise<void>)[],
 ): Promise<Stack | MissingStack> {
-  const problem = productionStackProblem();
+  const problem = findProductionStackProblem();
   if (problem !== null) return { kind, problem };
-  const port = await freePort();
+  const port = await findFreePort();
   const siteUrl = `http://127.0.0.1:${port}`;
   const nginx = kind === 'production' ? 'tuned' : 'defaults';
   const { release, fallbackReason } = await fetchCurrentWordPress({ log: say });

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readRecord, stillRuns } from '@security-optimizer/sandbox/process/lock';
-import { answersHttp } from '@security-optimizer/sandbox/process/port';
-import { endLeftOver, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp } from '@security-optimizer/sandbox/lib/ports';
+import { isRunning, readRecord } from '@security-optimizer/sandbox/lib/process-record';
+import { startService, stopLeftover } from '@security-optimizer/sandbox/lib/service';
 import type { Stack } from './stack.js';
 import { until } from './until.js';
 
@@ -28,7 +28,7 @@ export async function startGuard(stack: Stack, env: Readonly<Record<string, stri
     readySeconds: 90,
     stopSeconds: 10,
     // Test files have processes that end; the set-up ends guard.
-    outlives: true,
+    outlivesParent: true,
   });
 }
 
@@ -43,21 +43,21 @@ export async function policyPushed(stack: Stack, sites = 1): Promise<void> {
 
 /** Ends guard the usual way. */
 export async function stopGuard(stack: Stack): Promise<void> {
-  await endLeftOver(pidFile(stack));
+  await stopLeftover(pidFile(stack));
 }
 
 /** Whether guard is there. */
 export function isGuardRunning(stack: Stack): boolean {
   const record = readRecord(pidFile(stack));
-  return record !== null && stillRuns(record);
+  return record !== null && isRunning(record);
 }
 
 /** Ends guard as a power cut would, and waits until it is gone. */
 export async function killGuard(stack: Stack): Promise<void> {
   const record = readRecord(pidFile(stack));
-  if (record === null || !stillRuns(record)) throw new Error('Guard does not run.');
+  if (record === null || !isRunning(record)) throw new Error('Guard does not run.');
   process.kill(record.pid, 'SIGKILL');
-  await until('guard is gone', () => !stillRuns(record));
+  await until('guard is gone', () => !isRunning(record));
 }
 
 export interface LogLine {

@@ -1,11 +1,11 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
-import { systemPhpRunner } from '@security-optimizer/sandbox/php/native';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
-import { withSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
+import { createPhpRunner } from '@security-optimizer/sandbox/php/native';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
+import { replaceSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { policyPushed, startGuard, stopGuard } from './guard-process.js';
 import type { OddSite } from './odd-install.js';
@@ -76,7 +76,7 @@ export const FOLDER_ADDED_INSIDE = `if (!-e $request_filename) {
  */
 export async function startLayouts(stack: Stack, dir: string, plans: readonly LayoutPlan[]): Promise<Layouts> {
   for (const name of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dir, name), { recursive: true });
-  const [port, upstreamPort] = [await freePort(), await freePort()];
+  const [port, upstreamPort] = [await findFreePort(), await findFreePort()];
   const common = { ...stack, dir, guardDir: join(dir, 'guard'), port, upstreamPort };
   const sites = new Map<string, OddSite>();
   let web: Service | undefined;
@@ -91,12 +91,12 @@ export async function startLayouts(stack: Stack, dir: string, plans: readonly La
       .slice(0, 12);
     for (const [at, plan] of plans.entries()) {
       const { host, wordpressDir } = plan;
-      const text = withSiteUrl(readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8'), `http://${host}`);
+      const text = replaceSiteUrl(readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8'), `http://${host}`);
       const own = text.replace("$table_prefix = 'wp_'", `$table_prefix = '${prefix}${at}_'`);
       writeFileSync(plan.configuration, own, { mode: plan.mode ?? 0o644 });
       const dataDir = join(dir, 'owner', host);
       mkdirSync(dataDir, { recursive: true });
-      const runPhp = systemPhpRunner(dir);
+      const runPhp = createPhpRunner(dir);
       const owner = await installWordPress({ wordpressDir, dataDir, siteUrl: `http://${host}`, runPhp });
       const site = { ...common, ...owner, wordpressDir, url: `http://${host}` };
       await plan.prepare?.(site);

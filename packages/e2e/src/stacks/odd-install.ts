@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
-import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { createPhpRunner, startNativePhp } from '@security-optimizer/sandbox/php/native';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
 import { policyPushed, securityOptimizer, startGuard, stopGuard } from './guard-process.js';
@@ -80,7 +80,7 @@ export async function startOddInstall(
   layout: Layout,
   env: { readonly guard?: Readonly<Record<string, string>>; readonly php?: Readonly<Record<string, string>> } = {},
 ): Promise<OddSite> {
-  const port = await freePort();
+  const port = await findFreePort();
   const origin = layout.origin ?? (layout.network === true ? 'http://network.example' : `http://127.0.0.1:${port}`);
   const root = join(dir, 'root');
   const wordpressDir = join(root, layout.core);
@@ -117,7 +117,7 @@ export async function startOddInstall(
       `<?php define( 'WP_USE_THEMES', true ); require __DIR__ . '${up}${corePath}/wp-blog-header.php';`,
     );
   }
-  const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl, runPhp: systemPhpRunner(dir) });
+  const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl, runPhp: createPhpRunner(dir) });
   // Beside the folder of the test, which nobody but its user may enter.
   const sharedConnector = layout.shared === true ? `${dir}-connector` : null;
   const front = `${layout.home}/index.php`;

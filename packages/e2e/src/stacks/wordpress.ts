@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { phpScriptArgs, phpSettingArgs, phpSettings } from '@security-optimizer/sandbox/php/native';
-import { answersHttp } from '@security-optimizer/sandbox/process/port';
-import { endLeftOver, startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { answersHttp } from '@security-optimizer/sandbox/lib/ports';
+import { startService, stopLeftover } from '@security-optimizer/sandbox/lib/service';
+import { getPhpScriptArgs, getPhpSettings, toPhpArgs } from '@security-optimizer/sandbox/php/native';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { phpDir } from '@security-optimizer/sandbox/wordpress/install';
 import type { Stack } from './stack.js';
 
@@ -16,7 +16,7 @@ export async function runInWordPress(stack: Stack, code: string): Promise<string
   const { host } = new URL(stack.url);
   const script = `$_SERVER['HTTP_HOST'] = '${host}'; $_SERVER['REQUEST_METHOD'] = 'GET';
 require '${join(stack.wordpressDir, 'wp-load.php')}'; ob_end_clean(); echo "\\n<<<"; ${code}`;
-  const args = [...phpScriptArgs(stack.dir), '-r', `ob_start(); ${script}`];
+  const args = [...getPhpScriptArgs(stack.dir), '-r', `ob_start(); ${script}`];
   const { stdout } = await run('php', args, { timeout: 60_000, maxBuffer: 16 * 1024 * 1024 });
   return stdout.slice(stdout.indexOf('<<<') + 3);
 }
@@ -36,7 +36,7 @@ export async function withoutConnector<T>(stack: Stack, work: () => Promise<T>):
 
 /** Ends WordPress's web server at once. Nothing listens on its port any more. */
 export async function stopWordPress(stack: Stack): Promise<void> {
-  await endLeftOver(webServer(stack).pidFile);
+  await stopLeftover(webServer(stack).pidFile);
 }
 
 /** Starts WordPress's web server again on the port that it had. */
@@ -46,7 +46,7 @@ export async function startWordPress(stack: Stack): Promise<void> {
     ready: () => answersHttp(`http://127.0.0.1:${stack.upstreamPort}/wp-includes/css/buttons.min.css`),
     readySeconds: 90,
     // Test files have processes that end; the set-up ends the web server.
-    outlives: true,
+    outlivesParent: true,
   });
 }
 
@@ -58,7 +58,7 @@ function webServer(stack: Stack) {
     return {
       name: 'PHP',
       command: 'php',
-      args: [...phpSettingArgs(phpSettings(dir)), '-S', address, '-t', stack.wordpressDir, router],
+      args: [...toPhpArgs(getPhpSettings(dir)), '-S', address, '-t', stack.wordpressDir, router],
       env: { ...process.env, PHP_CLI_SERVER_WORKERS: '6' },
       pidFile: join(dir, 'run/php.json'),
       logFile: join(dir, 'logs/php-server.log'),

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** A provider for trial: it receives what owners agreed to send, and shows it in a file. */
+/** An example provider: it receives the data that owners agree to send, and logs it to a file. */
 export interface ExampleProvider {
   /** Origin on this machine. */
   readonly url: string;
@@ -12,7 +12,7 @@ export interface ExampleProvider {
 
 const MAX_BODY_BYTES = 1_000_000;
 
-/** @param logFile each request is appended as a line: time, path and body */
+/** @param logFile gets a line for each request: time, path and body */
 export async function startExampleProvider(logFile: string): Promise<ExampleProvider> {
   mkdirSync(dirname(logFile), { recursive: true });
   const server = createServer(async (request, response) => {
@@ -34,35 +34,35 @@ export async function startExampleProvider(logFile: string): Promise<ExampleProv
   };
 }
 
-/** Path of the example cover below the site's root. */
-const COVER = '/wp-content/example-e-book.svg';
+/** Path of the cover below the site's root. */
+const COVER_PATH = '/wp-content/example-e-book.svg';
 
-const cover = `<svg xmlns="http://www.w3.org/2000/svg" width="116" height="152" viewBox="0 0 116 152">
+const COVER_SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="116" height="152" viewBox="0 0 116 152">
 <rect width="116" height="152" fill="#0a6a56"/><rect x="8" width="2" height="152" fill="#085545"/>
 <path d="M58 44l22 8v16c0 15-9 25-22 31-13-6-22-16-22-31V52z" fill="none" stroke="#fff" stroke-width="4"/>
 <rect x="26" y="116" width="64" height="5" rx="2" fill="#fff"/><rect x="36" y="128" width="44" height="4" rx="2" fill="#8cc7b8"/>
 </svg>
 `;
 
-const exampleEbook = {
+const EBOOK = {
   title: 'A safer site in ten steps',
   text: 'A short guide for site owners: passwords, updates, backups, and what to do when something looks wrong.',
   link: 'https://example.com/safer-site-guide',
-  image: COVER,
+  image: COVER_PATH,
 };
 
 type Group = Record<string, unknown>;
 
 /**
- * Adds what a provider configures to `guard.json`: an e-book, an address for reviews, and where consents lead. Values
- * that were configured otherwise stay.
+ * Adds the settings of a provider to `guard.json`: an e-book, an address for reviews, and the addresses for data with
+ * consent. Other values stay unchanged.
  */
 export function addExampleContent(guardDir: string, wordpressDir: string, provider: ExampleProvider): void {
   const file = join(guardDir, 'guard.json');
   const config = JSON.parse(readFileSync(file, 'utf8')) as { branding?: Group; consent?: Group };
   const branding = { ...config.branding };
   const consent = { ...config.consent };
-  branding.ebook ??= exampleEbook;
+  branding.ebook ??= EBOOK;
   if ((branding.rateLink ?? '') === '')
     Object.assign(branding, { rateLink: 'https://example.com/review', rateAfterDays: 0 });
   const example = /^http:\/\/127\.0\.0\.1:\d+\/(?:technical-data|e-mails)$/;
@@ -70,10 +70,10 @@ export function addExampleContent(guardDir: string, wordpressDir: string, provid
     ['technicalDataUrl', '/technical-data'],
     ['emailUrl', '/e-mails'],
   ] as const) {
-    // The port of the example differs with each start.
+    // The example provider gets another port at each start.
     if ((consent[key] ?? null) === null || example.test(String(consent[key]))) consent[key] = provider.url + path;
   }
   writeFileSync(file, `${JSON.stringify({ ...config, branding, consent }, null, 2)}\n`);
-  const picture = join(wordpressDir, COVER);
-  if (!existsSync(picture)) writeFileSync(picture, cover);
+  const picture = join(wordpressDir, COVER_PATH);
+  if (!existsSync(picture)) writeFileSync(picture, COVER_SVG);
 }

@@ -1,27 +1,27 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AttachOptions, attach, createLogger, loadConfig, startGuard } from '@security-optimizer/guard/embedded';
-import { type RunningWordPress, startEmbeddedWordPress } from '../embedded-wordpress.js';
-import { repositoryDir } from '../fetch/cache.js';
-import { type FetchWordPressOptions, fetchCurrentWordPress } from '../fetch/wordpress.js';
-import { currentWordPressVersion } from '../fetch/wordpress-versions.js';
-import { portIsFree } from '../process/port.js';
+import { repositoryDir } from '../lib/cache-dir.js';
+import { isPortFree } from '../lib/ports.js';
+import { type RunningWordPress, startEmbeddedWordPress } from '../stacks/embedded.js';
+import { type FetchWordPressOptions, fetchCurrentWordPress } from '../wordpress/download.js';
 import { findInstalledRelease } from '../wordpress/lay-out.js';
+import { currentWordPressVersion } from '../wordpress/versions.js';
 import { lockDataDir } from './data-dir.js';
 import { addExampleContent, startExampleProvider } from './example-provider.js';
-import { readOptions, type StartOptions, UsageError, usage } from './options.js';
+import { parseOptions, type StartOptions, UsageError, usage } from './options.js';
 
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
 /**
- * Starts WordPress with guard in front, says how to reach it and serves until SIGINT or SIGTERM.
- * @param startGuard how guard is started; `npm run dev` has its own way
- * @returns the exit code: 0 after a stop by signal, 1 for what went wrong, 2 for a mistake on the command line.
+ * Starts WordPress with guard in front, prints its address and serves until SIGINT or SIGTERM.
+ * @param startGuard starts guard; `npm run dev` passes its own function
+ * @returns the exit code: 0 after a signal, 1 for an error, 2 for a mistake on the command line
  */
-export async function start(args: readonly string[], startGuard: StartGuard = startGuardFor): Promise<number> {
-  const ended = untilSignal();
+export async function start(args: readonly string[], startGuard: StartGuard = startEmbeddedGuard): Promise<number> {
+  const ended = waitForSignal();
   try {
-    const options = readOptions(args, join(repositoryDir, '.data'));
+    const options = parseOptions(args, join(repositoryDir, '.data'));
     if (options.help) {
       process.stdout.write(usage);
       return 0;
@@ -42,13 +42,13 @@ async function run(options: StartOptions, startGuard: StartGuard, ended: Promise
     const starting = startAll(options, startGuard, port, siteUrl, closers);
     const wordpress = await Promise.race([starting, ended]);
     if (wordpress === 'signal') {
-      // A part that is still starting first registers how it is stopped.
-      await Promise.race([starting.catch(() => {}), seconds(2)]);
+      // A part that is starting needs time to register how it is stopped.
+      await Promise.race([starting.catch(() => {}), wait(2)]);
       return 0;
     }
-    announce(options, siteUrl, wordpress);
-    const why = await Promise.race([ended, untilDead(wordpress)]);
-    if (why === 'signal') return 0;
+    printAddress(options, siteUrl, wordpress);
+    const reason = await Promise.race([ended, waitForExit(wordpress)]);
+    if (reason === 'signal') return 0;
     log(`PHP ended by itself; see ${join(options.dataDir, 'logs')}.`);
     return 1;
   } finally {
@@ -58,8 +58,8 @@ async function run(options: StartOptions, startGuard: StartGuard, ended: Promise
 }
 
 /**
- * Requests that PHP in WebAssembly gets at the same time: it makes two to six pages a second, so more than these would wait
- * in its queue for longer than people do. In guard's queue those of other addresses pass them.
+ * Limit of concurrent requests to PHP in WebAssembly. It makes two to six pages a second, so people would not wait for
+ * more. The others wait in guard's queue, which is fair between addresses.
  */
 const WASM_CONNECTIONS = 8;
 
@@ -88,12 +88,12 @@ async function startAll(
     logFile: join(options.dataDir, 'logs/guard.log'),
     ...(wordpress.phpKind === 'wasm' && { own: { limits: { upstreamConnections: WASM_CONNECTIONS } } }),
   });
-  // Requests that still run get 2 seconds: the whole stop has to fit in 5.
-  closers.push(() => Promise.race([guard.close(), seconds(2)]));
+  // Active requests get 2 seconds, because the complete stop may take 5.
+  closers.push(() => Promise.race([guard.close(), wait(2)]));
   return wordpress;
 }
 
-function announce(options: StartOptions, url: string, { user, password, release }: RunningWordPress): void {
+function printAddress(options: StartOptions, url: string, { user, password, release }: RunningWordPress): void {
   const adminUrl = `${url}/wp-admin/`;
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ url, adminUrl, user, password })}\n`);
@@ -116,14 +116,14 @@ function announce(options: StartOptions, url: string, { user, password, release 
   );
 }
 
-/** Settles at the first SIGINT or SIGTERM. Further ones change nothing: a terminal and npm both send Ctrl-C on. */
-function untilSignal(): Promise<'signal'> {
+/** Resolves at the first signal and ignores further ones: for Ctrl-C both the terminal and npm send one. */
+function waitForSignal(): Promise<'signal'> {
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => resolve('signal'));
   });
 }
 
-function untilDead(wordpress: RunningWordPress): Promise<'dead'> {
+function waitForExit(wordpress: RunningWordPress): Promise<'dead'> {
   return new Promise((resolve) => {
     const timer = setInterval(() => {
       if (wordpress.running()) return;
@@ -134,19 +134,18 @@ function untilDead(wordpress: RunningWordPress): Promise<'dead'> {
   });
 }
 
-function seconds(count: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, count * 1000).unref());
+function wait(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1000).unref());
 }
 
-/** Connects a WordPress with guard and serves it. */
+/** Attaches guard to a WordPress and serves it. */
 export type StartGuard = (options: AttachOptions & { readonly logFile: string }) => Promise<{ close(): Promise<void> }>;
 
 /**
- * Connects a WordPress with guard the way `security-optimizer attach` does, adds what a provider would configure, then
- * serves it as `serve` does.
- * Guard's log goes to a file, so that the terminal shows what its reader needs.
+ * Attaches guard as `security-optimizer attach` does, adds the settings of a provider, then serves as `serve` does.
+ * Guard logs to a file, so that the terminal shows only what people need.
  */
-export const startGuardFor: StartGuard = async (options) => {
+const startEmbeddedGuard: StartGuard = async (options) => {
   const { logFile, ...attachOptions } = options;
   await attach({ ...attachOptions, requireGuard: 'force' });
   const provider = await startExampleProvider(join(dirname(logFile), 'provider.log'));
@@ -164,24 +163,24 @@ export const startGuardFor: StartGuard = async (options) => {
   };
 };
 
-const firstPort = 8080;
-const lastPort = 8180;
+const FIRST_PORT = 8080;
+const LAST_PORT = 8180;
 
-/** The port to listen on: the one asked for, which must be free, else the first free one from 8080. */
-export async function choosePort(host: string, asked: number | null): Promise<number> {
-  if (asked !== null) {
-    if (await isFree(host, asked)) return asked;
-    throw new Error(`Port ${asked} on ${host} is in use by another program. Name another one with --port.`);
+/** Chooses the port: the requested one, which must be free, else the first free one from 8080. */
+async function choosePort(host: string, requested: number | null): Promise<number> {
+  if (requested !== null) {
+    if (await isFree(host, requested)) return requested;
+    throw new Error(`Port ${requested} on ${host} is in use by another program. Name another one with --port.`);
   }
-  for (let port = firstPort; port <= lastPort; port += 1) {
+  for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) {
     if (await isFree(host, port)) return port;
   }
-  throw new Error(`All ports from ${firstPort} to ${lastPort} on ${host} are in use. Name one with --port.`);
+  throw new Error(`All ports from ${FIRST_PORT} to ${LAST_PORT} on ${host} are in use. Name one with --port.`);
 }
 
 async function isFree(host: string, port: number): Promise<boolean> {
   try {
-    return await portIsFree(host, port);
+    return await isPortFree(host, port);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'EACCES') throw new Error(`Port ${port} may only be used by the superuser. Name another with --port.`);
@@ -190,17 +189,16 @@ async function isFree(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * Chooses the WordPress of a start: the one asked for, the one that the data folder holds, else the current one where it
- * can be had, else the packaged one. An existing site keeps its release: what is on trial is the product, and WordPress
- * itself offers the update.
+ * Chooses the version of WordPress: the requested one, the one in the data folder, else the current one if it is
+ * available, else the packaged one. An existing site keeps its release, and WordPress itself offers the update.
  *
- * @returns its version, and a line for the terminal that says which it is and why
+ * @returns the version, and a line for the terminal with the version and the reason
  */
 export async function chooseWordPress(
   options: Pick<StartOptions, 'dataDir' | 'wordpressVersion'> & Omit<FetchWordPressOptions, 'version'>,
 ): Promise<{ readonly version: string; readonly line: string }> {
-  const { dataDir, wordpressVersion: asked, ...fetching } = options;
-  if (asked !== null) return { version: asked, line: `Starting WordPress ${asked}.` };
+  const { dataDir, wordpressVersion: requested, ...fetching } = options;
+  if (requested !== null) return { version: requested, line: `Starting WordPress ${requested}.` };
   const installed = findInstalledRelease(join(dataDir, 'wordpress'));
   if (installed === currentWordPressVersion) return { version: installed, line: `Starting WordPress ${installed}.` };
   if (installed !== null) {
@@ -212,10 +210,10 @@ export async function chooseWordPress(
   return { version: release, line: `Starting WordPress ${release}${why}.` };
 }
 
-/** Address for a browser on this machine. A wildcard address is reached as localhost. */
+/** Address for a browser on this machine. A wildcard address becomes localhost. */
 export function toSiteUrl(host: string, port: number): string {
-  const everywhere = host === '0.0.0.0' || host === '::';
-  const name = everywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  // Without the port where it is the usual one, as browsers send it and as WordPress compares it.
+  const isWildcard = host === '0.0.0.0' || host === '::';
+  const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  // The origin omits the default port, as browsers do and as WordPress compares it.
   return new URL(`http://${name}:${port}`).origin;
 }

@@ -4,24 +4,24 @@ import { parseArgs } from 'node:util';
 import {
   currentWordPressVersion,
   defaultWordPressVersion,
+  findWordPressSource,
   packagedVersions,
-  wordpressSource,
-} from '../fetch/wordpress-versions.js';
+} from '../wordpress/versions.js';
 
 export interface StartOptions {
   readonly host: string;
-  /** Null: 8080, or the next free one. */
+  /** Null: 8080, or the next free port. */
   readonly port: number | null;
   readonly dataDir: string;
   readonly php: 'auto' | 'native' | 'wasm';
-  /** Null: the one in the data folder, else the current one where it can be had, else the packaged one. */
+  /** Null: the version in the data folder, else the current one if it is available, else the packaged one. */
   readonly wordpressVersion: string | null;
   readonly fresh: boolean;
   readonly json: boolean;
   readonly help: boolean;
 }
 
-/** A mistake on the command line, in words for the person who typed it. */
+/** A mistake on the command line. Its message is for the person who typed it. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
@@ -42,24 +42,24 @@ export const usage = `Starts a WordPress with Security Optimizer in front, for t
   --help                      show this text
 `;
 
-/** Reads the command line. Throws `UsageError` that names the option and what it takes. */
-export function readOptions(args: readonly string[], defaultDataDir: string): StartOptions {
-  const values = parse(args);
+/** Parses the command line. @throws UsageError that names the option and its allowed values */
+export function parseOptions(args: readonly string[], defaultDataDir: string): StartOptions {
+  const values = parseValues(args);
   const dataDir = values['data-dir'] ?? defaultDataDir;
   if (dataDir === '') throw new UsageError('--data-dir takes the path of a folder.');
   return {
-    host: readHost(values.host ?? '127.0.0.1'),
-    port: values.port === undefined ? null : readPort(values.port),
+    host: parseHost(values.host ?? '127.0.0.1'),
+    port: values.port === undefined ? null : parsePort(values.port),
     dataDir: resolve(dataDir),
-    php: readPhp(values.php),
-    wordpressVersion: readVersion(values['wordpress-version']),
+    php: parsePhp(values.php),
+    wordpressVersion: parseVersion(values['wordpress-version']),
     fresh: values.fresh ?? false,
     json: values.json ?? false,
     help: values.help ?? false,
   };
 }
 
-function parse(args: readonly string[]) {
+function parseValues(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
@@ -75,12 +75,12 @@ function parse(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    // Node's first sentence names the option; the rest explains its own rules about dashes.
+    // The first sentence names the option. The rest explains Node's rules about dashes.
     throw new UsageError(`${(error as Error).message.split(/\. |\n/)[0]}. See npm start -- --help.`);
   }
 }
 
-function readPort(text: string): number {
+function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port < 1 || port > 65535) {
     throw new UsageError(`--port takes a whole number from 1 to 65535, not '${text}'.`);
@@ -88,7 +88,7 @@ function readPort(text: string): number {
   return port;
 }
 
-function readHost(text: string): string {
+function parseHost(text: string): string {
   const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
   const isName = new RegExp(`^${label}(\\.${label})*$`, 'i').test(text) && !/^[\d.]+$/.test(text);
   if (isIP(text) === 0 && !isName) {
@@ -97,15 +97,15 @@ function readHost(text: string): string {
   return text;
 }
 
-function readPhp(text: string | undefined): StartOptions['php'] {
+function parsePhp(text: string | undefined): StartOptions['php'] {
   if (text === undefined) return 'auto';
   if (text !== 'native' && text !== 'wasm') throw new UsageError(`--php takes native or wasm, not '${text}'.`);
   return text;
 }
 
-function readVersion(text: string | undefined): string | null {
+function parseVersion(text: string | undefined): string | null {
   if (text === undefined) return null;
-  if (wordpressSource(text) === null) {
+  if (findWordPressSource(text) === null) {
     throw new UsageError(
       `--wordpress-version takes ${packagedVersions.join(', ')}, or a release such as 6.7.1, not '${text}'.`,
     );

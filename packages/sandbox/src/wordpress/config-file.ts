@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Where WordPress keeps its data: a file through the SQLite integration, or a MySQL or MariaDB server. */
+/** Database of WordPress: a file of the SQLite integration, or a MySQL or MariaDB server. */
 export type DatabaseSettings =
   | { readonly kind: 'sqlite'; readonly dir: string; readonly file: string }
   | {
@@ -8,35 +8,35 @@ export type DatabaseSettings =
       readonly name: string;
       readonly user: string;
       readonly password: string;
-      /** As `DB_HOST` wants it: `localhost:<socket path>` or `host:port`. */
+      /** Value of `DB_HOST`: `localhost:<socket path>` or `host:port`. */
       readonly host: string;
     };
 
-const saltNames = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
-const saltLetters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:;()[]{}<>~+=*/@#%^&|';
+const SALT_NAMES = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
+const SALT_CHARACTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:;()[]{}<>~+=*/@#%^&|';
 
-/** Text of a new wp-config.php. `random(n)` gives a whole number from 0 to n - 1. */
-export function configFile(
+/** Formats a new wp-config.php. `random(n)` returns an integer from 0 to n - 1. */
+export function formatConfigFile(
   database: DatabaseSettings,
   siteUrl: string,
   random: (below: number) => number = (below) => randomInt(below),
 ): string {
   const values: [string, string | boolean][] = [
-    ...databaseValues(database),
-    ...saltNames.map((name): [string, string] => [name, salt(random)]),
+    ...getDatabaseValues(database),
+    ...SALT_NAMES.map((name): [string, string] => [name, createSalt(random)]),
     ['WP_HOME', siteUrl],
     ['WP_SITEURL', siteUrl],
     ['WP_DEBUG', false],
     ['AUTOMATIC_UPDATER_DISABLED', true],
     ['WP_AUTO_UPDATE_CORE', false],
-    // Without a network each page of wp-admin would wait for wordpress.org; cron's calls to the site itself go through.
+    // Without a network each page of wp-admin would wait for wordpress.org. Requests of cron to the site itself are allowed.
     ['WP_HTTP_BLOCK_EXTERNAL', true],
     ['WP_ACCESSIBLE_HOSTS', 'localhost,127.0.0.1,[::1]'],
     ['FS_METHOD', 'direct'],
   ];
   return [
     '<?php',
-    ...values.map(([name, value]) => define(name, value)),
+    ...values.map(([name, value]) => formatDefine(name, value)),
     "$table_prefix = 'wp_';",
     '',
     "if ( ! defined( 'ABSPATH' ) ) {",
@@ -47,25 +47,25 @@ export function configFile(
   ].join('\n');
 }
 
-/** The same wp-config.php for another address of the site; every other line stays as it is. */
-export function withSiteUrl(config: string, siteUrl: string): string {
+/** Replaces the address of the site in a wp-config.php. All other lines stay unchanged. */
+export function replaceSiteUrl(config: string, siteUrl: string): string {
   let text = config;
   for (const name of ['WP_HOME', 'WP_SITEURL']) {
     const line = new RegExp(`^define\\( '${name}', .*$`, 'm');
     if (!line.test(text))
       throw new Error(`wp-config.php has no line for ${name}; remove the file to have it made anew`);
-    text = text.replace(line, () => define(name, siteUrl));
+    text = text.replace(line, () => formatDefine(name, siteUrl));
   }
   return text;
 }
 
-function databaseValues(database: DatabaseSettings): [string, string][] {
+function getDatabaseValues(database: DatabaseSettings): [string, string][] {
   if (database.kind === 'sqlite') {
     return [
       ['DB_ENGINE', 'sqlite'],
       ['DB_DIR', database.dir],
       ['DB_FILE', database.file],
-      // WordPress wants the names of a MySQL database to be defined even though none is used.
+      // WordPress needs the constants of a MySQL database even if it does not use them.
       ['DB_NAME', 'wordpress'],
       ['DB_USER', ''],
       ['DB_PASSWORD', ''],
@@ -84,15 +84,15 @@ function databaseValues(database: DatabaseSettings): [string, string][] {
   ];
 }
 
-function salt(random: (below: number) => number): string {
-  return Array.from({ length: 64 }, () => saltLetters.charAt(random(saltLetters.length))).join('');
+function createSalt(random: (below: number) => number): string {
+  return Array.from({ length: 64 }, () => SALT_CHARACTERS.charAt(random(SALT_CHARACTERS.length))).join('');
 }
 
-function define(name: string, value: string | boolean): string {
-  return `define( '${name}', ${typeof value === 'string' ? phpString(value) : value} );`;
+function formatDefine(name: string, value: string | boolean): string {
+  return `define( '${name}', ${typeof value === 'string' ? toPhpString(value) : value} );`;
 }
 
 /** A PHP string literal in single quotes. */
-function phpString(value: string): string {
+function toPhpString(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

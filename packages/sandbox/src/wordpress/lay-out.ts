@@ -1,55 +1,64 @@
 import { constants, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FetchedWordPress, fetchWordPress } from '../fetch/wordpress.js';
-import { wordpressSource } from '../fetch/wordpress-versions.js';
-import { configFile, type DatabaseSettings, withSiteUrl } from './config-file.js';
+import { type DatabaseSettings, formatConfigFile, replaceSiteUrl } from './config-file.js';
+import { type FetchedWordPress, fetchWordPress } from './download.js';
+import { findWordPressSource } from './versions.js';
 
 export interface LayOutOptions {
   readonly dir: string;
   readonly database: DatabaseSettings;
   readonly siteUrl: string;
-  /** Left out: the version that lies there, else the default one. */
+  /** The default is the version in the folder, else the default version. */
   readonly wordpressVersion?: string;
   readonly cacheDir?: string;
   readonly log: (line: string) => void;
 }
 
 /**
- * Makes sure that a WordPress with its configuration lies in `dir` and answers to `siteUrl`, fetching it on first use.
- * Files that are there already are left alone, apart from the site's address in wp-config.php.
- * Answers the release that lies there then.
- * Throws when another version than the one asked for lies there: WordPress migrates its database upwards only.
+ * Puts the files and the configuration of a WordPress with the address `siteUrl` into `dir`, which it downloads on first
+ * use. It changes nothing in existing files but the address in wp-config.php.
+ * @returns the release in the folder
+ * @throws Error if the folder contains another version than the requested one: WordPress migrates its database upwards
+ *   only
  */
 export async function layOutWordPress(options: LayOutOptions): Promise<string> {
   const { dir, database, siteUrl } = options;
   const release = await layOutFiles(options);
   if (database.kind === 'sqlite') mkdirSync(database.dir, { recursive: true, mode: 0o700 });
   const file = join(dir, 'wp-config.php');
-  const text = existsSync(file) ? withSiteUrl(readFileSync(file, 'utf8'), siteUrl) : configFile(database, siteUrl);
+  const text = existsSync(file)
+    ? replaceSiteUrl(readFileSync(file, 'utf8'), siteUrl)
+    : formatConfigFile(database, siteUrl);
   writeFileSync(file, text);
   return release;
 }
 
-async function layOutFiles({ dir, database, wordpressVersion: asked, cacheDir, log }: LayOutOptions): Promise<string> {
+async function layOutFiles({
+  dir,
+  database,
+  wordpressVersion: requested,
+  cacheDir,
+  log,
+}: LayOutOptions): Promise<string> {
   const installed = findInstalledRelease(dir);
   if (installed === null) {
     const fetched = await fetchWordPress({
-      ...(asked === undefined ? {} : { version: asked }),
+      ...(requested === undefined ? {} : { version: requested }),
       ...(cacheDir === undefined ? {} : { cacheDir }),
       log,
     });
     copyWordPress(fetched, dir, database.kind === 'sqlite');
     return fetched.release;
   }
-  if (asked !== undefined && !sameRelease(asked, installed)) {
+  if (requested !== undefined && !isSameRelease(requested, installed)) {
     throw new Error(
-      `The data folder holds WordPress ${installed}, not ${asked}. Use --fresh to start over, or another --data-dir.`,
+      `The data folder holds WordPress ${installed}, not ${requested}. Use --fresh to start over, or another --data-dir.`,
     );
   }
   return installed;
 }
 
-/** Release of the WordPress that lies in a folder, such as `6.5.5`; null when there is none. */
+/** Release of the WordPress in a folder, such as `6.5.5`; null if there is none. */
 export function findInstalledRelease(dir: string): string | null {
   try {
     const text = readFileSync(join(dir, 'wp-includes/version.php'), 'utf8');
@@ -59,12 +68,12 @@ export function findInstalledRelease(dir: string): string | null {
   }
 }
 
-function sameRelease(asked: string, installed: string): boolean {
-  const source = wordpressSource(asked);
+function isSameRelease(requested: string, installed: string): boolean {
+  const source = findWordPressSource(requested);
   return source === null || source.release === 'nightly' || source.release === installed;
 }
 
-/** Copies beside the place and moves, so that a killed run leaves no half WordPress behind. */
+/** Copies under a temporary name and renames, so an interrupted run leaves no incomplete WordPress. */
 function copyWordPress(fetched: FetchedWordPress, dir: string, withSqlite: boolean): void {
   const copy = `${dir}.new`;
   rmSync(copy, { recursive: true, force: true });
@@ -79,7 +88,7 @@ function addSqlite(sqliteDir: string, dir: string): void {
   const plugin = 'sqlite-database-integration';
   cpSync(sqliteDir, join(dir, 'wp-content/plugins', plugin), { recursive: true });
   const dropIn = readFileSync(join(sqliteDir, 'db.copy'), 'utf8')
-    // Left as a path that does not exist, the drop-in looks for the plugin beside itself, wherever the folder moves.
+    // The path does not exist. So the drop-in looks for the plugin beside itself, and the folder can be moved.
     .replaceAll('{SQLITE_PLUGIN}', `${plugin}/load.php`);
   writeFileSync(join(dir, 'wp-content/db.php'), dropIn);
 }

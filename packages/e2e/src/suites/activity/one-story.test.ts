@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Attackers } from '@security-optimizer/contract/activity/attackers';
 import type { RegisteredRow, Traffic, UnknownRow } from '@security-optimizer/contract/activity/schemas';
+import type { Attackers } from '@security-optimizer/contract/activity/attackers';
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
-import { freePort } from '@security-optimizer/sandbox/process/port';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { ask, type TypedRequest } from '../../http/request.js';
@@ -147,7 +147,7 @@ onUsualStack('one story of a day of attacks', (stack) => {
   }
 
   beforeAll(async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     metrics = `http://127.0.0.1:${port}/metrics`;
     await stopGuard(stack);
     const listen = { metrics: { listen: `127.0.0.1:${port}` }, trustedProxies: ['127.0.0.1'] };

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DownloadError } from '@security-optimizer/sandbox/fetch/download';
-import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/fetch/plugin';
+import { DownloadError } from '@security-optimizer/sandbox/lib/download';
+import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/wordpress/download';
 import { findInstalledRelease } from '@security-optimizer/sandbox/wordpress/lay-out';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, type Session } from '../../http/session.js';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Service } from '@security-optimizer/sandbox/process/service';
+import type { Service } from '@security-optimizer/sandbox/lib/service';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { form } from '../../http/request.js';
 import { authorised, callApi, cookiesOf, type Session } from '../../http/session.js';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import { type RawAnswer, sendRaw } from '../../http/raw.js';
 import { bytesOf, type TypedRequest } from '../../http/request.js';
 import { projectDir, replaceAll } from './guide.js';
@@ -56,7 +56,7 @@ export async function startFront(site: SiteBehind, program: 'nginx' | 'apache2',
   const [crt, key] = [join(dir, 'site.crt'), join(dir, 'site.key')];
   const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${HOST}`, '-days', '2'];
   execFileSync('openssl', [...made, '-keyout', key, '-out', crt], { stdio: 'ignore' });
-  const [tls, straight] = [await freePort(), await freePort()];
+  const [tls, straight] = [await findFreePort(), await findFreePort()];
   const configure = program === 'nginx' ? nginxServer : apacheServer;
   const servers = [
     configure({ dir, tls, to: site.port, lines, name: 'guard' }),

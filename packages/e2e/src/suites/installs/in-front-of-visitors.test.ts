@@ -14,13 +14,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import {
+  findProductionStackProblem,
   type ProductionStack,
-  productionStackProblem,
   startProductionStack,
-} from '@security-optimizer/sandbox/production-stack';
+} from '@security-optimizer/sandbox/stacks/production';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { until } from '../../stacks/until.js';
 import { frontConfig, serverBefore } from './front-nginx.js';
@@ -42,7 +42,7 @@ function problem(): string | null {
   const missing = ['openssl', 'curl'].find((name) => spawnSync(name, ['--version']).error !== undefined);
   if (missing !== undefined) return `${missing} is not installed`;
   if (!existsSync('/etc/nginx/fastcgi.conf')) return 'nginx has no /etc/nginx/fastcgi.conf';
-  return productionStackProblem();
+  return findProductionStackProblem();
 }
 
 const reason = problem();
@@ -69,7 +69,7 @@ describe.skipIf(reason !== null)(
       stack = await startProductionStack({ dir, siteUrl: `https://${HOST}` });
       // This test has an nginx of its own.
       await stack.services.nginx.stop();
-      const [tls, behind, guardPort] = [await freePort(), await freePort(), await freePort()];
+      const [tls, behind, guardPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
       entrance = { host: HOST, port: tls };
       direct = `http://127.0.0.1:${behind}`;
       const etc = join(dir, 'etc');

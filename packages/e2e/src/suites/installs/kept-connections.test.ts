@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ask } from '../../http/request.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
@@ -81,7 +81,7 @@ for (const { name, program, configure, args, reload } of SERVERS) {
       rmSync(dir, { recursive: true, force: true });
       mkdirSync(dir);
       chmodSync(dir, 0o755);
-      const port = await freePort();
+      const port = await findFreePort();
       const file = join(dir, 'server.conf');
       writeFileSync(file, configure(dir, port, site.upstreamPort));
       service = await startService({

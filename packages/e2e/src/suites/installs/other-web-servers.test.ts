@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, type ServiceOptions, startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, type ServiceOptions, startService } from '@security-optimizer/sandbox/lib/service';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runAttacks } from '../../attacks/run.js';
 import { AttackedSite } from '../../attacks/site.js';
@@ -61,7 +61,7 @@ for (const { name, program, start, caches } of SERVERS) {
     beforeAll(async () => {
       rmSync(dir, { recursive: true, force: true });
       mkdirSync(dir);
-      const port = await freePort();
+      const port = await findFreePort();
       service = await start(site, dir, port);
       await leadTo(port);
       await setOptions(site, await logIn(site), allOptions(1));

@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSy
 import { get, type IncomingMessage } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import type { Service } from '@security-optimizer/sandbox/process/service';
+import type { Service } from '@security-optimizer/sandbox/lib/service';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { askUpstream } from '../../http/request.js';
 import { guardLog, policyPushed, securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
-import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
+import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
+import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
 import { askUpstream, bytesOf } from '../../http/request.js';
@@ -148,7 +148,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
 
     beforeAll(async () => {
       if (typeof programs === 'string') throw new Error(programs);
-      port = await freePort();
+      port = await findFreePort();
       const pool = [
         ...['[global]', 'daemonize = no', 'error_log = /proc/self/fd/2', '[status]', `listen = ${dir}/status.sock`],
         ...(process.getuid?.() === 0 ? ['user = root', 'group = root'] : []),
@@ -297,7 +297,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
     };
 
     beforeAll(async () => {
-      port = await freePort();
+      port = await findFreePort();
       // Apache answers nobody as root: its own user must reach WordPress and PHP.
       for (const folder of [dirname(site.dir), site.dir, join(site.dir, 'run'), site.wordpressDir, dir]) {
         chmodSync(folder, 0o755);

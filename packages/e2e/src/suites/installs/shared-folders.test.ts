@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startNativePhp, systemPhpRunner } from '@security-optimizer/sandbox/php/native';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import type { Service } from '@security-optimizer/sandbox/process/service';
-import { configFile } from '@security-optimizer/sandbox/wordpress/config-file';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import type { Service } from '@security-optimizer/sandbox/lib/service';
+import { createPhpRunner, startNativePhp } from '@security-optimizer/sandbox/php/native';
+import { formatConfigFile } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -58,7 +58,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
       let configuration = join(wordpressOf(name), 'wp-config.php');
       if (shared.core) {
         configuration = join(dir, `${name}.php`);
-        writeFileSync(configuration, configFile(database, siteUrl));
+        writeFileSync(configuration, formatConfigFile(database, siteUrl));
         mkdirSync(database.dir, { recursive: true });
         writeFileSync(
           join(wordpressOf(name), 'wp-config.php'),
@@ -86,7 +86,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'so-shared-'));
     await layOut();
-    const port = await freePort();
+    const port = await findFreePort();
     const started = {} as Record<Name, Stack>;
     for (const name of NAMES) {
       const data = join(dir, name);
@@ -96,7 +96,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
         wordpressDir,
         dataDir: data,
         siteUrl: url,
-        runPhp: systemPhpRunner(data),
+        runPhp: createPhpRunner(data),
       });
       const first = shared.core ? started.one : undefined;
       let upstreamPort = first?.upstreamPort;
@@ -196,11 +196,11 @@ describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard do
     const [wordpressDir, url] = [join(dir, 'wordpress'), 'http://example.com'];
     const database = { kind: 'sqlite', dir: join(dir, 'database'), file: '.ht.sqlite' } as const;
     await layOutWordPress({ dir: wordpressDir, database, siteUrl: url, log: () => {} });
-    const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl: url, runPhp: systemPhpRunner(dir) });
+    const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl: url, runPhp: createPhpRunner(dir) });
     const web = await startNativePhp({ wordpressDir, dataDir: dir });
     service = web.service;
     const upstreamPort = Number(new URL(web.upstream).port);
-    const port = await freePort();
+    const port = await findFreePort();
     site = { kind: 'embedded', dir, wordpressDir, guardDir: join(dir, 'guard'), url, port, upstreamPort, ...owner };
   });
   afterAll(async () => {

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { systemPhpRunner } from '@security-optimizer/sandbox/php/native';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import { type Service, startService } from '@security-optimizer/sandbox/process/service';
-import { withSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
+import { createPhpRunner } from '@security-optimizer/sandbox/php/native';
+import { replaceSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, askUpstream, type TypedRequest } from '../../http/request.js';
@@ -29,15 +29,15 @@ export async function installSite(stack: Stack, dir: string, prefix: string): Pr
   for (const name of ['logs', 'tmp', 'mail', 'run', 'owner']) mkdirSync(join(dir, name), { recursive: true });
   const wordpressDir = join(dir, 'tree');
   makeTree(stack, wordpressDir);
-  const text = withSiteUrl(readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8'), `https://${HOST}`);
+  const text = replaceSiteUrl(readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8'), `https://${HOST}`);
   writeFileSync(
     join(wordpressDir, 'wp-config.php'),
     text.replace("$table_prefix = 'wp_'", `$table_prefix = '${prefix}_'`),
   );
-  const runPhp = systemPhpRunner(dir);
+  const runPhp = createPhpRunner(dir);
   const dataDir = join(dir, 'owner');
   const owner = await installWordPress({ wordpressDir, dataDir, siteUrl: `https://${HOST}`, runPhp });
-  const [port, upstreamPort] = [await freePort(), await freePort()];
+  const [port, upstreamPort] = [await findFreePort(), await findFreePort()];
   const own = { dir, wordpressDir, guardDir: join(dir, 'guard'), url: `https://${HOST}`, port, upstreamPort };
   return { ...stack, ...owner, ...own, php: join(stack.dir, 'run/php-fpm.sock') };
 }

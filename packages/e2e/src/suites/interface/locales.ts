@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { repositoryDir } from '@security-optimizer/sandbox/fetch/cache';
+import { repositoryDir } from '@security-optimizer/sandbox/lib/cache-dir';
 import type { Stack } from '../../stacks/stack.js';
 import { muPlugins } from '../../stacks/wordpress.js';
 

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { judgeSalts, type SaltsOutcome } from '@security-optimizer/guard/testing';
-import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpress';
+import { fetchCurrentWordPress } from '@security-optimizer/sandbox/wordpress/download';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ConfigCase, configCases, KEY_NAMES } from './config-files.js';
 

@@ -2,11 +2,10 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, wr
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { attach } from '@security-optimizer/guard/testing';
-import { DownloadError } from '@security-optimizer/sandbox/fetch/download';
-import { fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/fetch/plugin';
-import { fetchCurrentWordPress } from '@security-optimizer/sandbox/fetch/wordpress';
-import { freePort } from '@security-optimizer/sandbox/process/port';
-import { startProductionStack } from '@security-optimizer/sandbox/production-stack';
+import { DownloadError } from '@security-optimizer/sandbox/lib/download';
+import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
+import { startProductionStack } from '@security-optimizer/sandbox/stacks/production';
+import { fetchCurrentWordPress, fetchPlugin, shopPlugin } from '@security-optimizer/sandbox/wordpress/download';
 import { describe, inject } from 'vitest';
 import { policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { writeConfiguration } from '../../stacks/odd-install.js';
@@ -67,7 +66,7 @@ async function findShopParts(): Promise<ShopParts | { readonly problem: string }
 
 /** Makes a shop with two products, cash on delivery and both kinds of check-out, on nginx, PHP-FPM and MariaDB. */
 export async function startShop(dir: string, { release, woocommerce }: ShopParts): Promise<Shop> {
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   mkdirSync(dir, { recursive: true });
   const { wordpressDir, upstream, user, password, stop } = await startProductionStack({

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const source = join(root, 'packages/guard/src');
+const target = join(root, 'packages/guard/dist/program');
+
+/**
+ * Guard is bundled into a few files instead of some 670, because each file costs a third of a millisecond or more at
+ * start (docs/decisions/0013). Each thread has its own file and shares none, so that it loads only what it uses.
+ */
+const programs = [
+  {
+    input: { 'security-optimizer': 'cli/security-optimizer.ts', embedded: 'embedded.ts' },
+    // `start` is loaded before the database's thread starts, then `guard`. Everything else is loaded on demand.
+    groups: [
+      { name: 'start', test: /\/src\/(?:cli\/serve|lib\/version)\.ts$/, priority: 2 },
+      { name: 'guard', test: /\/guard\/src\/main\.ts$/, priority: 1 },
+    ],
+  },
+  { input: { 'sqlite-thread': 'storage/sqlite-worker.ts' } },
+  { input: { 'load-config': 'config/load-config-thread.ts' } },
+  { input: { 'site-files': 'cli/site-files-program.ts' } },
+  { input: { 'activity-writer': 'activity/store/writer-thread.ts' } },
+];
+
+/** Bundles the service and its command line. Names and contents depend on the sources only. */
+export async function bundleGuard() {
+  const outputs = await Promise.all(programs.map(bundle));
+  const files = new Map(outputs.flat().map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]));
+  mkdirSync(target, { recursive: true });
+  for (const [name, content] of files) writeFileSync(join(target, name), content);
+  for (const name of readdirSync(target)) if (!files.has(name)) rmSync(join(target, name));
+}
+
+/** Whether a bundle exists, current or not. */
+export function isGuardBundled() {
+  return existsSync(join(target, 'security-optimizer.js'));
+}
+
+async function bundle({ input, groups = [] }) {
+  // On a fresh clone the packages are installed after this file was loaded.
+  const { rolldown } = await import('rolldown');
+  const build = await rolldown({
+    input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, join(source, file)])),
+    cwd: root,
+    platform: 'node',
+    // It loads its native module from its own folder.
+    external: ['@photostructure/sqlite'],
+    resolve: {
+      // The first condition resolves packages of the workspace to their sources.
+      conditionNames: ['security-optimizer-source', 'import', 'node', 'default'],
+      extensionAlias: { '.js': ['.ts', '.tsx', '.js'] },
+    },
+    transform: {
+      target: 'node20.19',
+      jsx: { runtime: 'automatic' },
+      define: { 'process.env.NODE_ENV': '"production"' },
+    },
+  });
+  try {
+    const { output } = await build.generate({
+      dir: target,
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name].js',
+      sourcemap: true,
+      sourcemapExcludeSources: true,
+      comments: { legal: true, annotation: false, jsdoc: false },
+      codeSplitting: { groups },
+    });
+    return output;
+  } finally {
+    await build.close();
+  }
+}
