@@ -24,17 +24,20 @@ defined( 'SECURITY_OPTIMIZER_FILE' ) || define( 'SECURITY_OPTIMIZER_FILE', __FIL
 define( 'SECURITY_OPTIMIZER_DIR', __DIR__ . '/security-optimizer' );
 
 // An incomplete copy must not take the site down. Silenced, since `open_basedir` may close a shared folder.
-if ( @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/class-hooks.php' ) ) { // phpcs:ignore WordPress.PHP.NoSilencedErrors
+if ( @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/class-hooks.php' ) && @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/classes.php' ) ) { // phpcs:ignore WordPress.PHP.NoSilencedErrors
 	define( 'SECURITY_OPTIMIZER_VERSION', '0.1.0' );
 
-	// PHP asks for every class that it does not know, other plugins' too: what has no file here is somebody else's.
+	// PHP asks for every class that it does not know, also for those of other plugins.
 	spl_autoload_register(
 		static function ( $class_name ) {
-			if ( preg_match( '/\ASecurity_Optimizer((?:_[a-z0-9]{1,40}){1,8})\z/i', $class_name, $part ) ) {
-				$file = SECURITY_OPTIMIZER_DIR . '/includes/class' . strtolower( str_replace( '_', '-', $part[1] ) ) . '.php';
-				if ( is_file( $file ) ) {
-					require_once $file;
-				}
+			static $files = null;
+			if ( null === $files ) {
+				// PHP does not distinguish the case of class names.
+				$files = array_change_key_case( require SECURITY_OPTIMIZER_DIR . '/includes/classes.php' );
+			}
+			$name = strtolower( $class_name );
+			if ( isset( $files[ $name ] ) && is_file( SECURITY_OPTIMIZER_DIR . '/includes/' . $files[ $name ] ) ) {
+				require_once SECURITY_OPTIMIZER_DIR . '/includes/' . $files[ $name ];
 			}
 		}
 	);
@@ -44,7 +47,7 @@ if ( @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/class-hooks.php' ) ) { //
 	// The owner of the site has not removed a shared folder, so a site that requires guard stays closed without it.
 	( static function () {
 		error_log( 'Security Optimizer: PHP can not read ' . SECURITY_OPTIMIZER_DIR . '. Run `security-optimizer share-connector`, and check open_basedir.' ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
-		// As class-secret.php finds the key, which can't be read either.
+		// As transport/class-secret.php finds the key, which can't be read either.
 		$named = array();
 		foreach ( array( 'KEY_FILE', 'REQUIRE_GUARD' ) as $name ) {
 			$name    = 'SECURITY_OPTIMIZER_' . $name;

@@ -17,7 +17,7 @@ require dirname( __DIR__ ) . '/test/checks.php';
 
 ini_set( 'memory_limit', '512M' ); // phpcs:ignore
 $connector = dirname( __DIR__ );
-$files     = array_merge( array( "$connector/security-optimizer.php" ), glob( "$connector/security-optimizer/includes/*.php" ) );
+$files     = array_merge( array( "$connector/security-optimizer.php" ), array_values( list_class_files() ) );
 preg_match( '/Requires at least: ([\d.]+)/', file_get_contents( $files[0] ), $oldest );
 
 $wordpress = array();

@@ -58,7 +58,7 @@ function is_multisite() {
 function is_super_admin( $id ) {
 	return in_array( $id, $GLOBALS['supers'], true );
 }
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-account-switches.php';
+load_classes( 'Account_Switches' );
 
 const OWNER   = 1;
 const CLERK   = 2;

@@ -103,7 +103,7 @@ function wp_unslash( $value ) {
 }
 function wp_get_current_user() {
 }
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-application-passwords.php';
+load_classes( 'Application_Passwords' );
 
 /** A program calls the REST API with this name and password. */
 function begin_call( $name, $password ) {

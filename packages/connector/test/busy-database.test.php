@@ -102,9 +102,7 @@ function wp_fast_hash( $key ) {
 	return "hash of $key";
 }
 
-foreach ( array( 'busy-database', 'option-rows', 'policy', 'nonces', 'sessions', 'password-reset', 'reset-mails', 'second-factor-sessions', 'command-end-sessions', 'command-force-password-reset', 'command-log-out-users' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+load_classes( 'Busy_Database', 'Option_Rows', 'Policy', 'Nonces', 'Sessions', 'Password_Reset', 'Reset_Mails', 'Second_Factor_Sessions', 'Command_End_Sessions', 'Command_Force_Password_Reset', 'Command_Log_Out_Users' );
 
 // The helper.
 $tries = 0;

@@ -5,6 +5,8 @@
  * @package Security_Optimizer
  */
 
+require_once __DIR__ . '/classes.php';
+
 /**
  * @param string $name     A sentence that says what is checked.
  * @param mixed  $expected What should be.

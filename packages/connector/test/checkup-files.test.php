@@ -9,8 +9,7 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-checkup-files.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-files.php';
+load_classes( 'Checkup_Files', 'Files' );
 
 $folder = sys_get_temp_dir() . '/checkup-files-' . bin2hex( random_bytes( 8 ) );
 mkdir( $folder, 0700 );

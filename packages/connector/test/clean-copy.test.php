@@ -80,9 +80,7 @@ function get_plugin_data( $file ) {
 		'PluginURI' => '',
 	);
 }
-foreach ( array( 'files', 'clean-copy' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+load_classes( 'Files', 'Clean_Copy' );
 
 const MAIN = "<?php\n// Plugin Name: Shelf\n";
 

@@ -48,9 +48,7 @@ function wp_opcache_invalidate() {
 function wp_opcache_invalidate_directory() {
 	wp_opcache_invalidate();
 }
-foreach ( array( 'busy-database', 'config-keys', 'protocol', 'secret', 'salts', 'files', 'swap', 'clean-copy' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+load_classes( 'Busy_Database', 'Config_Keys', 'Protocol', 'Secret', 'Salts', 'Files', 'Swap', 'Clean_Copy' );
 
 /** @return string[] Names below a folder, so that nothing left behind is missed. */
 function names_in( $folder ) {

@@ -9,9 +9,7 @@
  */
 require __DIR__ . '/checks.php';
 require __DIR__ . '/login-site.php';
-foreach ( array( 'html-mail', 'login-mails' ) as $name ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$name.php";
-}
+load_classes( 'Html_Mail', 'Login_Mails' );
 
 add_account( 1, 'owner@shop.example', array( 'read', 'edit_posts', 'manage_options' ) );
 add_account( 2, 'author@shop.example', array( 'read', 'edit_posts' ) );

@@ -276,6 +276,4 @@ function wp_safe_redirect( $location ) {
 	throw new Redirected( $location );
 }
 
-foreach ( array( 'context', 'policy', 'site-names', 'login-url', 'admin-links', 'signup' ) as $name ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$name.php";
-}
+load_classes( 'Context', 'Policy', 'Site_Names', 'Login_Url', 'Admin_Links', 'Signup' );

@@ -9,7 +9,7 @@
  */
 require __DIR__ . '/checks.php';
 require __DIR__ . '/login-site.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-login-forms.php';
+load_classes( 'Login_Forms' );
 
 add_account( 1, 'owner@shop.example', array( 'read', 'edit_posts' ) );
 add_account( 3, 'member@shop.example', array( 'read' ) );

@@ -27,9 +27,7 @@ function current_user_can() {
 function wp_unslash( $value ) {
 	return stripslashes( $value );
 }
-foreach ( array( 'protocol', 'own-requests' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+load_classes( 'Protocol', 'Own_Requests' );
 
 const AJAX = 'https://shop.example/blog/wp-admin/admin-ajax.php';
 

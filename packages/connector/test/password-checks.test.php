@@ -155,9 +155,7 @@ if ( ! function_exists( 'mb_substr' ) ) {
 		return substr( $text, $start, $length );
 	}
 }
-foreach ( array( 'login-report', 'password-checks' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+load_classes( 'Login_Report', 'Password_Checks' );
 
 function set_private( $class_name, $property, $value ) {
 	$reflected = new ReflectionProperty( $class_name, $property );

@@ -11,9 +11,7 @@ require __DIR__ . '/checks.php';
 define( 'ABSPATH', __DIR__ );
 
 require __DIR__ . '/busy-site.php';
-foreach ( array( 'busy-database', 'option-rows', 'policy' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+load_classes( 'Busy_Database', 'Option_Rows', 'Policy' );
 
 $policy = array( 'login_attempts' => 5 );
 foreach ( array( false, true ) as $multisite ) {

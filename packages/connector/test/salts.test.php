@@ -11,8 +11,7 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-config-keys.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-salts.php';
+load_classes( 'Config_Keys', 'Salts' );
 
 /** @return string|null The file with new values, or null. */
 function rewrite( $text ) {

@@ -98,7 +98,7 @@ function apply_filters( $hook, $value ) {
 	}
 	return array_merge( $value, array( 'Latin-America', '../x', 7 ) );
 }
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-site-names.php';
+load_classes( 'Site_Names' );
 
 $rules = array(
 	'a base before anything'            => array( 'category/(.+?)/feed/(feed|rdf)/?$', 'category', array() ),

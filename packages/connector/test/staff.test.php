@@ -11,7 +11,7 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-staff.php';
+load_classes( 'Staff' );
 
 function is_of_staff( $role, array $names ) {
 	return Security_Optimizer_Staff::works_on_site( array_fill_keys( array_merge( $names, array( $role ) ), true ), array( $role ) );

@@ -16,9 +16,7 @@ mkdir( WP_PLUGIN_DIR, 0755, true );
 mkdir( WP_CONTENT_DIR . '/upgrade' );
 
 require __DIR__ . '/busy-site.php';
-foreach ( array( 'busy-database', 'option-rows', 'swap' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+load_classes( 'Busy_Database', 'Option_Rows', 'Swap' );
 /** How many writes the database refuses once the clean copy is in its place. */
 $refused_then = 0;
 function wp_opcache_invalidate() {

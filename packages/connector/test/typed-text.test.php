@@ -9,7 +9,7 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-outbox.php';
+load_classes( 'Outbox' );
 
 $shown = array(
 	'what is no HTML'                           => array( 'Tea', 'Tea' ),
@@ -39,8 +39,7 @@ foreach ( $shown as $name => $pair ) {
 }
 check( 'a browser is named as it names itself', 'a &amp; <b>', Security_Optimizer_Outbox::shorten( 'a &amp; <b>' ) );
 
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-shown-text.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-reset-mails.php';
+load_classes( 'Shown_Text', 'Reset_Mails' );
 define( 'DAY_IN_SECONDS', 86400 );
 function is_multisite() {
 	return false;

@@ -10,8 +10,7 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-protocol.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-version.php';
+load_classes( 'Protocol', 'Version' );
 
 // What the class asks WordPress: a site in /blog with two plugins and two themes.
 $programs = sys_get_temp_dir() . '/connector-version-' . getmypid();

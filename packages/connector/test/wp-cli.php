@@ -170,9 +170,8 @@ namespace {
 
 	define( 'ABSPATH', __DIR__ . '/' );
 	define( 'SECURITY_OPTIMIZER_VERSION', 'test' );
-	foreach ( array( 'protocol', 'guard-client', 'shown-text', 'cli', 'cli-site', 'cli-settings', 'cli-two-factor', 'cli-login-url', 'cli-away-mode' ) as $part ) {
-		require dirname( __DIR__ ) . '/security-optimizer/includes/class-' . $part . '.php';
-	}
+	require_once __DIR__ . '/classes.php';
+	load_classes( 'Protocol', 'Guard_Client', 'Shown_Text', 'Cli', 'Cli_Site', 'Cli_Settings', 'Cli_Two_Factor', 'Cli_Login_Url', 'Cli_Away_Mode' );
 	final class Security_Optimizer_Policy {
 
 		public static function hash() {

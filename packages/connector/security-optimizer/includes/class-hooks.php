@@ -1,7 +1,7 @@
 <?php
 /**
  * Everything that the connector hooks into WordPress, in the order in which it runs. What the Activity Log looks at is
- * listed in class-activity.php. (The commands `issue-session` and `send-mail` add hooks of their own while they run.)
+ * listed in activity/class-activity.php. (The commands `issue-session` and `send-mail` add hooks of their own while they run.)
  *
  * @package Security_Optimizer
  */
@@ -92,7 +92,7 @@ final class Security_Optimizer_Hooks {
 			self::add_blocked_users();
 		}
 
-		// Activity Log: whether a member is asking, and what members do (listed in class-activity.php).
+		// Activity Log: whether a member is asking, and what members do (listed in activity/class-activity.php).
 		add_filter( 'determine_current_user', array( 'Security_Optimizer_Signed_In_User', 'report_signed_in' ), PHP_INT_MAX );
 		add_filter( 'authenticate', array( 'Security_Optimizer_Signed_In_User', 'report_signed_in_by_xml_rpc' ), PHP_INT_MAX );
 		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {

@@ -14,7 +14,7 @@ final class Security_Optimizer_Gate {
 
 	/**
 	 * @var string Letters for the signal. `S` is always there: while guard says that the owner is away, this version
-	 *             refuses what staff would change (class-away-mode.php), so guard may let through what members do.
+	 *             refuses what staff would change (login/class-away-mode.php), so guard may let through what members do.
 	 */
 	private static $flags = 'S';
 
