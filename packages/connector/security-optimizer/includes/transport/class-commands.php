@@ -21,7 +21,7 @@ final class Security_Optimizer_Commands {
 		'session'              => array( 'Security_Optimizer_Command_Session', 'run' ),
 		'policy'               => array( 'Security_Optimizer_Command_Policy', 'run' ),
 		'login-reports'        => array( 'Security_Optimizer_Command_Login_Reports', 'run' ),
-		'user'                 => array( 'Security_Optimizer_Command_User', 'run' ),
+		'user'                 => array( 'Security_Optimizer_Command_Users', 'find' ),
 		'issue-session'        => array( 'Security_Optimizer_Command_Issue_Session', 'run' ),
 		'end-sessions'         => array( 'Security_Optimizer_Command_End_Sessions', 'run' ),
 		'login-data'           => array( 'Security_Optimizer_Command_Login_Data', 'run' ),
@@ -29,7 +29,7 @@ final class Security_Optimizer_Commands {
 		'path-in-use'          => array( 'Security_Optimizer_Command_Path_In_Use', 'run' ),
 		'rename-users'         => array( 'Security_Optimizer_Command_Rename_Users', 'run' ),
 		'events'               => array( 'Security_Optimizer_Command_Events', 'run' ),
-		'users-info'           => array( 'Security_Optimizer_Command_Users_Info', 'run' ),
+		'users-info'           => array( 'Security_Optimizer_Command_Users', 'list_users' ),
 		'send-mail'            => array( 'Security_Optimizer_Command_Send_Mail', 'run' ),
 		'forget'               => array( 'Security_Optimizer_Command_Forget', 'run' ),
 

@@ -1,21 +1,43 @@
 <?php
 /**
- * Command `users-info`: some users, and how many could still look after the site.
+ * Commands `user` and `users-info`: what guard has to know of users.
  *
  * @package Security_Optimizer
  */
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Command_Users_Info {
+final class Security_Optimizer_Command_Users {
 
 	const MAX_USERS = 200;
 
 	/**
+	 * Command `user`: who has this id.
+	 *
+	 * @param array $body `user`: an id.
+	 * @return array The answer described in docs/login-security.md.
+	 */
+	public static function find( array $body ) {
+		$user = isset( $body['user'] ) && is_int( $body['user'] ) ? get_userdata( $body['user'] ) : false;
+		if ( ! $user ) {
+			return array( 'id' => 0 );
+		}
+		return array(
+			'id'           => $user->ID,
+			'login'        => $user->user_login,
+			'email'        => $user->user_email,
+			'needs_factor' => Security_Optimizer_Second_Factor::is_required_for( $user ),
+			'stamp'        => Security_Optimizer_Second_Factor::stamp( $user->ID ),
+		);
+	}
+
+	/**
+	 * Command `users-info`: some users, and how many could still look after the site.
+	 *
 	 * @param array $body `users` (ids), or `search` (a part of a name) and `limit`.
 	 * @return array|string The answer described in docs/activity-log.md, or an error's code.
 	 */
-	public static function run( array $body ) {
+	public static function list_users( array $body ) {
 		$limit = isset( $body['limit'] ) && is_int( $body['limit'] ) ? max( 1, min( $body['limit'], self::MAX_USERS ) ) : self::MAX_USERS;
 		$asked = array(
 			'blog_id' => 0,
