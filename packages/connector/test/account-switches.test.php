@@ -10,7 +10,7 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
 
-final class Security_Optimizer_Signed_In_User {
+final class Security_Optimizer_Session_User {
 	public static $id         = 0;
 	public static $has_factor = false;
 	public static $session    = array();
@@ -79,11 +79,11 @@ function begin( $id, $has_factor = true, array $session = array() ) {
 	$GLOBALS['multisite'] = false;
 	$GLOBALS['supers']    = array();
 
-	Security_Optimizer_Signed_In_User::$id         = $id;
-	Security_Optimizer_Signed_In_User::$has_factor = $has_factor;
-	Security_Optimizer_Signed_In_User::$session    = $session;
-	Security_Optimizer_Password_Checks::$checked   = false;
-	Security_Optimizer_Second_Factor::$stamps      = array();
+	Security_Optimizer_Session_User::$id         = $id;
+	Security_Optimizer_Session_User::$has_factor = $has_factor;
+	Security_Optimizer_Session_User::$session    = $session;
+	Security_Optimizer_Password_Checks::$checked = false;
+	Security_Optimizer_Second_Factor::$stamps    = array();
 }
 /** @return bool Whether the new session of an account needs no code. */
 function passes( $id ) {

@@ -8,7 +8,7 @@
  * @package Security_Optimizer
  */
 require __DIR__ . '/checks.php';
-require __DIR__ . '/login-site.php';
+require __DIR__ . '/hidden-login-stub.php';
 load_classes( 'Html_Mail', 'Login_Mails' );
 
 add_account( 1, 'owner@shop.example', array( 'read', 'edit_posts', 'manage_options' ) );
@@ -138,8 +138,8 @@ foreach ( array(
 	'the schedule' => 0,
 ) as $who => $id ) {
 	begin_request();
-	Security_Optimizer_Signed_In_User::$user = $id;
-	$doing_cron                              = 'the schedule' === $who;
+	Security_Optimizer_Session_User::$user = $id;
+	$doing_cron                            = 'the schedule' === $who;
 	foreach ( $to_others as $name => list( $to, $headers ) ) {
 		check( "a mail caused by $who to $name has no custom address in it", EDIT . ' ' . PLAIN, mailed( $to, EDIT . ' ' . PLAIN, $headers ) );
 	}
@@ -175,9 +175,9 @@ check( 'nor where it is a header', PLAIN, mailed( 'member@shop.example', PLAIN )
 begin_request();
 $_POST['comment'] = PLAIN;
 
-Security_Optimizer_Signed_In_User::$user = 3;
+Security_Optimizer_Session_User::$user = 3;
 check( 'nor where a member typed it who does not work on the site', PLAIN, mailed( 'owner@shop.example', PLAIN ) );
-Security_Optimizer_Signed_In_User::$user = 2;
+Security_Optimizer_Session_User::$user = 2;
 check( 'who works on the site knows the address', DOOR, mailed( 'owner@shop.example', PLAIN ) );
 begin_request( array( 'page' => 'login' ) );
 $_POST['user_login'] = PLAIN;
@@ -186,9 +186,9 @@ foreach ( array( 'the schedule', 'a command of guard', 'a request of the site to
 	begin_request();
 	$_SERVER['HTTP_USER_AGENT'] = PLAIN;
 
-	$doing_cron                             = 'the schedule' === $who;
-	Security_Optimizer_Commands::$received  = 'a command of guard' === $who;
-	Security_Optimizer_Gate::$through_guard = 'a request of the site to itself' !== $who;
+	$doing_cron                                     = 'the schedule' === $who;
+	Security_Optimizer_Commands::$received          = 'a command of guard' === $who;
+	Security_Optimizer_Request_Gate::$through_guard = 'a request of the site to itself' !== $who;
 	check( "nobody types in $who", DOOR, mailed( 'owner@shop.example', PLAIN ) );
 }
 // A visitor sends many guesses, and gets the text by mail: the right one must look like the wrong ones.
@@ -208,7 +208,7 @@ $user_meta[3] = array(
 );
 $confirm      = "https://shop.example/wp-admin/profile.php?newuseremail=$hash";
 
-Security_Optimizer_Signed_In_User::$user = 3;
+Security_Optimizer_Session_User::$user = 3;
 check( 'the mail that confirms a new address leads over the custom address', by_door( $confirm ), mailed( 'new@outside.example', $confirm ) );
 check( 'in other letters, too', by_door( $confirm ), mailed( 'New@Outside.example', $confirm ) );
 check( 'and its other links are plain', by_door( $confirm ) . ' ' . EDIT . ' ' . PLAIN, mailed( 'new@outside.example', $confirm . ' ' . EDIT . ' ' . PLAIN ) );

@@ -15,7 +15,7 @@ define( 'ABSPATH', __DIR__ . '/' );
 ob_start();
 
 /** Keeps what guard would read: from the header of the response, and from the database. */
-final class Security_Optimizer_Gate {
+final class Security_Optimizer_Request_Gate {
 	public static $header   = null;
 	public static $recorded = null;
 
@@ -63,7 +63,7 @@ final class Security_Optimizer_Second_Factor {
 		return false;
 	}
 }
-final class Security_Optimizer_Signed_In_User {
+final class Security_Optimizer_Session_User {
 	public static function id() {
 		return 0;
 	}
@@ -79,7 +79,7 @@ final class Security_Optimizer_Blocked_Users {
 		return false;
 	}
 }
-final class Security_Optimizer_Throttled_Users {
+final class Security_Optimizer_Throttled_Accounts {
 	public static function must_wait() {
 		return false;
 	}
@@ -181,9 +181,9 @@ function begin_request() {
 	foreach ( array( 'checking', 'checked', 'refused', 'right', 'compared' ) as $property ) {
 		set_private( 'Security_Optimizer_Password_Checks', $property, false );
 	}
-	Security_Optimizer_Gate::$header     = null;
-	Security_Optimizer_Gate::$recorded   = null;
-	Security_Optimizer_Context::$refuses = false;
+	Security_Optimizer_Request_Gate::$header   = null;
+	Security_Optimizer_Request_Gate::$recorded = null;
+	Security_Optimizer_Context::$refuses       = false;
 
 	$_SERVER['REQUEST_METHOD'] = 'POST';
 }
@@ -232,11 +232,11 @@ function log_in( $password, array $plugins = array(), $name = 'member' ) {
 }
 /** @return string[] Who failed, as guard reads it in the header. */
 function failed() {
-	$report = Security_Optimizer_Gate::$header;
+	$report = Security_Optimizer_Request_Gate::$header;
 	return null === $report ? array( 'nothing told' ) : array_column( $report['failed'], 'user' );
 }
 function succeeded() {
-	return null === Security_Optimizer_Gate::$header['ok'] ? 0 : Security_Optimizer_Gate::$header['ok']['id'];
+	return null === Security_Optimizer_Request_Gate::$header['ok'] ? 0 : Security_Optimizer_Request_Gate::$header['ok']['id'];
 }
 
 $refuse = static function ( $user ) {
@@ -260,9 +260,9 @@ check(
 			'route' => 'form',
 		),
 	),
-	Security_Optimizer_Gate::$header['failed']
+	Security_Optimizer_Request_Gate::$header['failed']
 );
-check( 'the database holds the same as the header', Security_Optimizer_Gate::$header, Security_Optimizer_Gate::$recorded );
+check( 'the database holds the same as the header', Security_Optimizer_Request_Gate::$header, Security_Optimizer_Request_Gate::$recorded );
 begin_request();
 log_in( 'wrong', array(), 'nobody' );
 check( 'a name that nobody has counts once', array( 'nobody' ), failed() );
@@ -317,7 +317,7 @@ check( 'a password is compared once for one refusal', 0, Security_Optimizer_Logi
 begin_request();
 log_in( 'wrong', array( 'after' => $end ) );
 check( 'a wrong password counts where a plugin ends the request by a page or a redirect', array( 'member' ), failed() );
-check( 'in the database, too', array( 'member' ), array_column( Security_Optimizer_Gate::$recorded['failed'], 'user' ) );
+check( 'in the database, too', array( 'member' ), array_column( Security_Optimizer_Request_Gate::$recorded['failed'], 'user' ) );
 begin_request();
 log_in( 'wrong', array( 'after' => $end ), 'nobody' );
 check( 'a name that nobody has counts there, too', array( 'nobody' ), failed() );
@@ -327,7 +327,7 @@ check( 'a right one does not', array(), failed() );
 begin_request();
 log_in( 'wrong', array( 'after' => $end ) );
 log_in( 'wrong', array( 'after' => $end ), 'other' );
-check( 'a second login of the request is not checked after a first that failed so', array( 'member', 1 ), array( implode( ' ', failed() ), Security_Optimizer_Gate::$header['refused'] ) );
+check( 'a second login of the request is not checked after a first that failed so', array( 'member', 1 ), array( implode( ' ', failed() ), Security_Optimizer_Request_Gate::$header['refused'] ) );
 
 // A plugin that knows other passwords.
 $other_way = static function () {
@@ -356,11 +356,11 @@ foreach ( array( array( '', 'x' ), array( 'member', '' ) ) as list( $name, $pass
 begin_request();
 Security_Optimizer_Context::$refuses = true;
 check( 'an address that has to wait is refused, with the right password too', 'refused', log_in( 'right' )->code );
-check( 'which is told, and no failure', array( array(), 1 ), array( failed(), Security_Optimizer_Gate::$header['refused'] ) );
+check( 'which is told, and no failure', array( array(), 1 ), array( failed(), Security_Optimizer_Request_Gate::$header['refused'] ) );
 begin_request();
 wp_check_password( 'wrong', 'hash of right', 5 );
 check( 'a plugin that compares outside of a login counts at once', array( 'member' ), failed() );
-check( 'as another way', 'other', Security_Optimizer_Gate::$header['failed'][0]['route'] );
+check( 'as another way', 'other', Security_Optimizer_Request_Gate::$header['failed'][0]['route'] );
 begin_request();
 wp_check_password( 'wrong', 'hash of a key' );
 check( 'keys without an account are no passwords', array( 'nothing told' ), failed() );

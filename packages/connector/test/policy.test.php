@@ -10,8 +10,8 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ );
 
-require __DIR__ . '/busy-site.php';
-load_classes( 'Busy_Database', 'Option_Rows', 'Policy' );
+require __DIR__ . '/database-stub.php';
+load_classes( 'Database_Retry', 'Option_Rows', 'Policy' );
 
 $policy = array( 'login_attempts' => 5 );
 foreach ( array( false, true ) as $multisite ) {

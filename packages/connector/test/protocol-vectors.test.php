@@ -9,7 +9,7 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ );
-load_classes( 'Protocol', 'Decoy', 'Secret' );
+load_classes( 'Protocol', 'Decoy_404', 'Secret' );
 
 $vectors = json_decode( file_get_contents( dirname( __DIR__ ) . '/protocol-vectors.json' ), true );
 $secret  = $vectors['secret'];
@@ -113,12 +113,12 @@ foreach ( $vectors['contextHeaders']['refused'] as $sample ) {
 }
 
 foreach ( $vectors['decoys']['samples'] as $sample ) {
-	$key = Security_Optimizer_Decoy::key( $secret, $vectors['decoys']['requestId'] );
+	$key = Security_Optimizer_Decoy_404::key( $secret, $vectors['decoys']['requestId'] );
 	$raw = static function ( $text ) {
 		return mb_convert_encoding( $text, 'ISO-8859-1', 'UTF-8' );
 	};
-	check( 'decoy of ' . $sample['asked'], $raw( $sample['asked'] ), Security_Optimizer_Decoy::reveal( $raw( $sample['target'] ), $key ) );
-	check( 'no decoy: ' . $sample['asked'], '/a/wp-loginx.php', Security_Optimizer_Decoy::reveal( '/a/wp-loginx.php', $key ) );
+	check( 'decoy of ' . $sample['asked'], $raw( $sample['asked'] ), Security_Optimizer_Decoy_404::reveal( $raw( $sample['target'] ), $key ) );
+	check( 'no decoy: ' . $sample['asked'], '/a/wp-loginx.php', Security_Optimizer_Decoy_404::reveal( '/a/wp-loginx.php', $key ) );
 }
 
 foreach ( $vectors['loginHeaders']['accepted'] as $sample ) {

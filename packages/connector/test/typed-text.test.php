@@ -39,7 +39,7 @@ foreach ( $shown as $name => $pair ) {
 }
 check( 'a browser is named as it names itself', 'a &amp; <b>', Security_Optimizer_Outbox::shorten( 'a &amp; <b>' ) );
 
-load_classes( 'Shown_Text', 'Reset_Mails' );
+load_classes( 'Text_Escaper', 'Reset_Mails' );
 define( 'DAY_IN_SECONDS', 86400 );
 function is_multisite() {
 	return false;

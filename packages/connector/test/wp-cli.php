@@ -171,7 +171,7 @@ namespace {
 	define( 'ABSPATH', __DIR__ . '/' );
 	define( 'SECURITY_OPTIMIZER_VERSION', 'test' );
 	require_once __DIR__ . '/classes.php';
-	load_classes( 'Protocol', 'Guard_Client', 'Shown_Text', 'Cli', 'Cli_Site', 'Cli_Settings', 'Cli_Two_Factor', 'Cli_Login_Url', 'Cli_Away_Mode' );
+	load_classes( 'Protocol', 'Guard_Client', 'Text_Escaper', 'Cli', 'Cli_Site', 'Cli_Settings', 'Cli_Two_Factor', 'Cli_Login_Url', 'Cli_Away_Mode' );
 	final class Security_Optimizer_Policy {
 
 		public static function hash() {

@@ -87,7 +87,7 @@ final class Security_Optimizer_Admin_Page {
 		$render = array( __CLASS__, 'render' );
 		$icon   = 'data:image/svg+xml;base64,' . base64_encode( self::ICON );
 
-		$needed = Security_Optimizer_Signed_In_User::capability();
+		$needed = Security_Optimizer_Session_User::capability();
 
 		self::$hooks[] = add_menu_page( $pages[ $first ]['title'], 'Security Optimizer', $needed, $first, $render, $icon );
 		foreach ( $pages as $slug => $page ) {
@@ -164,7 +164,7 @@ final class Security_Optimizer_Admin_Page {
 	 * Action `admin_notices`.
 	 */
 	public static function print_secret_notice() {
-		if ( current_user_can( Security_Optimizer_Signed_In_User::capability() ) ) {
+		if ( current_user_can( Security_Optimizer_Session_User::capability() ) ) {
 			self::print_notice( __( 'Security Optimizer is installed but not connected, so it does not protect this site. Its key is missing or damaged. Ask your hosting provider to connect the site again.', 'security-optimizer' ) );
 		}
 	}

@@ -56,7 +56,7 @@ final class Security_Optimizer_Context {
 	private static function get_requested_target( array $known, $secret ) {
 		$target = isset( $_SERVER['REQUEST_URI'] ) ? (string) $_SERVER['REQUEST_URI'] : '/';
 		if ( $known['is_decoy'] ) {
-			return Security_Optimizer_Decoy::reveal( $target, Security_Optimizer_Decoy::key( $secret, $known['request_id'] ) );
+			return Security_Optimizer_Decoy_404::reveal( $target, Security_Optimizer_Decoy_404::key( $secret, $known['request_id'] ) );
 		}
 		if ( ! isset( self::$context['path'] ) || ! is_string( self::$context['path'] ) || 0 !== strpos( self::$context['path'], '/' ) ) {
 			return null;

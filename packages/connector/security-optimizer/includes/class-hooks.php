@@ -24,7 +24,7 @@ final class Security_Optimizer_Hooks {
 		}
 
 		// At once: who is asking, and may they ask here at all.
-		Security_Optimizer_Gate::enter( $settings['secret'], $settings['require_guard'] );
+		Security_Optimizer_Request_Gate::enter( $settings['secret'], $settings['require_guard'] );
 
 		// Commands of guard. Before anything else on that action, so that no other plugin can get in between.
 		if ( Security_Optimizer_Commands::receive( $settings['secret'] ) ) {
@@ -67,7 +67,7 @@ final class Security_Optimizer_Hooks {
 		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
 		// Guard counts failures by its own settings, also before WordPress has them, or after it has lost them.
 		$counts_failures = (int) Security_Optimizer_Policy::get_text( 'login_attempts' ) > 0
-			|| ( Security_Optimizer_Gate::came_through_guard() && ! Security_Optimizer_Policy::exists() );
+			|| ( Security_Optimizer_Request_Gate::came_through_guard() && ! Security_Optimizer_Policy::exists() );
 		if ( $hides_login || $needs_factor
 			|| $counts_failures
 			|| Security_Optimizer_Blocked_Users::exist()
@@ -93,15 +93,15 @@ final class Security_Optimizer_Hooks {
 		}
 
 		// Activity Log: whether a member is asking, and what members do (listed in activity/class-activity.php).
-		add_filter( 'determine_current_user', array( 'Security_Optimizer_Signed_In_User', 'report_signed_in' ), PHP_INT_MAX );
-		add_filter( 'authenticate', array( 'Security_Optimizer_Signed_In_User', 'report_signed_in_by_xml_rpc' ), PHP_INT_MAX );
+		add_filter( 'determine_current_user', array( 'Security_Optimizer_Session_User', 'report_signed_in' ), PHP_INT_MAX );
+		add_filter( 'authenticate', array( 'Security_Optimizer_Session_User', 'report_signed_in_by_xml_rpc' ), PHP_INT_MAX );
 		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {
 			Security_Optimizer_Activity::add();
 		}
-		Security_Optimizer_Own_Cron::prepare( $settings['secret'] );
-		Security_Optimizer_Own_Requests::prepare( $settings['secret'] );
-		add_filter( 'http_request_args', array( 'Security_Optimizer_Own_Requests', 'sign' ), PHP_INT_MAX, 2 );
-		add_filter( 'cron_request', array( 'Security_Optimizer_Own_Cron', 'sign' ), PHP_INT_MAX );
+		Security_Optimizer_Loopback_Cron::prepare( $settings['secret'] );
+		Security_Optimizer_Loopback_Requests::prepare( $settings['secret'] );
+		add_filter( 'http_request_args', array( 'Security_Optimizer_Loopback_Requests', 'sign' ), PHP_INT_MAX, 2 );
+		add_filter( 'cron_request', array( 'Security_Optimizer_Loopback_Cron', 'sign' ), PHP_INT_MAX );
 
 		// The pages in wp-admin.
 		add_action( 'admin_menu', array( 'Security_Optimizer_Admin_Page', 'add_menu' ) );
@@ -175,8 +175,8 @@ final class Security_Optimizer_Hooks {
 
 	private static function add_password_checks() {
 		$checks = 'Security_Optimizer_Password_Checks';
-		add_action( 'plugins_loaded', array( 'Security_Optimizer_Signed_In_User', 'remember_cookie' ), PHP_INT_MIN + 1 );
-		add_action( 'init', array( 'Security_Optimizer_Signed_In_User', 'id' ), PHP_INT_MIN );
+		add_action( 'plugins_loaded', array( 'Security_Optimizer_Session_User', 'remember_cookie' ), PHP_INT_MIN + 1 );
+		add_action( 'init', array( 'Security_Optimizer_Session_User', 'id' ), PHP_INT_MIN );
 		add_filter( 'secure_signon_cookie', array( $checks, 'record_remember' ), PHP_INT_MAX, 2 );
 		add_filter( 'authenticate', array( $checks, 'begin' ), PHP_INT_MIN, 3 );
 		// WordPress looks at the password at priority 20.

@@ -95,14 +95,14 @@ final class Security_Optimizer_Cli {
 	 * @param string $message Message.
 	 */
 	public static function fail( $message ) {
-		WP_CLI::error( Security_Optimizer_Shown_Text::line( $message ) );
+		WP_CLI::error( Security_Optimizer_Text_Escaper::line( $message ) );
 	}
 
 	/**
 	 * @param string $message Message. What somebody typed may be in it.
 	 */
 	public static function done( $message ) {
-		WP_CLI::success( Security_Optimizer_Shown_Text::line( $message ) );
+		WP_CLI::success( Security_Optimizer_Text_Escaper::line( $message ) );
 	}
 
 	/**
@@ -112,9 +112,9 @@ final class Security_Optimizer_Cli {
 	 */
 	private static function shown( $value, $format ) {
 		if ( 'csv' === $format ) {
-			return Security_Optimizer_Shown_Text::cell( $value );
+			return Security_Optimizer_Text_Escaper::cell( $value );
 		}
-		$line = Security_Optimizer_Shown_Text::line( $value );
+		$line = Security_Optimizer_Text_Escaper::line( $value );
 		// Where WP-CLI colours its tables, %2F would be a green background and an F.
 		$asked    = array( 'cli\Colors', 'shouldColorize' );
 		$coloured = 'table' === $format && is_callable( $asked ) && call_user_func( $asked );

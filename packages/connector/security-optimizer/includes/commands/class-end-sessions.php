@@ -31,7 +31,7 @@ final class Security_Optimizer_Command_End_Sessions {
 		}
 
 		$keep  = isset( $body['keep_cookie'] ) && true === $body['keep_cookie'] ? wp_parse_auth_cookie( '', 'logged_in' ) : false;
-		$owner = $keep ? Security_Optimizer_Signed_In_User::id() : 0;
+		$owner = $keep ? Security_Optimizer_Session_User::id() : 0;
 		$ended = 0;
 		$left  = 0;
 		foreach ( array_unique( $users ) as $id ) {

@@ -16,7 +16,7 @@ final class Security_Optimizer_Command_Force_Password_Reset {
 		global $wpdb;
 		$now = time();
 		if ( ! Security_Optimizer_Password_Reset::begin( $now )
-			|| ! Security_Optimizer_Busy_Database::delete_user_meta( WP_Application_Passwords::USERMETA_KEY_APPLICATION_PASSWORDS )
+			|| ! Security_Optimizer_Database_Retry::delete_user_meta( WP_Application_Passwords::USERMETA_KEY_APPLICATION_PASSWORDS )
 			|| null === Security_Optimizer_Sessions::end_all()
 		) {
 			return 'not_stored';

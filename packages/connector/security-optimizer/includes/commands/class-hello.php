@@ -26,7 +26,7 @@ final class Security_Optimizer_Command_Hello {
 			'locale'         => get_locale(),
 			'signed_xml_rpc' => Security_Optimizer_Signed_Xml_Rpc::plugins(),
 			'policy'         => Security_Optimizer_Policy::hash(),
-			'address_seen'   => Security_Optimizer_Gate::is_address_seen(),
+			'address_seen'   => Security_Optimizer_Request_Gate::is_address_seen(),
 			'folders'        => array(
 				'wordpress' => self::folder( ABSPATH ),
 				'connector' => self::folder( dirname( SECURITY_OPTIMIZER_FILE ) ),

@@ -17,7 +17,7 @@ final class Security_Optimizer_Command_Login_Reports {
 	 */
 	public static function run( array $body ) {
 		$requests = isset( $body['requests'] ) && is_array( $body['requests'] ) ? array_filter( $body['requests'], 'is_string' ) : array();
-		$reports  = Security_Optimizer_Check_Records::find_or_deny( array_slice( array_values( $requests ), 0, self::MAX_REQUESTS ) );
+		$reports  = Security_Optimizer_Password_Check_Log::find_or_deny( array_slice( array_values( $requests ), 0, self::MAX_REQUESTS ) );
 		return null === $reports ? 'not_read' : array( 'reports' => (object) $reports );
 	}
 }

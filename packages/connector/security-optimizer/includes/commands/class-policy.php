@@ -26,8 +26,8 @@ final class Security_Optimizer_Command_Policy {
 		if ( ! Security_Optimizer_Policy::store( $body['policy'] ) ) {
 			return 'policy_not_stored';
 		}
-		Security_Optimizer_Gate::send_signal();
-		Security_Optimizer_Throttled_Users::forget_others();
+		Security_Optimizer_Request_Gate::send_signal();
+		Security_Optimizer_Throttled_Accounts::forget_others();
 		$is_applied = Security_Optimizer_Second_Factor_Sessions::apply_pause( time() );
 		// When the owner switches the factor on or adds a role, guard sends `end-sessions`, which keeps the owner's session.
 		$more_need_it = ! $asked_for_factor || array() !== array_diff( Security_Optimizer_Second_Factor::roles(), $asked_roles );

@@ -34,7 +34,7 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 		}
 		ignore_user_abort( true );
 
-		$is_restored = Security_Optimizer_Swap::finish_interrupted();
+		$is_restored = Security_Optimizer_Plugin_Swap::finish_interrupted();
 		$plugins     = get_plugins();
 		if ( ! isset( $plugins[ $body['file'] ] ) ) {
 			return $is_restored ? self::result( 'skipped', 'gone', '' ) : self::result( 'failed', 'not_put_back', '' );
@@ -42,13 +42,13 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 		if ( ! $is_restored ) {
 			return self::result( 'failed', 'not_stored', (string) $plugins[ $body['file'] ]['Version'] );
 		}
-		$copy   = new Security_Optimizer_Clean_Copy( $body['file'], $plugins[ $body['file'] ], $directory );
+		$copy   = new Security_Optimizer_Plugin_Download( $body['file'], $plugins[ $body['file'] ], $directory );
 		$answer = self::reinstall( $copy );
 		$copy->remove();
 		return $answer;
 	}
 
-	private static function reinstall( Security_Optimizer_Clean_Copy $copy ) {
+	private static function reinstall( Security_Optimizer_Plugin_Download $copy ) {
 		$reason = $copy->find_obstacle();
 		if ( '' !== $reason ) {
 			return self::result( 'skipped', $reason, $copy->version );
@@ -67,7 +67,7 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 				++$changed;
 			}
 		}
-		$reason = Security_Optimizer_Swap::run( $copy->get_installed_path(), $copy->get_copy_path() );
+		$reason = Security_Optimizer_Plugin_Swap::run( $copy->get_installed_path(), $copy->get_copy_path() );
 		if ( '' !== $reason ) {
 			return self::result( 'failed', $reason, $copy->version );
 		}

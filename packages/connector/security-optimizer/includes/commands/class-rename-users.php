@@ -36,7 +36,7 @@ final class Security_Optimizer_Command_Rename_Users {
 			return new WP_Error( 'not_renamed', '', array( 'fields' => (object) $fields ) );
 		}
 
-		$own    = Security_Optimizer_Signed_In_User::id();
+		$own    = Security_Optimizer_Session_User::id();
 		$cookie = isset( $names[ $own ] ) ? wp_parse_auth_cookie( '', 'logged_in' ) : false;
 		if ( ! self::write( $names ) ) {
 			return 'not_stored';
@@ -88,7 +88,7 @@ final class Security_Optimizer_Command_Rename_Users {
 		$ids    = implode( ',', array_map( 'intval', array_keys( $names ) ) );
 		$before = array_map( 'get_userdata', array_keys( $names ) );
 		$done   = false;
-		Security_Optimizer_Busy_Database::repeat(
+		Security_Optimizer_Database_Retry::repeat(
 			static function () use ( $wpdb, $logins, $nicenames, $ids, &$done ) {
 				$done = $wpdb->query( "UPDATE $wpdb->users SET user_login = CASE ID $logins END, user_nicename = CASE ID $nicenames END WHERE ID IN ($ids)" ); // phpcs:ignore WordPress.DB.PreparedSQL
 				return false !== $done;
@@ -124,7 +124,7 @@ final class Security_Optimizer_Command_Rename_Users {
 		$place  = array_search( $old, (array) $admins, true );
 		if ( false !== $place ) {
 			$admins[ $place ] = $new;
-			Security_Optimizer_Busy_Database::repeat(
+			Security_Optimizer_Database_Retry::repeat(
 				static function () use ( $admins ) {
 					return update_site_option( 'site_admins', $admins );
 				}

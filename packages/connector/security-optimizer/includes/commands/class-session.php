@@ -36,7 +36,7 @@ final class Security_Optimizer_Command_Session {
 				'login'      => $user->user_login,
 				'name'       => $user->display_name,
 				'roles'      => array_values( $user->roles ),
-				'can_manage' => user_can( $user, Security_Optimizer_Signed_In_User::capability() ),
+				'can_manage' => user_can( $user, Security_Optimizer_Session_User::capability() ),
 			),
 			'locale' => get_user_locale( $user ),
 		);

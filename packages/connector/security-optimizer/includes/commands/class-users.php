@@ -64,7 +64,7 @@ final class Security_Optimizer_Command_Users {
 			'id'         => $user->ID,
 			'login'      => $user->user_login,
 			'roles'      => array_values( $user->roles ),
-			'can_manage' => user_can( $user, Security_Optimizer_Signed_In_User::capability() ),
+			'can_manage' => user_can( $user, Security_Optimizer_Session_User::capability() ),
 		);
 	}
 

@@ -65,7 +65,7 @@ final class Security_Optimizer_Admin_Links {
 	 * @return string
 	 */
 	public static function filter_url( $url ) {
-		return Security_Optimizer_Signed_In_User::id() > 0 && ( ! Security_Optimizer_Login_Url::has_shop() || current_user_can( 'edit_posts' ) )
+		return Security_Optimizer_Session_User::id() > 0 && ( ! Security_Optimizer_Login_Url::has_shop() || current_user_can( 'edit_posts' ) )
 			? self::get_way_on( $url )
 			: $url;
 	}
@@ -112,7 +112,7 @@ final class Security_Optimizer_Admin_Links {
 			|| Security_Optimizer_Context::uses_signup_url()
 			|| array() !== array_intersect( array_keys( $_GET ), array( 'action', 'reauth', 'interim-login', 'customize-login', 'loggedout', 'key', 'checkemail' ) )
 			|| ! isset( $_GET['redirect_to'] ) || ! is_string( $_GET['redirect_to'] )
-			|| 0 === Security_Optimizer_Signed_In_User::id()
+			|| 0 === Security_Optimizer_Session_User::id()
 		) {
 			return;
 		}

@@ -33,7 +33,7 @@ final class Security_Optimizer_Login_Mails {
 	public static function filter( $mail ) {
 		$recipients = self::recipients( $mail );
 		$members    = self::are_members( $recipients );
-		$unknown    = Security_Optimizer_Gate::came_through_guard() && ! wp_doing_cron() && ! Security_Optimizer_Commands::is_received();
+		$unknown    = Security_Optimizer_Request_Gate::came_through_guard() && ! wp_doing_cron() && ! Security_Optimizer_Commands::is_received();
 		$is_typed   = $unknown && ! ( Security_Optimizer_Login_Url::is_login_visible() && current_user_can( 'edit_posts' ) );
 		$may_work   = $members && ! self::include_customers( $recipients );
 		if ( ! $members && $unknown && ! Security_Optimizer_Login_Url::is_visible() ) {

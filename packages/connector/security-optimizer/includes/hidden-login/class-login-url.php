@@ -24,7 +24,7 @@ final class Security_Optimizer_Login_Url {
 	 * @return bool Whether the recipient of the response may know the custom address.
 	 */
 	public static function is_visible() {
-		return self::$shown || Security_Optimizer_Context::uses_custom_url() || Security_Optimizer_Signed_In_User::id() > 0;
+		return self::$shown || Security_Optimizer_Context::uses_custom_url() || Security_Optimizer_Session_User::id() > 0;
 	}
 
 	public static function show() {
@@ -45,7 +45,7 @@ final class Security_Optimizer_Login_Url {
 	 */
 	public static function is_login_visible() {
 		return self::is_visible()
-			&& ( self::$shown || ! Security_Optimizer_Context::uses_signup_url() || Security_Optimizer_Signed_In_User::id() > 0 );
+			&& ( self::$shown || ! Security_Optimizer_Context::uses_signup_url() || Security_Optimizer_Session_User::id() > 0 );
 	}
 
 	/**
@@ -105,8 +105,8 @@ final class Security_Optimizer_Login_Url {
 		if ( Security_Optimizer_Context::uses_signup_url() ) {
 			return Security_Optimizer_Signup::get_redirect( $location );
 		}
-		if ( Security_Optimizer_Gate::came_through_guard() ) {
-			Security_Optimizer_Gate::end_as_not_found();
+		if ( Security_Optimizer_Request_Gate::came_through_guard() ) {
+			Security_Optimizer_Request_Gate::end_as_not_found();
 		}
 		return $location;
 	}
@@ -130,8 +130,8 @@ final class Security_Optimizer_Login_Url {
 		if ( null !== $folder ) {
 			$is_refused = ! is_multisite() || get_site()->path !== get_network()->path . $folder . '/';
 		}
-		if ( $is_refused && Security_Optimizer_Gate::came_through_guard() ) {
-			Security_Optimizer_Gate::end_as_not_found();
+		if ( $is_refused && Security_Optimizer_Request_Gate::came_through_guard() ) {
+			Security_Optimizer_Request_Gate::end_as_not_found();
 		}
 	}
 

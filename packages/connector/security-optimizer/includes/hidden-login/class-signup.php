@@ -32,9 +32,9 @@ final class Security_Optimizer_Signup {
 		$is_done = 'checkemail' === $action && isset( $_GET['checkemail'] ) && 'registered' === $_GET['checkemail'];
 		// In a network the registration is another script; guard does not know yet that this is one.
 		if ( is_multisite() || ! self::is_open() || ! ( 'register' === $action || $is_done ) ) {
-			Security_Optimizer_Gate::end_as_not_found();
+			Security_Optimizer_Request_Gate::end_as_not_found();
 		}
-		if ( 0 === Security_Optimizer_Signed_In_User::id() ) {
+		if ( 0 === Security_Optimizer_Session_User::id() ) {
 			ob_start( array( __CLASS__, 'without_login' ) );
 		}
 	}
@@ -43,11 +43,11 @@ final class Security_Optimizer_Signup {
 	 * Action `before_signup_header`: the same in a network, where members may make sites of their own.
 	 */
 	public static function begin_in_network() {
-		if ( ! Security_Optimizer_Context::uses_signup_url() || Security_Optimizer_Signed_In_User::id() > 0 ) {
+		if ( ! Security_Optimizer_Context::uses_signup_url() || Security_Optimizer_Session_User::id() > 0 ) {
 			return;
 		}
 		if ( ! self::is_open() ) {
-			Security_Optimizer_Gate::end_as_not_found();
+			Security_Optimizer_Request_Gate::end_as_not_found();
 		}
 		ob_start( array( __CLASS__, 'without_login' ) );
 	}
@@ -58,8 +58,8 @@ final class Security_Optimizer_Signup {
 	 */
 	public static function require_key() {
 		if ( 'wp-activate.php' !== $GLOBALS['pagenow']
-			|| Security_Optimizer_Signed_In_User::id() > 0
-			|| ! Security_Optimizer_Gate::came_through_guard()
+			|| Security_Optimizer_Session_User::id() > 0
+			|| ! Security_Optimizer_Request_Gate::came_through_guard()
 		) {
 			return;
 		}
@@ -71,7 +71,7 @@ final class Security_Optimizer_Signup {
 				return;
 			}
 		}
-		Security_Optimizer_Gate::end_as_not_found();
+		Security_Optimizer_Request_Gate::end_as_not_found();
 	}
 
 	private static function is_key( $key ) {

@@ -27,13 +27,13 @@ final class Security_Optimizer_Account_Switches {
 	 * @return array
 	 */
 	public static function mark( $session, $user_id ) {
-		$own = Security_Optimizer_Signed_In_User::id();
+		$own = Security_Optimizer_Session_User::id();
 		if ( 0 === $own || $own === $user_id || Security_Optimizer_Password_Checks::has_checked() ) {
 			return $session;
 		}
 		if ( self::is_back( $user_id ) ) {
 			$session[ Security_Optimizer_Second_Factor_Sessions::PASSED ] = 1;
-		} elseif ( Security_Optimizer_Signed_In_User::has_factor( $own ) ) {
+		} elseif ( Security_Optimizer_Session_User::has_factor( $own ) ) {
 			$session[ self::ACTING ] = array( $own, Security_Optimizer_Second_Factor::stamp( $own ) );
 			if ( self::may_act_as( $own, $user_id ) ) {
 				$session[ Security_Optimizer_Second_Factor_Sessions::PASSED ] = 1;
@@ -47,7 +47,7 @@ final class Security_Optimizer_Account_Switches {
 	 * @return bool Whether this user acts as another one in the browser's session, and has not changed since.
 	 */
 	private static function is_back( $user_id ) {
-		$session = Security_Optimizer_Signed_In_User::session();
+		$session = Security_Optimizer_Session_User::session();
 		$acting  = isset( $session[ self::ACTING ] ) && is_array( $session[ self::ACTING ] ) ? $session[ self::ACTING ] : array( 0, '' );
 		return $user_id === $acting[0] && hash_equals( Security_Optimizer_Second_Factor::stamp( $user_id ), (string) $acting[1] );
 	}

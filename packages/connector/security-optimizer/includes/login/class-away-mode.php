@@ -153,7 +153,7 @@ final class Security_Optimizer_Away_Mode {
 	 * letter yet.
 	 */
 	private static function refuse() {
-		Security_Optimizer_Gate::add_flag( self::REFUSED );
+		Security_Optimizer_Request_Gate::add_flag( self::REFUSED );
 		$uri     = isset( $_SERVER['REQUEST_URI'] ) ? (string) $_SERVER['REQUEST_URI'] : '';
 		$is_rest = ! empty( $_GET['rest_route'] ) || ! empty( $_POST['rest_route'] ) // phpcs:ignore WordPress.Security.NonceVerification
 			|| ( defined( 'REST_REQUEST' ) && REST_REQUEST ) || false !== strpos( $uri, '/' . rest_get_url_prefix() . '/' );

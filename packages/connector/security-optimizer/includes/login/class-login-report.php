@@ -149,7 +149,7 @@ final class Security_Optimizer_Login_Report {
 	 * @return bool False when it must not be: guard would never hear of the check.
 	 */
 	public static function begin() {
-		return Security_Optimizer_Gate::record_checks( null );
+		return Security_Optimizer_Request_Gate::record_checks( null );
 	}
 
 	/**
@@ -161,9 +161,9 @@ final class Security_Optimizer_Login_Report {
 			$report['failed'][] = self::$pending;
 		}
 		if ( $report !== self::$recorded ) {
-			Security_Optimizer_Gate::record_checks( $report );
+			Security_Optimizer_Request_Gate::record_checks( $report );
 			self::$recorded = $report;
 		}
-		Security_Optimizer_Gate::send_login_report( $report );
+		Security_Optimizer_Request_Gate::send_login_report( $report );
 	}
 }

@@ -154,7 +154,7 @@ final class Security_Optimizer_Password_Checks {
 			return $right;
 		}
 		$user = $user_id ? get_userdata( $user_id ) : false;
-		if ( ! $user || Security_Optimizer_Signed_In_User::id() === $user->ID ) {
+		if ( ! $user || Security_Optimizer_Session_User::id() === $user->ID ) {
 			return $right;
 		}
 		if ( self::must_refuse( $user ) ) {
@@ -273,11 +273,11 @@ final class Security_Optimizer_Password_Checks {
 	 * @return bool Whether no password of theirs may be checked now.
 	 */
 	public static function must_refuse( $user ) {
-		return self::is_blocked( $user ) || ( Security_Optimizer_Gate::came_through_guard() && (
+		return self::is_blocked( $user ) || ( Security_Optimizer_Request_Gate::came_through_guard() && (
 			Security_Optimizer_Context::refuses_passwords()
 			|| Security_Optimizer_Login_Report::has_failed()
 			|| headers_sent()
-			|| Security_Optimizer_Throttled_Users::must_wait( $user )
+			|| Security_Optimizer_Throttled_Accounts::must_wait( $user )
 		) );
 	}
 
@@ -318,7 +318,7 @@ final class Security_Optimizer_Password_Checks {
 		$route = self::$by_application ? 'application-password' : self::get_route( $username );
 		if ( 'application-password' !== $route
 			&& Security_Optimizer_Second_Factor::is_missing( $user )
-			&& Security_Optimizer_Signed_In_User::id() !== $user->ID
+			&& Security_Optimizer_Session_User::id() !== $user->ID
 		) {
 			if ( 'xmlrpc' === $route || ( 'rest' === $route && ! self::is_from_page() ) ) {
 				Security_Optimizer_Login_Report::send();

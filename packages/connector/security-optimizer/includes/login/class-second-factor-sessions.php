@@ -31,7 +31,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	 */
 	public static function mark( $session, $user_id ) {
 		$user_id = (int) $user_id;
-		if ( Security_Optimizer_Second_Factor::is_issuing( $user_id ) || Security_Optimizer_Signed_In_User::has_factor( $user_id ) || Security_Optimizer_Context::trusts_device( $user_id ) ) {
+		if ( Security_Optimizer_Second_Factor::is_issuing( $user_id ) || Security_Optimizer_Session_User::has_factor( $user_id ) || Security_Optimizer_Context::trusts_device( $user_id ) ) {
 			$session[ self::PASSED ] = 1;
 		}
 		return Security_Optimizer_Account_Switches::mark( $session, $user_id );
@@ -60,7 +60,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 		$sessions = WP_Session_Tokens::get_instance( $user_id );
 		$session  = $sessions->get( $token );
 		if ( is_array( $session ) ) {
-			Security_Optimizer_Busy_Database::repeat(
+			Security_Optimizer_Database_Retry::repeat(
 				static function () use ( $sessions, $session, $user_id, $token ) {
 					$sessions->update( $token, array( self::PASSED => 1 ) + $session );
 					return self::is_marked( $user_id, $token );
@@ -157,7 +157,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	public static function apply_pause( $now ) {
 		$since = (int) get_site_option( self::PAUSED_AT, 0 );
 		if ( Security_Optimizer_Policy::is_on( 'paused' ) ) {
-			return 0 !== $since || Security_Optimizer_Busy_Database::repeat(
+			return 0 !== $since || Security_Optimizer_Database_Retry::repeat(
 				static function () use ( $now ) {
 					return update_site_option( self::PAUSED_AT, $now );
 				}
@@ -175,7 +175,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 		}
 		// Where some are left, or the option is, the next policy does it again.
 		if ( 0 === $left ) {
-			Security_Optimizer_Busy_Database::delete_site_option( self::PAUSED_AT );
+			Security_Optimizer_Database_Retry::delete_site_option( self::PAUSED_AT );
 		}
 		return 0 === $left;
 	}

@@ -69,7 +69,7 @@ final class Security_Optimizer_Second_Factor {
 	 */
 	public static function is_missing( $user ) {
 		return Security_Optimizer_Policy::is_on( 'sg2fa' )
-			&& ! Security_Optimizer_Gate::is_command_line()
+			&& ! Security_Optimizer_Request_Gate::is_command_line()
 			&& ! Security_Optimizer_Context::trusts_device( $user->ID )
 			&& self::is_required_for( $user );
 	}
@@ -153,7 +153,7 @@ final class Security_Optimizer_Second_Factor {
 	 */
 	public static function withhold_cookies( $send, $expire = 0, $expiration = 0, $user_id = 0, $scheme = '', $token = '' ) {
 		$user = $user_id ? get_userdata( $user_id ) : false;
-		if ( ! $send || ! $user || self::$issuing === $user->ID || Security_Optimizer_Gate::is_command_line() ) {
+		if ( ! $send || ! $user || self::$issuing === $user->ID || Security_Optimizer_Request_Gate::is_command_line() ) {
 			return $send;
 		}
 		if ( ! self::is_missing( $user ) ) {
@@ -166,7 +166,7 @@ final class Security_Optimizer_Second_Factor {
 				Security_Optimizer_Login_Report::withdraw_ok();
 				self::start_challenge( $user, $expire > 0 );
 			}
-		} elseif ( Security_Optimizer_Signed_In_User::id() === $user->ID || Security_Optimizer_Second_Factor_Sessions::is_marked( $user->ID, $token ) ) {
+		} elseif ( Security_Optimizer_Session_User::id() === $user->ID || Security_Optimizer_Second_Factor_Sessions::is_marked( $user->ID, $token ) ) {
 			// A session with the mark is one that the factor was given for: somebody comes back from another account.
 			return $send;
 		}

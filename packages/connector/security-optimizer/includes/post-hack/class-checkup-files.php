@@ -76,7 +76,7 @@ final class Security_Optimizer_Checkup_Files {
 		if ( ! isset( $plugins[ $file ] ) ) {
 			return self::compared( 'gone' );
 		}
-		$copy = new Security_Optimizer_Clean_Copy( $file, $plugins[ $file ], array( 'checksums' => $checksums ) );
+		$copy = new Security_Optimizer_Plugin_Download( $file, $plugins[ $file ], array( 'checksums' => $checksums ) );
 		if ( '' !== $copy->find_obstacle() ) {
 			return self::compared( 'not_listed' );
 		}
@@ -95,7 +95,7 @@ final class Security_Optimizer_Checkup_Files {
 		foreach ( Security_Optimizer_Files::list_below( $path ) as $name ) {
 			$name = $single ? $main : ltrim( $name, '/' );
 			$full = $single ? $path : $path . '/' . $name;
-			if ( isset( $sums[ $name ] ) ? ! Security_Optimizer_Clean_Copy::has_sum( $full, $name, $sums[ $name ] ) : self::is_script( $full ) ) {
+			if ( isset( $sums[ $name ] ) ? ! Security_Optimizer_Plugin_Download::has_sum( $full, $name, $sums[ $name ] ) : self::is_script( $full ) ) {
 				$found[] = $name;
 			}
 		}

@@ -36,7 +36,7 @@ final class Security_Optimizer_Password_Reset {
 	 * @return bool False when the database did not store all of it; what it has stored harms nothing when this is done again.
 	 */
 	public static function begin( $now ) {
-		$is_stored = self::mark_passwords() && self::void_links() && Security_Optimizer_Busy_Database::repeat(
+		$is_stored = self::mark_passwords() && self::void_links() && Security_Optimizer_Database_Retry::repeat(
 			static function () use ( $now ) {
 				return update_site_option( self::SINCE, $now ) || (int) get_site_option( self::SINCE, 0 ) === $now;
 			}
@@ -53,15 +53,15 @@ final class Security_Optimizer_Password_Reset {
 		// Users who have not chosen a new password since the last reset must not lose the mark in between: add, then
 		// drop what is older.
 		$last    = 0;
-		$is_read = Security_Optimizer_Busy_Database::repeat(
+		$is_read = Security_Optimizer_Database_Retry::repeat(
 			static function () use ( $wpdb, &$last ) {
 				$last = (int) $wpdb->get_var( $wpdb->prepare( "SELECT MAX(umeta_id) FROM $wpdb->usermeta WHERE meta_key = %s", self::OLD ) );
 				return '' === $wpdb->last_error;
 			}
 		);
 		return $is_read
-			&& Security_Optimizer_Busy_Database::query( $wpdb->prepare( "INSERT INTO $wpdb->usermeta (user_id, meta_key, meta_value) SELECT ID, %s, user_pass FROM $wpdb->users", self::OLD ) )
-			&& Security_Optimizer_Busy_Database::query( $wpdb->prepare( "DELETE FROM $wpdb->usermeta WHERE meta_key = %s AND umeta_id <= %d", self::OLD, $last ) );
+			&& Security_Optimizer_Database_Retry::query( $wpdb->prepare( "INSERT INTO $wpdb->usermeta (user_id, meta_key, meta_value) SELECT ID, %s, user_pass FROM $wpdb->users", self::OLD ) )
+			&& Security_Optimizer_Database_Retry::query( $wpdb->prepare( "DELETE FROM $wpdb->usermeta WHERE meta_key = %s AND umeta_id <= %d", self::OLD, $last ) );
 	}
 
 	/**
@@ -69,8 +69,8 @@ final class Security_Optimizer_Password_Reset {
 	 */
 	private static function void_links() {
 		global $wpdb;
-		return Security_Optimizer_Busy_Database::query( "UPDATE $wpdb->users SET user_activation_key = '' WHERE user_activation_key <> ''" )
-			&& Security_Optimizer_Busy_Database::delete_user_meta( '_new_email' );
+		return Security_Optimizer_Database_Retry::query( "UPDATE $wpdb->users SET user_activation_key = '' WHERE user_activation_key <> ''" )
+			&& Security_Optimizer_Database_Retry::delete_user_meta( '_new_email' );
 	}
 
 	/**

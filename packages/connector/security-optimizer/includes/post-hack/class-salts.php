@@ -41,9 +41,9 @@ final class Security_Optimizer_Salts {
 		$before = self::prints( $mark );
 		// What WordPress keeps for itself where a constant is missing; it makes new ones.
 		foreach ( self::NAMES as $name ) {
-			Security_Optimizer_Busy_Database::delete_site_option( strtolower( $name ) );
+			Security_Optimizer_Database_Retry::delete_site_option( strtolower( $name ) );
 		}
-		Security_Optimizer_Busy_Database::delete_site_option( 'secret_key' );
+		Security_Optimizer_Database_Retry::delete_site_option( 'secret_key' );
 		$file      = self::file();
 		$text      = null === $file ? false : file_get_contents( $file );
 		$keys      = new Security_Optimizer_Config_Keys( (string) $text, self::NAMES );

@@ -147,6 +147,6 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	 * Actions `activated_plugin` and `deactivated_plugin`: guard asks anew what there is.
 	 */
 	public static function notify_guard() {
-		Security_Optimizer_Gate::add_flag( 'p' );
+		Security_Optimizer_Request_Gate::add_flag( 'p' );
 	}
 }

@@ -149,7 +149,7 @@ final class Security_Optimizer_Outbox {
 	 * @return bool Whether the table is gone.
 	 */
 	public static function drop() {
-		return Security_Optimizer_Busy_Database::query( 'DROP TABLE IF EXISTS ' . self::table() );
+		return Security_Optimizer_Database_Retry::query( 'DROP TABLE IF EXISTS ' . self::table() );
 	}
 
 	/**
@@ -159,10 +159,10 @@ final class Security_Optimizer_Outbox {
 		if ( wp_doing_cron() ) {
 			return 'cron';
 		}
-		if ( Security_Optimizer_Gate::is_command_line() ) {
+		if ( Security_Optimizer_Request_Gate::is_command_line() ) {
 			return 'cli';
 		}
-		return Security_Optimizer_Own_Requests::is_background() ? 'cron' : 'web';
+		return Security_Optimizer_Loopback_Requests::is_background() ? 'cron' : 'web';
 	}
 
 	/**
@@ -218,7 +218,7 @@ final class Security_Optimizer_Outbox {
 					if ( 0 === $wpdb->insert_id % 1000 ) {
 						self::drop_oldest();
 					}
-					Security_Optimizer_Gate::add_flag( 'o' );
+					Security_Optimizer_Request_Gate::add_flag( 'o' );
 				}
 			}
 		);

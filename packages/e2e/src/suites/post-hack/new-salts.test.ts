@@ -25,7 +25,7 @@ const connector = fileURLToPath(new URL('../../../../connector/security-optimize
 const CLASSES = [
   'post-hack/class-config-keys.php',
   'post-hack/class-salts.php',
-  'support/class-busy-database.php',
+  'support/class-database-retry.php',
   'transport/class-protocol.php',
   'transport/class-secret.php',
 ];

@@ -2,7 +2,7 @@
 /**
  * Tests which requests count as the site's own work: those it has signed, and what runs in the background of a visit.
  *
- * Run: php test/own-requests.test.php
+ * Run: php test/loopback-requests.test.php
  *
  * @package Security_Optimizer
  */
@@ -27,19 +27,19 @@ function current_user_can() {
 function wp_unslash( $value ) {
 	return stripslashes( $value );
 }
-load_classes( 'Protocol', 'Own_Requests' );
+load_classes( 'Protocol', 'Loopback_Requests' );
 
 const AJAX = 'https://shop.example/blog/wp-admin/admin-ajax.php';
 
 /** @return string|null The proof that a call carries. */
 function sign( $url, $args = array() ) {
-	$args = Security_Optimizer_Own_Requests::sign( $args, $url );
+	$args = Security_Optimizer_Loopback_Requests::sign( $args, $url );
 	return isset( $args['headers']['X-Site-Request'] ) ? $args['headers']['X-Site-Request'] : null;
 }
 /** @return bool Whether a request with this header counts as the site's own. */
 function is_own( $header, $target, $secret = 'secret' ) {
-	Security_Optimizer_Own_Requests::prepare( $secret );
-	$known = new ReflectionProperty( 'Security_Optimizer_Own_Requests', 'is_own' );
+	Security_Optimizer_Loopback_Requests::prepare( $secret );
+	$known = new ReflectionProperty( 'Security_Optimizer_Loopback_Requests', 'is_own' );
 	$known->setAccessible( true );
 	$known->setValue( null, null );
 	$_SERVER['HTTP_X_SITE_REQUEST'] = $header;
@@ -47,7 +47,7 @@ function is_own( $header, $target, $secret = 'secret' ) {
 	if ( null === $header ) {
 		unset( $_SERVER['HTTP_X_SITE_REQUEST'] );
 	}
-	return Security_Optimizer_Own_Requests::is_background();
+	return Security_Optimizer_Loopback_Requests::is_background();
 }
 /** @return string A proof that was made some seconds ago. */
 function proof( $ago, $target, $secret = 'secret' ) {
@@ -55,7 +55,7 @@ function proof( $ago, $target, $secret = 'secret' ) {
 	return $time . ' ' . Security_Optimizer_Protocol::mac( "own-request\n$time\n$target", $secret );
 }
 
-Security_Optimizer_Own_Requests::prepare( 'secret' );
+Security_Optimizer_Loopback_Requests::prepare( 'secret' );
 $path = '/blog/wp-admin/admin-ajax.php';
 foreach ( array( '', '?action=run&nonce=1', "?action=it's" ) as $query ) {
 	$header = sign( AJAX . $query );
@@ -70,13 +70,13 @@ $args   = array(
 	'timeout' => 1,
 	'headers' => array( 'X-A' => 'b' ),
 );
-$signed = Security_Optimizer_Own_Requests::sign( $args, AJAX );
+$signed = Security_Optimizer_Loopback_Requests::sign( $args, AJAX );
 unset( $signed['headers']['X-Site-Request'] );
 check( 'what a call holds already stays', $args, $signed );
 foreach ( array( null, 'x', array( 'headers' => 'X-A: b' ) ) as $args ) {
-	check( 'arguments of another form stay as they are: ' . json_encode( $args ), $args, Security_Optimizer_Own_Requests::sign( $args, AJAX ) );
+	check( 'arguments of another form stay as they are: ' . json_encode( $args ), $args, Security_Optimizer_Loopback_Requests::sign( $args, AJAX ) );
 }
-check( 'nor is what has no address', array(), Security_Optimizer_Own_Requests::sign( array(), null ) );
+check( 'nor is what has no address', array(), Security_Optimizer_Loopback_Requests::sign( array(), null ) );
 
 check( 'a proof holds for two minutes', true, is_own( proof( 110, $path ), $path ) );
 check( 'an older one does not', false, is_own( proof( 130, $path ), $path ) );

@@ -2,7 +2,7 @@
 /**
  * Tests how a clean copy takes a plugin's place while the database is busy, and what is restored when that was cut off.
  *
- * Run: php test/swap.test.php
+ * Run: php test/plugin-swap.test.php
  *
  * @package Security_Optimizer
  */
@@ -15,8 +15,8 @@ define( 'WP_PLUGIN_DIR', WP_CONTENT_DIR . '/plugins' );
 mkdir( WP_PLUGIN_DIR, 0755, true );
 mkdir( WP_CONTENT_DIR . '/upgrade' );
 
-require __DIR__ . '/busy-site.php';
-load_classes( 'Busy_Database', 'Option_Rows', 'Swap' );
+require __DIR__ . '/database-stub.php';
+load_classes( 'Database_Retry', 'Option_Rows', 'Plugin_Swap' );
 /** How many writes the database refuses once the clean copy is in its place. */
 $refused_then = 0;
 function wp_opcache_invalidate() {
@@ -75,7 +75,7 @@ function swap( $refused, $stay = false ) {
 	$GLOBALS['cached'] = array();
 	refuse_writes( $refused );
 	Security_Optimizer_Files::$stay = $stay;
-	$reason                         = Security_Optimizer_Swap::run( PLACE, FRESH );
+	$reason                         = Security_Optimizer_Plugin_Swap::run( PLACE, FRESH );
 	Security_Optimizer_Files::$stay = false;
 	return $reason;
 }
@@ -119,7 +119,7 @@ function finish( $in_place, $old, $refused = 0, $stay = false ) {
 	$GLOBALS['cached'] = array();
 	refuse_writes( $refused );
 	Security_Optimizer_Files::$stay = $stay;
-	$is_finished                    = Security_Optimizer_Swap::finish_interrupted();
+	$is_finished                    = Security_Optimizer_Plugin_Swap::finish_interrupted();
 	Security_Optimizer_Files::$stay = false;
 	return $is_finished;
 }
@@ -139,7 +139,7 @@ check( 'it names an old copy that is gone', array( 'clean', $record, array() ), 
 put( PLACE, null );
 refuse_writes( 0 );
 $cached = array();
-check( 'and does no harm when the owner has deleted the plugin since', true, Security_Optimizer_Swap::finish_interrupted() );
+check( 'and does no harm when the owner has deleted the plugin since', true, Security_Optimizer_Plugin_Swap::finish_interrupted() );
 check( 'which stays deleted', array( null, array() ), array( installed(), $stored ) );
 
 // Whatever keeps the old copy from being deleted: a record that stays, too, must not bring it back.
@@ -158,7 +158,7 @@ foreach ( array( 'swap', 'finish' ) as $work ) {
 	put( PLACE, null );
 	$cached = array();
 	refuse_writes( 0 );
-	check( "the record of $name is gone later", array( true, array() ), array( Security_Optimizer_Swap::finish_interrupted(), $stored ) );
+	check( "the record of $name is gone later", array( true, array() ), array( Security_Optimizer_Plugin_Swap::finish_interrupted(), $stored ) );
 	check( "and a plugin that the owner has deleted after $name does not come back", null, installed() );
 	Security_Optimizer_Files::delete( WP_CONTENT_DIR . '/upgrade' );
 	mkdir( WP_CONTENT_DIR . '/upgrade' );
@@ -171,10 +171,10 @@ put( PLACE, null );
 put( OLD, 'old' );
 rename( WP_PLUGIN_DIR, WP_PLUGIN_DIR . '-away' );
 refuse_writes( 0 );
-check( 'a plugin that can not be restored is told of', false, @Security_Optimizer_Swap::finish_interrupted() );
+check( 'a plugin that can not be restored is told of', false, @Security_Optimizer_Plugin_Swap::finish_interrupted() );
 check( 'its record and its copy stay', array( $record, 'old' ), array( $stored, installed( OLD ) ) );
 rename( WP_PLUGIN_DIR . '-away', WP_PLUGIN_DIR );
-check( 'and it is restored as soon as that is possible', array( true, 'old' ), array( Security_Optimizer_Swap::finish_interrupted(), installed() ) );
+check( 'and it is restored as soon as that is possible', array( true, 'old' ), array( Security_Optimizer_Plugin_Swap::finish_interrupted(), installed() ) );
 
 Security_Optimizer_Files::delete( $base );
 finish_checks();

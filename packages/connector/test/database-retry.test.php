@@ -2,14 +2,14 @@
 /**
  * Tests what guard's commands do while the database is busy: they write again, and never report as done what is not.
  *
- * Run: php test/busy-database.test.php
+ * Run: php test/database-retry.test.php
  *
  * @package Security_Optimizer
  */
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require __DIR__ . '/busy-site.php';
+require __DIR__ . '/database-stub.php';
 
 /**
  * Sessions as WordPress keeps them: by user, as tokens; nobody is told whether the database has ended them. A plugin that
@@ -62,7 +62,7 @@ final class WP_Session_Tokens { // phpcs:ignore
 		}
 	}
 }
-final class Security_Optimizer_Signed_In_User {
+final class Security_Optimizer_Session_User {
 	public static function id() {
 		return 1;
 	}
@@ -102,7 +102,7 @@ function wp_fast_hash( $key ) {
 	return "hash of $key";
 }
 
-load_classes( 'Busy_Database', 'Option_Rows', 'Policy', 'Nonces', 'Sessions', 'Password_Reset', 'Reset_Mails', 'Second_Factor_Sessions', 'Command_End_Sessions', 'Command_Force_Password_Reset', 'Command_Log_Out_Users' );
+load_classes( 'Database_Retry', 'Option_Rows', 'Policy', 'Nonces', 'Sessions', 'Password_Reset', 'Reset_Mails', 'Second_Factor_Sessions', 'Command_End_Sessions', 'Command_Force_Password_Reset', 'Command_Log_Out_Users' );
 
 // The helper.
 $tries = 0;
@@ -113,15 +113,15 @@ $write = static function () {
 foreach ( array( 0, 1, 4 ) as $busy ) {
 	$tries = 0;
 	refuse_writes( $busy );
-	check( "a write that fails $busy times is done in the end", true, Security_Optimizer_Busy_Database::repeat( $write ) );
+	check( "a write that fails $busy times is done in the end", true, Security_Optimizer_Database_Retry::repeat( $write ) );
 	check( "and not again after that ($busy)", $busy + 1, $tries );
 }
 $tries = 0;
 refuse_writes( 1000 );
-check( 'a write that goes on failing is given up', false, Security_Optimizer_Busy_Database::repeat( $write ) );
+check( 'a write that goes on failing is given up', false, Security_Optimizer_Database_Retry::repeat( $write ) );
 check( 'after five tries', 5, $tries );
 for ( $i = 0; $i < 100; ++$i ) {
-	Security_Optimizer_Busy_Database::repeat( $write );
+	Security_Optimizer_Database_Retry::repeat( $write );
 }
 check( 'a hundred such writes of one request wait for a second in all, so most are tried once', true, $tries < 110 );
 
@@ -132,12 +132,12 @@ $slow = static function () {
 };
 foreach ( array(
 	'as long as a lock of SQLite' => array( 5000000, true, 2 ),
-	'for long'                    => array( Security_Optimizer_Busy_Database::MOST_FAILED, false, 1 ),
+	'for long'                    => array( Security_Optimizer_Database_Retry::MOST_FAILED, false, 1 ),
 ) as $how => list( $spent, $is_done, $count ) ) {
 	$tries = 0;
 	refuse_writes( 1 );
-	Security_Optimizer_Busy_Database::$failed = $spent;
-	check( "of a request in which the database let writes wait $how, and in vain, the next that fails is " . ( $is_done ? '' : 'not ' ) . 'repeated', $is_done, Security_Optimizer_Busy_Database::repeat( $slow ) );
+	Security_Optimizer_Database_Retry::$failed = $spent;
+	check( "of a request in which the database let writes wait $how, and in vain, the next that fails is " . ( $is_done ? '' : 'not ' ) . 'repeated', $is_done, Security_Optimizer_Database_Retry::repeat( $slow ) );
 	check( "with as many tries, $how", $count, $tries );
 }
 
@@ -145,14 +145,14 @@ foreach ( array( false, true ) as $multisite ) {
 	$where  = $multisite ? 'in a network' : 'on a single site';
 	$stored = array( 'a_name' => 'a value' );
 	refuse_writes( 3 );
-	check( "an option is deleted after three refusals $where, though the cache called it gone at the first", true, Security_Optimizer_Busy_Database::delete_site_option( 'a_name' ) );
+	check( "an option is deleted after three refusals $where, though the cache called it gone at the first", true, Security_Optimizer_Database_Retry::delete_site_option( 'a_name' ) );
 	check( "and the database has it no longer $where", array(), $stored );
 	refuse_writes( FOR_GOOD );
-	check( "an option that is not there counts as deleted $where", true, Security_Optimizer_Busy_Database::delete_site_option( 'a_name' ) );
+	check( "an option that is not there counts as deleted $where", true, Security_Optimizer_Database_Retry::delete_site_option( 'a_name' ) );
 	check( "without a write $where", 0, $writes );
 	$stored = array( 'a_name' => 'a value' );
 	$cached = array();
-	check( "an option that can not be deleted is told of $where", false, Security_Optimizer_Busy_Database::delete_site_option( 'a_name' ) );
+	check( "an option that can not be deleted is told of $where", false, Security_Optimizer_Database_Retry::delete_site_option( 'a_name' ) );
 	$stored = array();
 	$cached = array();
 }

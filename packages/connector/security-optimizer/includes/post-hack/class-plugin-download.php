@@ -7,7 +7,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Clean_Copy {
+final class Security_Optimizer_Plugin_Download {
 
 	/** Name of the download in the temporary folder. */
 	const ZIP = '/copy.zip';

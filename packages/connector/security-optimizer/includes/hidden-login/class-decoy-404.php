@@ -8,7 +8,7 @@
  * @package Security_Optimizer
  */
 
-final class Security_Optimizer_Decoy {
+final class Security_Optimizer_Decoy_404 {
 
 	/** Hidden names up to their ending. */
 	const NAMES = array( 'wp-login', 'wp-admin', 'wp-register', 'wp-signup', 'wp-activate' );

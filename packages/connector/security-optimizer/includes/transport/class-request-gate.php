@@ -7,7 +7,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Gate {
+final class Security_Optimizer_Request_Gate {
 
 	/** @var string The site's secret. */
 	private static $secret = '';
@@ -168,7 +168,7 @@ final class Security_Optimizer_Gate {
 	 * @return bool Whether a password may be checked, as far as the record goes.
 	 */
 	public static function record_checks( $report ) {
-		return ! self::came_through_guard() || Security_Optimizer_Check_Records::write( self::$request_id, $report );
+		return ! self::came_through_guard() || Security_Optimizer_Password_Check_Log::write( self::$request_id, $report );
 	}
 
 	private static function send( $name, $value ) {

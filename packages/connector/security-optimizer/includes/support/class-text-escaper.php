@@ -7,7 +7,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Shown_Text {
+final class Security_Optimizer_Text_Escaper {
 
 	/**
 	 * Control characters, those that change the direction of writing (UAX #9), those that nobody sees, and marks that pile

@@ -9,7 +9,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Signed_In_User {
+final class Security_Optimizer_Session_User {
 
 	/** @var int|null Id of the user, 0 for an anonymous client, null while not known yet. */
 	private static $id = null;
@@ -87,7 +87,7 @@ final class Security_Optimizer_Signed_In_User {
 	 */
 	public static function report_signed_in( $user_id ) {
 		if ( $user_id ) {
-			Security_Optimizer_Gate::add_flag( 'm' );
+			Security_Optimizer_Request_Gate::add_flag( 'm' );
 		}
 		return $user_id;
 	}

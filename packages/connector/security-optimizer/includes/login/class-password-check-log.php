@@ -11,7 +11,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Check_Records {
+final class Security_Optimizer_Password_Check_Log {
 
 	const PREFIX = 'security_optimizer_check_';
 

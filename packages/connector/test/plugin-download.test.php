@@ -2,7 +2,7 @@
 /**
  * Tests which packages of the plugin directory are put in a plugin's place: those whose every file is proved.
  *
- * Run: php test/clean-copy.test.php
+ * Run: php test/plugin-download.test.php
  *
  * @package Security_Optimizer
  */
@@ -80,7 +80,7 @@ function get_plugin_data( $file ) {
 		'PluginURI' => '',
 	);
 }
-load_classes( 'Files', 'Clean_Copy' );
+load_classes( 'Files', 'Plugin_Download' );
 
 const MAIN = "<?php\n// Plugin Name: Shelf\n";
 
@@ -118,7 +118,7 @@ function fetch( array $package, array $sums, $file = 'shelf/shelf.php', array $l
 		'Author'    => '',
 		'PluginURI' => '',
 	);
-	$copy               = new Security_Optimizer_Clean_Copy(
+	$copy               = new Security_Optimizer_Plugin_Download(
 		$file,
 		$data,
 		array(

@@ -11,7 +11,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Own_Requests {
+final class Security_Optimizer_Loopback_Requests {
 
 	const HEADER = 'X-Site-Request';
 

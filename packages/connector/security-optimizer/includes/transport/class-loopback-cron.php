@@ -8,7 +8,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Own_Cron {
+final class Security_Optimizer_Loopback_Cron {
 
 	const HEADER = 'X-Security-Optimizer-Cron';
 

@@ -39,9 +39,9 @@ function begin_request( array $context = array() ) {
 	$GLOBALS['did']        = array( 'plugins_loaded' => 1 );
 	$GLOBALS['doing_cron'] = false;
 
-	Security_Optimizer_Gate::$through_guard  = true;
-	Security_Optimizer_Commands::$received   = false;
-	Security_Optimizer_Signed_In_User::$user = 0;
+	Security_Optimizer_Request_Gate::$through_guard = true;
+	Security_Optimizer_Commands::$received          = false;
+	Security_Optimizer_Session_User::$user          = 0;
 
 	$_GET    = array();
 	$_POST   = array();
@@ -109,7 +109,7 @@ final class Redirected extends Exception {
 final class Found_Nothing extends Exception {
 }
 
-final class Security_Optimizer_Gate {
+final class Security_Optimizer_Request_Gate {
 	public static $through_guard = true;
 
 	public static function came_through_guard() {
@@ -129,7 +129,7 @@ final class Security_Optimizer_Commands {
 	}
 }
 
-final class Security_Optimizer_Signed_In_User {
+final class Security_Optimizer_Session_User {
 	public static $user = 0;
 
 	public static function id() {
@@ -171,14 +171,14 @@ function user_can( $user, $capability ) {
 }
 function current_user_can( $capability ) {
 	foreach ( $GLOBALS['user_rows'] as $user ) {
-		if ( Security_Optimizer_Signed_In_User::$user === $user->ID ) {
+		if ( Security_Optimizer_Session_User::$user === $user->ID ) {
 			return user_can( $user, $capability );
 		}
 	}
 	return false;
 }
 function is_user_logged_in() {
-	return Security_Optimizer_Signed_In_User::$user > 0;
+	return Security_Optimizer_Session_User::$user > 0;
 }
 function get_user_meta( $id, $name ) {
 	return isset( $GLOBALS['user_meta'][ $id ][ $name ] ) ? $GLOBALS['user_meta'][ $id ][ $name ] : '';

@@ -9,7 +9,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Swap {
+final class Security_Optimizer_Plugin_Swap {
 
 	const OPTION = 'security_optimizer_swap';
 
@@ -24,7 +24,7 @@ final class Security_Optimizer_Swap {
 			'place' => $place,
 			'old'   => $old,
 		);
-		$is_stored = Security_Optimizer_Busy_Database::repeat(
+		$is_stored = Security_Optimizer_Database_Retry::repeat(
 			static function () use ( $way ) {
 				return update_site_option( self::OPTION, $way );
 			}
@@ -75,7 +75,7 @@ final class Security_Optimizer_Swap {
 			// phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- Good to have, no more.
 			Security_Optimizer_Files::delete( @rename( $old, $gone ) ? $gone : $old );
 		}
-		Security_Optimizer_Busy_Database::delete_site_option( self::OPTION );
+		Security_Optimizer_Database_Retry::delete_site_option( self::OPTION );
 	}
 
 	private static function rename_both( $place, $fresh, $old ) {

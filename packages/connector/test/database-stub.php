@@ -139,6 +139,6 @@ function refuse_writes( $count, $accepted = FOR_GOOD ) {
 	$GLOBALS['writes']        = 0;
 	$GLOBALS['wpdb']->done    = array();
 
-	Security_Optimizer_Busy_Database::$failed = 0;
-	Security_Optimizer_Busy_Database::$paused = FOR_GOOD === $count || FOR_GOOD !== $accepted ? Security_Optimizer_Busy_Database::MOST_PAUSED : 0;
+	Security_Optimizer_Database_Retry::$failed = 0;
+	Security_Optimizer_Database_Retry::$paused = FOR_GOOD === $count || FOR_GOOD !== $accepted ? Security_Optimizer_Database_Retry::MOST_PAUSED : 0;
 }

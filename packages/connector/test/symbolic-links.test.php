@@ -4,7 +4,7 @@
  *
  * The owner of a linked file differs only where the test runs as root; the other checks need no rights.
  *
- * Run: php test/links.test.php
+ * Run: php test/symbolic-links.test.php
  *
  * @package Security_Optimizer
  */
@@ -48,7 +48,7 @@ function wp_opcache_invalidate() {
 function wp_opcache_invalidate_directory() {
 	wp_opcache_invalidate();
 }
-load_classes( 'Busy_Database', 'Config_Keys', 'Protocol', 'Secret', 'Salts', 'Files', 'Swap', 'Clean_Copy' );
+load_classes( 'Database_Retry', 'Config_Keys', 'Protocol', 'Secret', 'Salts', 'Files', 'Plugin_Swap', 'Plugin_Download' );
 
 /** @return string[] Names below a folder, so that nothing left behind is missed. */
 function names_in( $folder ) {
@@ -96,7 +96,7 @@ $data   = array(
 	'Version' => '1.0',
 	'Name'    => 'Shelf',
 );
-$copy   = new Security_Optimizer_Clean_Copy( 'shelf/shelf.php', $data, array() );
+$copy   = new Security_Optimizer_Plugin_Download( 'shelf/shelf.php', $data, array() );
 symlink( $base . '/neighbour', $plugin );
 check( 'a plugin whose folder is a link is not reinstalled', 'linked', $copy->find_obstacle() );
 unlink( $plugin );
@@ -121,7 +121,7 @@ foreach ( array( 'leads to a file', 'leads nowhere' ) as $kind ) {
 	symlink( $base . '/neighbour', $plugin . '/link' );
 	mkdir( $base . '/fresh' );
 	file_put_contents( $base . '/fresh/shelf.php', 'clean' );
-	check( "a plugin is replaced although .maintenance is a link that $kind", '', Security_Optimizer_Swap::run( $plugin, $base . '/fresh' ) );
+	check( "a plugin is replaced although .maintenance is a link that $kind", '', Security_Optimizer_Plugin_Swap::run( $plugin, $base . '/fresh' ) );
 	check( "visitors are told to wait by a file of ours, not by a link that $kind", false, $maintenance[0] );
 	check( "and it says so: a link that $kind", true, false !== strpos( (string) $maintenance[1], '$upgrading' ) );
 	check( "what the link leads to is as it was: $kind", $exists ? 'theirs' : false, @file_get_contents( $victim ) );

@@ -3,12 +3,12 @@
  * Tests where the ways to the login and to wp-admin lead while the login is at an address of its own: links, redirects
  * and forms, on a single site and in networks whose sites have domains of their own.
  *
- * Run: php test/login-ways.test.php
+ * Run: php test/hidden-login-links.test.php
  *
  * @package Security_Optimizer
  */
 require __DIR__ . '/checks.php';
-require __DIR__ . '/login-site.php';
+require __DIR__ . '/hidden-login-stub.php';
 load_classes( 'Login_Forms' );
 
 add_account( 1, 'owner@shop.example', array( 'read', 'edit_posts' ) );
@@ -41,7 +41,7 @@ function come_signed_in() {
 	begin_request( array( 'page' => 'login' ) );
 	$_SERVER['REQUEST_METHOD'] = 'GET';
 
-	Security_Optimizer_Signed_In_User::$user = 3;
+	Security_Optimizer_Session_User::$user = 3;
 }
 
 // Who is signed in is led straight on.
@@ -70,13 +70,13 @@ foreach ( array( 'reauth', 'interim-login', 'customize-login', 'loggedout', 'act
 }
 $_SERVER['REQUEST_METHOD'] = 'POST';
 check( 'a form that is sent is not led on', '', led_on( $page ) );
-$_SERVER['REQUEST_METHOD']               = 'GET';
-Security_Optimizer_Signed_In_User::$user = 0;
+$_SERVER['REQUEST_METHOD']             = 'GET';
+Security_Optimizer_Session_User::$user = 0;
 check( 'nor is who has no session', '', led_on( $page ) );
 foreach ( array( array(), array( 'page' => 'signup' ) ) as $context ) {
 	begin_request( $context );
-	$_SERVER['REQUEST_METHOD']               = 'GET';
-	Security_Optimizer_Signed_In_User::$user = 3;
+	$_SERVER['REQUEST_METHOD']             = 'GET';
+	Security_Optimizer_Session_User::$user = 3;
 	check( 'nor who came by another address: ' . json_encode( $context ), '', led_on( $page ) );
 }
 
@@ -133,7 +133,7 @@ check( 'who has just logged in by a form of a plugin is', by_door( $away, $garde
 
 begin_request_in_network( 'main.example' );
 check( 'anonymous visitors see WordPress\'s own links', $away, Security_Optimizer_Admin_Links::filter_url( $away ) );
-Security_Optimizer_Signed_In_User::$user = 3;
+Security_Optimizer_Session_User::$user = 3;
 check( 'links of members across domains lead by the login there', by_door( $away, $garden ), Security_Optimizer_Admin_Links::filter_url( $away ) );
 check( 'links to the same domain do not', 'https://main.example/wp-admin/', Security_Optimizer_Admin_Links::filter_url( 'https://main.example/wp-admin/' ) );
 check( 'nor those to an open script', 'https://garden.example/wp-admin/admin-ajax.php', Security_Optimizer_Admin_Links::filter_url( 'https://garden.example/wp-admin/admin-ajax.php' ) );
@@ -188,7 +188,7 @@ $kept    = array(
 foreach ( $removed as $name => $html ) {
 	begin_request();
 	check( "an anonymous visitor does not get: $name", '<p>a</p><p>b</p>', Security_Optimizer_Login_Forms::remove( "<p>a</p>$html<p>b</p>" ) );
-	Security_Optimizer_Signed_In_User::$user = 3;
+	Security_Optimizer_Session_User::$user = 3;
 	check( "members do: $name", "<p>a</p>$html<p>b</p>", Security_Optimizer_Login_Forms::remove( "<p>a</p>$html<p>b</p>" ) );
 }
 begin_request();
@@ -206,7 +206,7 @@ check( 'of a form that was taken apart the mark goes', '<div>fields</div>', Secu
 check( 'a block without its link is none', '', Security_Optimizer_Login_Forms::remove_empty_block( '<div class="logged-out wp-block-loginout"></div>' ) );
 check( 'nor is one whose form is taken out', '', Security_Optimizer_Login_Forms::remove_empty_block( "<div>$made</div>" ) );
 check( 'one with words stays', '<div>Hello</div>', Security_Optimizer_Login_Forms::remove_empty_block( '<div>Hello</div>' ) );
-Security_Optimizer_Signed_In_User::$user = 3;
+Security_Optimizer_Session_User::$user = 3;
 check( 'members keep theirs', '<div></div>', Security_Optimizer_Login_Forms::remove_empty_block( '<div></div>' ) );
 check( 'and their forms have no mark', '', Security_Optimizer_Login_Forms::mark( '' ) );
 
@@ -225,7 +225,7 @@ check( 'a comment form without that word stays', array( 'x' => 1 ), Security_Opt
 check( '"Register" to a hidden page is left out', '', Security_Optimizer_Login_Url::filter_link( '<li><a href="/wp-login.php?action=register">Register</a></li>' ) );
 check( '"Register" to an open page stays', '<li><a href="/join/">Register</a></li>', Security_Optimizer_Login_Url::filter_link( '<li><a href="/join/">Register</a></li>' ) );
 check( 'of several links the open ones stay', '<a href="/join/">Join</a> | ', Security_Optimizer_Login_Url::filter_link( '<a href="/join/">Join</a> | <a href="/front-door">In</a>' ) );
-Security_Optimizer_Signed_In_User::$user = 3;
+Security_Optimizer_Session_User::$user = 3;
 check( 'members have all links', $reply, Security_Optimizer_Login_Url::filter_link( $reply ) );
 
 finish_checks();

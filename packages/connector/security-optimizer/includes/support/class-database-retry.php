@@ -10,7 +10,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Busy_Database {
+final class Security_Optimizer_Database_Retry {
 
 	/** Pauses before the next tries of a write, microseconds. */
 	const PAUSES = array( 50000, 100000, 200000, 300000 );

@@ -9,7 +9,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-final class Security_Optimizer_Throttled_Users {
+final class Security_Optimizer_Throttled_Accounts {
 
 	const SECONDS = 10;
 	const PREFIX  = 'security_optimizer_slow_';
