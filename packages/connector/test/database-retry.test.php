@@ -113,15 +113,15 @@ $write = static function () {
 foreach ( array( 0, 1, 4 ) as $busy ) {
 	$tries = 0;
 	refuse_writes( $busy );
-	check( "a write that fails $busy times is done in the end", true, Security_Optimizer_Database_Retry::repeat( $write ) );
+	check( "a write that fails $busy times is done in the end", true, Security_Optimizer_Database_Retry::run( $write ) );
 	check( "and not again after that ($busy)", $busy + 1, $tries );
 }
 $tries = 0;
 refuse_writes( 1000 );
-check( 'a write that goes on failing is given up', false, Security_Optimizer_Database_Retry::repeat( $write ) );
+check( 'a write that goes on failing is given up', false, Security_Optimizer_Database_Retry::run( $write ) );
 check( 'after five tries', 5, $tries );
 for ( $i = 0; $i < 100; ++$i ) {
-	Security_Optimizer_Database_Retry::repeat( $write );
+	Security_Optimizer_Database_Retry::run( $write );
 }
 check( 'a hundred such writes of one request wait for a second in all, so most are tried once', true, $tries < 110 );
 
@@ -132,12 +132,12 @@ $slow = static function () {
 };
 foreach ( array(
 	'as long as a lock of SQLite' => array( 5000000, true, 2 ),
-	'for long'                    => array( Security_Optimizer_Database_Retry::MOST_FAILED, false, 1 ),
+	'for long'                    => array( Security_Optimizer_Database_Retry::MAX_FAILED, false, 1 ),
 ) as $how => list( $spent, $is_done, $count ) ) {
 	$tries = 0;
 	refuse_writes( 1 );
 	Security_Optimizer_Database_Retry::$failed = $spent;
-	check( "of a request in which the database let writes wait $how, and in vain, the next that fails is " . ( $is_done ? '' : 'not ' ) . 'repeated', $is_done, Security_Optimizer_Database_Retry::repeat( $slow ) );
+	check( "of a request in which the database let writes wait $how, and in vain, the next that fails is " . ( $is_done ? '' : 'not ' ) . 'repeated', $is_done, Security_Optimizer_Database_Retry::run( $slow ) );
 	check( "with as many tries, $how", $count, $tries );
 }
 

@@ -140,5 +140,5 @@ function refuse_writes( $count, $accepted = FOR_GOOD ) {
 	$GLOBALS['wpdb']->done    = array();
 
 	Security_Optimizer_Database_Retry::$failed = 0;
-	Security_Optimizer_Database_Retry::$paused = FOR_GOOD === $count || FOR_GOOD !== $accepted ? Security_Optimizer_Database_Retry::MOST_PAUSED : 0;
+	Security_Optimizer_Database_Retry::$paused = FOR_GOOD === $count || FOR_GOOD !== $accepted ? Security_Optimizer_Database_Retry::MAX_PAUSED : 0;
 }

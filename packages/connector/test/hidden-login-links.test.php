@@ -18,7 +18,7 @@ add_account( 3, 'member@shop.example', array( 'read' ) );
 function led_on( $redirect_to, array $more = array() ) {
 	$_GET = array( 'redirect_to' => $redirect_to ) + $more;
 	try {
-		Security_Optimizer_Admin_Links::lead_on();
+		Security_Optimizer_Admin_Links::redirect_signed_in();
 	} catch ( Redirected $redirect ) {
 		return $redirect->getMessage();
 	}
@@ -151,7 +151,7 @@ check( 'to another domain there is', by_door( $away, $garden ), redirected( $awa
 begin_request_in_network( 'garden.example', '/', array( 'page' => 'login' ) );
 check( 'who has a session elsewhere has none of these cookies', by_door( $kitchen, 'https://kitchen.main.example/front-door' ), redirected( $kitchen ) );
 $_SERVER['HTTP_HOST'] = 'kitchen.main.example:8080';
-check( 'ports are none of the cookies\' concern', 'https://main.example:8443/wp-admin/', Security_Optimizer_Admin_Links::get_way_on( 'https://main.example:8443/wp-admin/' ) );
+check( 'ports are none of the cookies\' concern', 'https://main.example:8443/wp-admin/', Security_Optimizer_Admin_Links::get_reachable_url( 'https://main.example:8443/wp-admin/' ) );
 
 // Login forms on public pages.
 $form = static function ( $action, $fields ) {

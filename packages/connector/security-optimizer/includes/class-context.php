@@ -16,7 +16,7 @@ final class Security_Optimizer_Context {
 	 * An address for which WordPress has a rule of its own (`WP_Rewrite::rewrite_rules`): it would lead from the old
 	 * registration to the present one.
 	 */
-	const RULED = '/wp-register\.php/i';
+	const REGISTER_RULE = '/wp-register\.php/i';
 
 	/** @var string|null The visitor's own address, while WordPress must not see it yet. */
 	private static $address = null;
@@ -32,31 +32,31 @@ final class Security_Optimizer_Context {
 
 	/**
 	 * @param array  $context   Payload of a context header that was believed, empty when there was none.
-	 * @param array  $known  What the guard header says.
+	 * @param array  $facts  What the guard header says.
 	 * @param string $secret The site's secret.
 	 */
-	public static function load( array $context, array $known, $secret ) {
+	public static function load( array $context, array $facts, $secret ) {
 		self::$context  = $context;
-		self::$repeated = $known['is_repeated'];
-		$asked          = self::get_requested_target( $known, $secret );
-		self::$decoy    = $known['is_decoy'] || ( null !== $asked && ! self::uses_custom_url() );
-		if ( null === $asked ) {
+		self::$repeated = $facts['is_repeated'];
+		$requested      = self::get_requested_target( $facts, $secret );
+		self::$decoy    = $facts['is_decoy'] || ( null !== $requested && ! self::uses_custom_url() );
+		if ( null === $requested ) {
 			return;
 		}
-		if ( ! self::uses_custom_url() && preg_match( self::RULED, rawurldecode( $asked ) ) ) {
-			self::$address = $asked;
+		if ( ! self::uses_custom_url() && preg_match( self::REGISTER_RULE, rawurldecode( $requested ) ) ) {
+			self::$address = $requested;
 		} else {
-			self::show_address( $asked );
+			self::show_address( $requested );
 		}
 	}
 
 	/**
 	 * @return string|null Path and query that the visitor asked for; null when WordPress has got them.
 	 */
-	private static function get_requested_target( array $known, $secret ) {
+	private static function get_requested_target( array $facts, $secret ) {
 		$target = isset( $_SERVER['REQUEST_URI'] ) ? (string) $_SERVER['REQUEST_URI'] : '/';
-		if ( $known['is_decoy'] ) {
-			return Security_Optimizer_Decoy_404::reveal( $target, Security_Optimizer_Decoy_404::key( $secret, $known['request_id'] ) );
+		if ( $facts['is_decoy'] ) {
+			return Security_Optimizer_Decoy_404::reveal( $target, Security_Optimizer_Decoy_404::key( $secret, $facts['request_id'] ) );
 		}
 		if ( ! isset( self::$context['path'] ) || ! is_string( self::$context['path'] ) || 0 !== strpos( self::$context['path'], '/' ) ) {
 			return null;
@@ -165,7 +165,7 @@ final class Security_Optimizer_Context {
 	 * @return bool Whether this browser has logged in to the account before.
 	 */
 	public static function knows_browser( $user_id ) {
-		return self::lists( 'devices', $user_id );
+		return self::includes( 'devices', $user_id );
 	}
 
 	/**
@@ -173,10 +173,10 @@ final class Security_Optimizer_Context {
 	 * @return bool Whether this browser need not give the second factor of the account.
 	 */
 	public static function trusts_device( $user_id ) {
-		return self::lists( 'trusted', $user_id );
+		return self::includes( 'trusted', $user_id );
 	}
 
-	private static function lists( $name, $user_id ) {
+	private static function includes( $name, $user_id ) {
 		return isset( self::$context[ $name ] ) && is_array( self::$context[ $name ] ) && in_array( (int) $user_id, self::$context[ $name ], true );
 	}
 
@@ -187,7 +187,7 @@ final class Security_Optimizer_Context {
 	 */
 	private static function show_address( $uri ) {
 		$forwarded              = rawurldecode( (string) strtok( $_SERVER['REQUEST_URI'], '?' ) );
-		$asked                  = rawurldecode( (string) strtok( $uri, '?' ) );
+		$requested              = rawurldecode( (string) strtok( $uri, '?' ) );
 		$_SERVER['REQUEST_URI'] = $uri;
 		if ( self::uses_custom_url() ) {
 			// WordPress tells from these which script runs: wp-login.php.
@@ -198,9 +198,9 @@ final class Security_Optimizer_Context {
 			$value = isset( $_SERVER[ $name ] ) ? (string) $_SERVER[ $name ] : '';
 			$start = strlen( $forwarded ) - strlen( $value );
 			if ( '' !== $value && $start >= 0 && substr( $forwarded, $start ) === $value
-				&& substr( $forwarded, 0, $start ) === substr( $asked, 0, $start )
+				&& substr( $forwarded, 0, $start ) === substr( $requested, 0, $start )
 			) {
-				$_SERVER[ $name ] = (string) substr( $asked, $start );
+				$_SERVER[ $name ] = (string) substr( $requested, $start );
 			}
 		}
 		// For anything below `wp-admin/` WordPress would show the front page instead of a missing one, and tells from it

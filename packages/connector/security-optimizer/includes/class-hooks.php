@@ -265,7 +265,7 @@ final class Security_Optimizer_Hooks {
 		add_action( 'login_init', array( $links, 'refuse_request' ), PHP_INT_MIN );
 		add_action( 'login_init', array( 'Security_Optimizer_Signup', 'begin' ), PHP_INT_MIN );
 		$admin = 'Security_Optimizer_Admin_Links';
-		add_action( 'login_init', array( $admin, 'lead_on' ), PHP_INT_MIN );
+		add_action( 'login_init', array( $admin, 'redirect_signed_in' ), PHP_INT_MIN );
 		if ( is_multisite() ) {
 			foreach ( array( 'admin_url', 'network_admin_url', 'user_admin_url' ) as $link ) {
 				add_filter( $link, array( $admin, 'filter_url' ), PHP_INT_MAX );

@@ -81,7 +81,7 @@ final class Security_Optimizer_Policy {
 	 * @return bool Whether the database holds it now.
 	 */
 	public static function store( array $policy ) {
-		return Security_Optimizer_Database_Retry::repeat(
+		return Security_Optimizer_Database_Retry::run(
 			static function () use ( $policy ) {
 				if ( is_multisite() ) {
 					update_site_option( self::OPTION, $policy );

@@ -13,7 +13,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Site_Names {
 
 	/** Most bases, folders of languages and other addresses that are told. */
-	const MOST = 200;
+	const MAX_NAMES = 200;
 
 	/** What a rewrite rule has where anything may stand. */
 	const ANYTHING = '#\A\((?:\[\^/\]|(?:\.\?)?\.)[+*]\??\)#';
@@ -116,7 +116,7 @@ final class Security_Optimizer_Site_Names {
 			}
 		}
 		ksort( $found );
-		return array_slice( array_map( 'strval', array_keys( $found ) ), 0, self::MOST );
+		return array_slice( array_map( 'strval', array_keys( $found ) ), 0, self::MAX_NAMES );
 	}
 
 	/**
@@ -157,7 +157,7 @@ final class Security_Optimizer_Site_Names {
 		return array_map(
 			static function ( $names ) {
 				ksort( $names );
-				return array_slice( array_map( 'strval', array_keys( $names ) ), 0, self::MOST );
+				return array_slice( array_map( 'strval', array_keys( $names ) ), 0, self::MAX_NAMES );
 			},
 			$found
 		);

@@ -13,13 +13,13 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Activity_Content {
 
 	/** Types that are not public, yet make up what visitors see. */
-	const PARTS_OF_THE_SITE = array( 'wp_block', 'wp_template', 'wp_template_part', 'wp_navigation', 'wp_global_styles' );
+	const SITE_TYPES = array( 'wp_block', 'wp_template', 'wp_template_part', 'wp_navigation', 'wp_global_styles' );
 
 	/** Types of which WordPress makes one by itself as soon as somebody looks at a page. */
-	const MADE_UNASKED = array( 'wp_navigation', 'wp_global_styles' );
+	const AUTO_CREATED = array( 'wp_navigation', 'wp_global_styles' );
 
 	/** Files that WordPress itself keeps for a while: packages of plugins, imports. */
-	const PASSING_FILES = array( 'upgrader', 'import' );
+	const TEMPORARY_FILES = array( 'upgrader', 'import' );
 
 	/** Fields of a comment that its author or a moderator writes. */
 	const COMMENT_FIELDS = array( 'comment_content', 'comment_author', 'comment_author_email', 'comment_author_url' );
@@ -36,12 +36,12 @@ final class Security_Optimizer_Activity_Content {
 	public static function save_post( $post_id, $post, $update, $before = null ) {
 		$old = $before ? $before->post_status : 'new';
 		$new = $post->post_status;
-		Security_Optimizer_Activity_Orders::follow_post( $post, $old, $new );
-		if ( 'auto-draft' === $new || ! self::counts( $post ) ) {
+		Security_Optimizer_Activity_Orders::handle_post( $post, $old, $new );
+		if ( 'auto-draft' === $new || ! self::is_relevant( $post ) ) {
 			return;
 		}
 		if ( 'new' === $old || 'auto-draft' === $old ) {
-			if ( ! in_array( $post->post_type, self::MADE_UNASKED, true ) ) {
+			if ( ! in_array( $post->post_type, self::AUTO_CREATED, true ) ) {
 				self::record_post( self::kind_of_status( $new, 'post.created' ), $post );
 			}
 			return;
@@ -63,21 +63,21 @@ final class Security_Optimizer_Activity_Content {
 	 *
 	 * @param int $post_id Which.
 	 */
-	public static function update_aside( $post_id ) {
+	public static function record_related_change( $post_id ) {
 		$post = get_post( $post_id );
-		if ( $post && ! isset( self::$recorded[ $post->ID ] ) && 'auto-draft' !== $post->post_status && self::counts( $post ) ) {
+		if ( $post && ! isset( self::$recorded[ $post->ID ] ) && 'auto-draft' !== $post->post_status && self::is_relevant( $post ) ) {
 			self::record_post( 'post.updated', $post );
 		}
 	}
 
-	public static function notice_deletion( $post_id ) {
+	public static function remember_deletion( $post_id ) {
 		self::$deleting = (int) $post_id;
 	}
 
 	public static function delete_post( $post_id, $post ) {
 		self::$deleting = 0;
-		Security_Optimizer_Activity_Orders::follow_post( $post, $post->post_status, '' );
-		if ( 'auto-draft' !== $post->post_status && self::counts( $post ) ) {
+		Security_Optimizer_Activity_Orders::handle_post( $post, $post->post_status, '' );
+		if ( 'auto-draft' !== $post->post_status && self::is_relevant( $post ) ) {
 			self::record_post( 'post.deleted', $post );
 		}
 	}
@@ -129,7 +129,7 @@ final class Security_Optimizer_Activity_Content {
 		}
 	}
 
-	public static function notice_edit( $data, $old ) {
+	public static function remember_edit( $data, $old ) {
 		// REST saves a comment as well when only its status changes.
 		$fields       = array_flip( self::COMMENT_FIELDS );
 		self::$edited = array_intersect_key( $data, $fields ) != array_intersect_key( wp_unslash( $old ), $fields ); // phpcs:ignore Universal.Operators.StrictComparisons, WordPress.PHP.StrictComparisons -- In any order.
@@ -156,10 +156,10 @@ final class Security_Optimizer_Activity_Content {
 		return Security_Optimizer_Activity::is_first( 'post ' . $post->ID . ' ' . $post->post_modified_gmt );
 	}
 
-	private static function counts( $post ) {
+	private static function is_relevant( $post ) {
 		$type = get_post_type_object( $post->post_type );
 		return $type && ! self::is_import() && 'attachment' !== $type->name
-			&& ( $type->public || in_array( $type->name, self::PARTS_OF_THE_SITE, true ) );
+			&& ( $type->public || in_array( $type->name, self::SITE_TYPES, true ) );
 	}
 
 	private static function kind_of_status( $status, $else ) {
@@ -186,7 +186,7 @@ final class Security_Optimizer_Activity_Content {
 	}
 
 	private static function record_file( $kind, $post_id ) {
-		if ( self::is_import() || in_array( get_post_meta( $post_id, '_wp_attachment_context', true ), self::PASSING_FILES, true )
+		if ( self::is_import() || in_array( get_post_meta( $post_id, '_wp_attachment_context', true ), self::TEMPORARY_FILES, true )
 			|| ( ! Security_Optimizer_Activity::is_first( 'file ' . $post_id ) && 'media.updated' === $kind )
 		) {
 			return;
@@ -208,8 +208,8 @@ final class Security_Optimizer_Activity_Content {
 	 * Only what members do: visitors write comments too, and plugins sort out spam by the thousand.
 	 */
 	private static function record_comment( $kind, $comment, $before = null, $after = null ) {
-		$by_member = get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
-		if ( ! $by_member || self::is_import() || (int) $comment->comment_post_ID === self::$deleting || ! in_array( $comment->comment_type, array( '', 'comment', 'review', 'pingback', 'trackback' ), true ) ) {
+		$is_by_user = get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
+		if ( ! $is_by_user || self::is_import() || (int) $comment->comment_post_ID === self::$deleting || ! in_array( $comment->comment_type, array( '', 'comment', 'review', 'pingback', 'trackback' ), true ) ) {
 			return;
 		}
 		$post = get_post( $comment->comment_post_ID );

@@ -37,7 +37,7 @@ final class Security_Optimizer_Activity_Orders {
 	/** @var bool[] Whether the save of a product under way changes anything, by id. */
 	private static $products = array();
 
-	public static function notice_save( $order ) {
+	public static function remember_save( $order ) {
 		if ( self::is_order( $order ) ) {
 			$changes = array_diff_key( $order->get_changes(), self::WITH_EACH_SAVE );
 			foreach ( $order->get_meta_data() as $meta ) {
@@ -75,7 +75,7 @@ final class Security_Optimizer_Activity_Orders {
 		self::record( 'order.trashed', $order_id );
 	}
 
-	public static function notice_deletion( $order_id, $order ) {
+	public static function remember_deletion( $order_id, $order ) {
 		self::$deleting[ $order_id ] = self::is_order( $order ) ? self::number( $order_id, $order ) : '';
 	}
 
@@ -99,7 +99,7 @@ final class Security_Optimizer_Activity_Orders {
 	 * @param string  $before Its status before.
 	 * @param string  $after  Its status now; empty when it is gone.
 	 */
-	public static function follow_post( $post, $before, $after ) {
+	public static function handle_post( $post, $before, $after ) {
 		if ( self::TYPE !== $post->post_type || self::have_tables() ) {
 			return;
 		}
@@ -112,7 +112,7 @@ final class Security_Optimizer_Activity_Orders {
 		}
 	}
 
-	public static function notice_product_save( $product ) {
+	public static function remember_product_save( $product ) {
 		self::$products[ $product->get_id() ] = array() !== array_diff_key( $product->get_changes(), self::WITH_EACH_SAVE );
 	}
 
@@ -122,8 +122,8 @@ final class Security_Optimizer_Activity_Orders {
 	 */
 	public static function update_product( $product_id, $product = null ) {
 		$changed = ! isset( self::$products[ $product_id ] ) || self::$products[ $product_id ];
-		if ( $changed && array() === self::$changing && ! doing_action( 'save_post' ) && self::is_by_member() ) {
-			Security_Optimizer_Activity_Content::update_aside( $product_id );
+		if ( $changed && array() === self::$changing && ! doing_action( 'save_post' ) && self::is_by_user() ) {
+			Security_Optimizer_Activity_Content::record_related_change( $product_id );
 		}
 	}
 
@@ -143,7 +143,7 @@ final class Security_Optimizer_Activity_Orders {
 	 * Only what members do, customers with an account among them: anonymous visitors place orders too, and programs clear up by
 	 * the thousand.
 	 */
-	private static function is_by_member() {
+	private static function is_by_user() {
 		return get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
 	}
 
@@ -157,7 +157,7 @@ final class Security_Optimizer_Activity_Orders {
 		if ( null === $order && ! $gone && function_exists( 'wc_get_order' ) ) {
 			$order = wc_get_order( $order_id );
 		}
-		if ( ! self::is_by_member() || ( $gone ? '' === self::$deleting[ $order_id ] : is_object( $order ) && ! self::is_order( $order ) ) ) {
+		if ( ! self::is_by_user() || ( $gone ? '' === self::$deleting[ $order_id ] : is_object( $order ) && ! self::is_order( $order ) ) ) {
 			return;
 		}
 		$recorded = isset( self::$recorded[ $order_id ] ) ? self::$recorded[ $order_id ] : array(
@@ -171,16 +171,16 @@ final class Security_Optimizer_Activity_Orders {
 		if ( '' !== $recorded['uid'] ) {
 			Security_Optimizer_Outbox::delete( array( $recorded['uid'] ) );
 		}
-		$is_vague = 'order.updated' === $kind;
-		$number   = $gone ? self::$deleting[ $order_id ] : self::number( $order_id, $order );
-		$object   = array( 'order', $order_id, '#' . $number );
-		$uid      = $is_vague
+		$is_generic = 'order.updated' === $kind;
+		$number     = $gone ? self::$deleting[ $order_id ] : self::number( $order_id, $order );
+		$object     = array( 'order', $order_id, '#' . $number );
+		$uid        = $is_generic
 			? Security_Optimizer_Outbox::add_provisional( $kind, $object )
 			: Security_Optimizer_Outbox::add( $kind, $object, $before, $after );
 
 		self::$recorded[ $order_id ] = array(
 			'kind' => $what,
-			'uid'  => $is_vague ? $uid : '',
+			'uid'  => $is_generic ? $uid : '',
 		);
 	}
 

@@ -124,8 +124,8 @@ final class Security_Optimizer_Activity_Settings {
 	 * One save writes several options. WordPress moves widgets by itself too, after a change of the theme.
 	 */
 	private static function change_widgets() {
-		$by_member = get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
-		if ( $by_member && ! doing_action( 'after_switch_theme' ) && Security_Optimizer_Activity::is_first( 'widgets' ) ) {
+		$is_by_user = get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
+		if ( $is_by_user && ! doing_action( 'after_switch_theme' ) && Security_Optimizer_Activity::is_first( 'widgets' ) ) {
 			Security_Optimizer_Outbox::add( 'widgets.changed', array( 'widgets', '', '' ) );
 		}
 	}

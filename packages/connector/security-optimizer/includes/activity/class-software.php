@@ -14,7 +14,7 @@ final class Security_Optimizer_Activity_Software {
 	private static $versions = array();
 
 	/** @var array[] Names of what is about to be deleted. */
-	private static $leaving = array();
+	private static $pending_deletions = array();
 
 	public static function activate_plugin( $file ) {
 		self::record( 'activated', 'plugin', $file );
@@ -24,8 +24,8 @@ final class Security_Optimizer_Activity_Software {
 		self::record( 'deactivated', 'plugin', $file );
 	}
 
-	public static function notice_plugin( $file ) {
-		self::$leaving[ 'plugin ' . $file ] = self::read( 'plugin', $file );
+	public static function remember_plugin( $file ) {
+		self::$pending_deletions[ 'plugin ' . $file ] = self::read( 'plugin', $file );
 	}
 
 	public static function delete_plugin( $file, $deleted ) {
@@ -36,8 +36,8 @@ final class Security_Optimizer_Activity_Software {
 		Security_Optimizer_Outbox::add( 'theme.switched', array( 'theme', $new_theme->get_stylesheet(), $name ), $old_theme ? $old_theme->display( 'Name', false ) : null, $name );
 	}
 
-	public static function notice_theme( $folder ) {
-		self::$leaving[ 'theme ' . $folder ] = self::read( 'theme', $folder );
+	public static function remember_theme( $folder ) {
+		self::$pending_deletions[ 'theme ' . $folder ] = self::read( 'theme', $folder );
 	}
 
 	public static function delete_theme( $folder, $deleted ) {
@@ -47,7 +47,7 @@ final class Security_Optimizer_Activity_Software {
 	/**
 	 * Before the first package of this request is put in place.
 	 */
-	public static function notice_versions() {
+	public static function remember_versions() {
 		if ( array() !== self::$versions ) {
 			return;
 		}
@@ -130,7 +130,7 @@ final class Security_Optimizer_Activity_Software {
 
 	private static function record_deleted( $type, $id, $deleted ) {
 		if ( $deleted ) {
-			$was = isset( self::$leaving[ $type . ' ' . $id ] ) ? self::$leaving[ $type . ' ' . $id ] : null;
+			$was = isset( self::$pending_deletions[ $type . ' ' . $id ] ) ? self::$pending_deletions[ $type . ' ' . $id ] : null;
 			Security_Optimizer_Outbox::add( $type . '.deleted', array( $type, $id, $was ? $was['name'] : $id ), $was ? $was['version'] : null );
 		}
 	}

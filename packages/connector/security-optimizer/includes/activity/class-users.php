@@ -62,7 +62,7 @@ final class Security_Optimizer_Activity_Users {
 		self::record( 'logout', $user, null, null, $user );
 	}
 
-	public static function notice_creation( $data, $update ) {
+	public static function remember_creation( $data, $update ) {
 		self::$creating = ! $update;
 	}
 
@@ -71,7 +71,7 @@ final class Security_Optimizer_Activity_Users {
 		self::record_roles( 'user.created', $user_id, array(), get_userdata( $user_id )->caps );
 	}
 
-	public static function notice_deletion( $user_id ) {
+	public static function remember_deletion( $user_id ) {
 		self::$deleting[ $user_id ] = true;
 	}
 

@@ -24,8 +24,8 @@ final class Security_Optimizer_Cli_Away_Mode {
 	 * @param array    $options Options.
 	 */
 	public function status( $words, $options ) {
-		$answer   = Security_Optimizer_Cli::call( 'GET', '/away-mode' );
-		$state    = $answer['data']['away_mode'];
+		$response = Security_Optimizer_Cli::call( 'GET', '/away-mode' );
+		$state    = $response['data']['away_mode'];
 		$schedule = $state['schedule'];
 		$type     = $schedule['type'];
 		unset( $schedule['type'] );
@@ -89,16 +89,16 @@ final class Security_Optimizer_Cli_Away_Mode {
 		}
 		$input['confirm'] = empty( $options['confirm'] ) ? 0 : 1;
 
-		$answer = Security_Optimizer_Cli::call( 'POST', '/away-mode', $input );
-		Security_Optimizer_Cli::done( $answer['message'] );
+		$response = Security_Optimizer_Cli::call( 'POST', '/away-mode', $input );
+		Security_Optimizer_Cli::done( $response['message'] );
 	}
 
 	/**
 	 * Removes the schedule. While Away Mode is on only guard's own command line can.
 	 */
 	public function off() {
-		$answer = Security_Optimizer_Cli::call( 'POST', '/away-mode', array( 'type' => 'off' ) );
-		Security_Optimizer_Cli::done( $answer['message'] );
+		$response = Security_Optimizer_Cli::call( 'POST', '/away-mode', array( 'type' => 'off' ) );
+		Security_Optimizer_Cli::done( $response['message'] );
 	}
 
 	/**

@@ -34,16 +34,16 @@ final class Security_Optimizer_Cli {
 	 * @return array `data` and `message`.
 	 */
 	public static function call( $method, $route, $input = null ) {
-		$answer = self::$client->call( $method, $route, $input );
-		if ( is_wp_error( $answer ) ) {
-			self::fail( $answer->get_error_message() );
+		$response = self::$client->call( $method, $route, $input );
+		if ( is_wp_error( $response ) ) {
+			self::fail( $response->get_error_message() );
 			// WP_CLI::error() has ended the command.
 			return array(
 				'data'    => array(),
 				'message' => '',
 			);
 		}
-		return $answer;
+		return $response;
 	}
 
 	/**
@@ -51,8 +51,8 @@ final class Security_Optimizer_Cli {
 	 * @return array The options of a page of the dashboard.
 	 */
 	public static function options( $page ) {
-		$answer = self::call( 'POST', '/fetch-options', array( 'page' => $page ) );
-		return is_array( $answer['data'] ) ? $answer['data'] : array();
+		$response = self::call( 'POST', '/fetch-options', array( 'page' => $page ) );
+		return is_array( $response['data'] ) ? $response['data'] : array();
 	}
 
 	/**
@@ -95,14 +95,14 @@ final class Security_Optimizer_Cli {
 	 * @param string $message Message.
 	 */
 	public static function fail( $message ) {
-		WP_CLI::error( Security_Optimizer_Text_Escaper::line( $message ) );
+		WP_CLI::error( Security_Optimizer_Text_Escaper::to_line( $message ) );
 	}
 
 	/**
 	 * @param string $message Message. What somebody typed may be in it.
 	 */
 	public static function done( $message ) {
-		WP_CLI::success( Security_Optimizer_Text_Escaper::line( $message ) );
+		WP_CLI::success( Security_Optimizer_Text_Escaper::to_line( $message ) );
 	}
 
 	/**
@@ -112,13 +112,13 @@ final class Security_Optimizer_Cli {
 	 */
 	private static function shown( $value, $format ) {
 		if ( 'csv' === $format ) {
-			return Security_Optimizer_Text_Escaper::cell( $value );
+			return Security_Optimizer_Text_Escaper::to_cell( $value );
 		}
-		$line = Security_Optimizer_Text_Escaper::line( $value );
+		$line = Security_Optimizer_Text_Escaper::to_line( $value );
 		// Where WP-CLI colours its tables, %2F would be a green background and an F.
-		$asked    = array( 'cli\Colors', 'shouldColorize' );
-		$coloured = 'table' === $format && is_callable( $asked ) && call_user_func( $asked );
-		return $coloured ? str_replace( '%', '%%', $line ) : $line;
+		$should_colorize = array( 'cli\Colors', 'shouldColorize' );
+		$is_coloured     = 'table' === $format && is_callable( $should_colorize ) && call_user_func( $should_colorize );
+		return $is_coloured ? str_replace( '%', '%%', $line ) : $line;
 	}
 
 	/**

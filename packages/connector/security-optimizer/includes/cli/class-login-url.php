@@ -51,7 +51,7 @@ final class Security_Optimizer_Cli_Login_Url {
 	 * @param array    $options Options.
 	 */
 	public function set( $words, $options ) {
-		$answer = Security_Optimizer_Cli::call(
+		$response = Security_Optimizer_Cli::call(
 			'POST',
 			'/custom-login-url',
 			array(
@@ -60,14 +60,14 @@ final class Security_Optimizer_Cli_Login_Url {
 				'signup' => isset( $options['signup'] ) ? $options['signup'] : '',
 			)
 		);
-		Security_Optimizer_Cli::done( $answer['message'] );
+		Security_Optimizer_Cli::done( $response['message'] );
 	}
 
 	/**
 	 * Takes the login back to the address that WordPress gives it.
 	 */
 	public function off() {
-		$answer = Security_Optimizer_Cli::call( 'POST', '/custom-login-url', array( 'type' => 'default' ) );
-		Security_Optimizer_Cli::done( $answer['message'] );
+		$response = Security_Optimizer_Cli::call( 'POST', '/custom-login-url', array( 'type' => 'default' ) );
+		Security_Optimizer_Cli::done( $response['message'] );
 	}
 }

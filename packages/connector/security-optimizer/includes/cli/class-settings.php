@@ -109,8 +109,8 @@ final class Security_Optimizer_Cli_Settings {
 
 		list( , $route ) = self::ROUTES[ $name ];
 
-		$answer = Security_Optimizer_Cli::call( 'POST', $route, array( $name => $value ) );
-		Security_Optimizer_Cli::done( $answer['message'] );
+		$response = Security_Optimizer_Cli::call( 'POST', $route, array( $name => $value ) );
+		Security_Optimizer_Cli::done( $response['message'] );
 	}
 
 	/**
@@ -135,8 +135,8 @@ final class Security_Optimizer_Cli_Settings {
 		if ( '' !== $page ) {
 			return Security_Optimizer_Cli::options( $page );
 		}
-		$answer = Security_Optimizer_Cli::call( 'GET', $route );
-		return (array) $answer['data'];
+		$response = Security_Optimizer_Cli::call( 'GET', $route );
+		return (array) $response['data'];
 	}
 
 	/**

@@ -36,8 +36,8 @@ final class Security_Optimizer_Cli_Site {
 		$security = Security_Optimizer_Cli::options( 'security' );
 		$login    = Security_Optimizer_Cli::options( 'login' );
 		$activity = Security_Optimizer_Cli::options( 'activity' );
-		$answer   = Security_Optimizer_Cli::call( 'POST', '/protection-facts' );
-		$facts    = (array) $answer['data'];
+		$response = Security_Optimizer_Cli::call( 'POST', '/protection-facts' );
+		$facts    = (array) $response['data'];
 		$url      = Security_Optimizer_Cli::selected( $login['login_url'] );
 		$attempts = Security_Optimizer_Cli::selected( $login['login_attempts'] );
 		Security_Optimizer_Cli::print_values(
@@ -86,8 +86,8 @@ final class Security_Optimizer_Cli_Site {
 		if ( isset( $options['note'] ) ) {
 			$input['note'] = (string) $options['note'];
 		}
-		$answer = Security_Optimizer_Cli::call( 'POST', '/block-addresses', $input );
-		Security_Optimizer_Cli::done( $answer['message'] );
+		$response = Security_Optimizer_Cli::call( 'POST', '/block-addresses', $input );
+		Security_Optimizer_Cli::done( $response['message'] );
 	}
 
 	/**
@@ -108,10 +108,10 @@ final class Security_Optimizer_Cli_Site {
 			return;
 		}
 		foreach ( $entries as $entry ) {
-			$answer = 'lock' === $entry['by']
+			$response = 'lock' === $entry['by']
 				? Security_Optimizer_Cli::call( 'POST', '/login-unblock', array( 'ip' => $entry['user'] ) )
 				: Security_Optimizer_Cli::call( 'POST', '/block-ip/' . $entry['visitor_id'], array( 'block' => 0 ) );
-			Security_Optimizer_Cli::done( $answer['message'] );
+			Security_Optimizer_Cli::done( $response['message'] );
 		}
 	}
 
@@ -155,10 +155,10 @@ final class Security_Optimizer_Cli_Site {
 		$rows  = array();
 		$page  = 1;
 		do {
-			$answer = Security_Optimizer_Cli::call( 'POST', $users ? '/activity-registered' : '/activity-unknown', array( 'page' => $page ) + $input );
-			$data   = $answer['data'];
-			$rows   = array_merge( $rows, $data['entries'] );
-			$enough = count( $rows ) >= (int) $limit || $page >= $data['pages'];
+			$response = Security_Optimizer_Cli::call( 'POST', $users ? '/activity-registered' : '/activity-unknown', array( 'page' => $page ) + $input );
+			$data     = $response['data'];
+			$rows     = array_merge( $rows, $data['entries'] );
+			$enough   = count( $rows ) >= (int) $limit || $page >= $data['pages'];
 
 			$input['cursor'] = $data['cursor'];
 			++$page;
@@ -219,8 +219,8 @@ final class Security_Optimizer_Cli_Site {
 		$found = array();
 		$input = array();
 		for ( $page = 1; $page <= self::PAGES; ++$page ) {
-			$answer = Security_Optimizer_Cli::call( 'POST', '/blocked-users', array( 'page' => $page ) + $input );
-			$data   = $answer['data'];
+			$response = Security_Optimizer_Cli::call( 'POST', '/blocked-users', array( 'page' => $page ) + $input );
+			$data     = $response['data'];
 			foreach ( $data['entries'] as $entry ) {
 				if ( 'ip' === $entry['type'] && in_array( strtolower( $entry['user'] ), $names, true ) ) {
 					$found[] = $entry;

@@ -42,16 +42,16 @@ final class Security_Optimizer_Cli_Two_Factor {
 	 * Asks administrators and editors for a second factor; ends their sessions.
 	 */
 	public function on() {
-		$answer = Security_Optimizer_Cli::call( 'POST', '/2fa', array( 'sg2fa' => 1 ) );
-		Security_Optimizer_Cli::done( $answer['message'] );
+		$response = Security_Optimizer_Cli::call( 'POST', '/2fa', array( 'sg2fa' => 1 ) );
+		Security_Optimizer_Cli::done( $response['message'] );
 	}
 
 	/**
 	 * Asks nobody for a second factor.
 	 */
 	public function off() {
-		$answer = Security_Optimizer_Cli::call( 'POST', '/2fa', array( 'sg2fa' => 0 ) );
-		Security_Optimizer_Cli::done( $answer['message'] );
+		$response = Security_Optimizer_Cli::call( 'POST', '/2fa', array( 'sg2fa' => 0 ) );
+		Security_Optimizer_Cli::done( $response['message'] );
 	}
 
 	/**
@@ -69,8 +69,8 @@ final class Security_Optimizer_Cli_Two_Factor {
 		$login = Security_Optimizer_Cli::options( 'login' );
 		foreach ( $login['reset_2fa'] as $user ) {
 			if ( strtolower( $user['user_login'] ) === strtolower( $name ) || (string) $user['ID'] === $name ) {
-				$answer = Security_Optimizer_Cli::call( 'POST', '/reset-user-2fa/' . (int) $user['ID'] );
-				Security_Optimizer_Cli::done( $answer['message'] );
+				$response = Security_Optimizer_Cli::call( 'POST', '/reset-user-2fa/' . (int) $user['ID'] );
+				Security_Optimizer_Cli::done( $response['message'] );
 				return;
 			}
 		}

@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Checkup {
 	/**
 	 * @param array $body `part`; for `core` the address of the checksums (`checksums`, without a question mark), for
 	 *                    `plugin` also `file`, and `checksums` of the plugin directory.
-	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
+	 * @return array|string The response described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		switch ( isset( $body['part'] ) ? $body['part'] : '' ) {
@@ -40,12 +40,12 @@ final class Security_Optimizer_Command_Checkup {
 
 	private static function core( $address ) {
 		require ABSPATH . WPINC . '/version.php';
-		$locale = isset( $wp_local_package ) ? $wp_local_package : 'en_US';
-		$answer = wp_remote_get( $address . '?' . build_query( compact( 'locale' ) + array( 'version' => $wp_version ) ), array( 'timeout' => 30 ) );
-		if ( is_wp_error( $answer ) || 200 !== wp_remote_retrieve_response_code( $answer ) ) {
+		$locale   = isset( $wp_local_package ) ? $wp_local_package : 'en_US';
+		$response = wp_remote_get( $address . '?' . build_query( compact( 'locale' ) + array( 'version' => $wp_version ) ), array( 'timeout' => 30 ) );
+		if ( is_wp_error( $response ) || 200 !== wp_remote_retrieve_response_code( $response ) ) {
 			return 'checksums_unreachable';
 		}
-		$known = json_decode( wp_remote_retrieve_body( $answer ), true );
+		$known = json_decode( wp_remote_retrieve_body( $response ), true );
 		if ( ! is_array( $known ) || empty( $known['checksums'] ) || ! is_array( $known['checksums'] ) ) {
 			return 'no_checksums';
 		}
@@ -92,13 +92,13 @@ final class Security_Optimizer_Command_Checkup {
 	}
 
 	private static function administrators() {
-		$list = array();
-		$ask  = array(
+		$list  = array();
+		$query = array(
 			'capability' => 'manage_options',
 			'orderby'    => 'ID',
 			'number'     => self::LISTED,
 		);
-		foreach ( get_users( $ask ) as $user ) {
+		foreach ( get_users( $query ) as $user ) {
 			$sessions = get_user_meta( $user->ID, 'session_tokens', true );
 			$logins   = is_array( $sessions ) ? wp_list_pluck( $sessions, 'login' ) : array();
 			$list[]   = array(

@@ -14,7 +14,7 @@ final class Security_Optimizer_Command_End_Sessions {
 	 *                    `without_factor` (true: those of them who have a session that was made without it), and
 	 *                    `keep_cookie` (true: the session of the browser's cookie stays). `roles` beside `without_factor`:
 	 *                    users with one of these roles, in place of all who need the second factor.
-	 * @return array|string The answer described in docs/login-security.md, or an error's code.
+	 * @return array|string The response described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( isset( $body['without_factor'] ) && true === $body['without_factor'] ) {
@@ -57,10 +57,10 @@ final class Security_Optimizer_Command_End_Sessions {
 	 */
 	public static function list_users( $network = null, $roles = null ) {
 		global $wpdb;
-		$network = null === $network ? is_multisite() : $network;
-		$asked   = array( 'relation' => 'OR' );
+		$network    = null === $network ? is_multisite() : $network;
+		$meta_query = array( 'relation' => 'OR' );
 		foreach ( null === $roles ? Security_Optimizer_Second_Factor::roles() : $roles as $role ) {
-			$asked[] = array(
+			$meta_query[] = array(
 				// Each site of a network has a key of its own. No regular expression: MySQL 5.7, MySQL 8 and MariaDB read
 				// them differently.
 				'key'         => $network ? 'capabilities' : $wpdb->get_blog_prefix() . 'capabilities',
@@ -73,7 +73,7 @@ final class Security_Optimizer_Command_End_Sessions {
 			array(
 				'blog_id'    => 0,
 				'fields'     => 'ID',
-				'meta_query' => $asked, // phpcs:ignore WordPress.DB.SlowDBQuery
+				'meta_query' => $meta_query, // phpcs:ignore WordPress.DB.SlowDBQuery
 			)
 		);
 		if ( $network ) {

@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Issue_Session {
 	 * @param array $body `user`, `remember`, `redirect` (where the visitor wanted to go, '' for the usual place),
 	 *                    `decided` (true: that is where WordPress itself leads), `interim`, `new_factor` (true: the
 	 *                    factor was set up in this login) and `stamp` (what the user's must still be, or '').
-	 * @return array|string The answer described in docs/login-security.md, or an error's code.
+	 * @return array|string The response described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		$user = isset( $body['user'] ) && is_int( $body['user'] ) ? get_userdata( $body['user'] ) : false;
@@ -30,17 +30,17 @@ final class Security_Optimizer_Command_Issue_Session {
 
 		Security_Optimizer_Login_Url::show();
 		if ( Security_Optimizer_Password_Reset::is_due( $user ) ) {
-			self::answer( self::new_password_page( $user, isset( $body['new_factor'] ) && true === $body['new_factor'] ) );
+			self::send_redirect( self::new_password_page( $user, isset( $body['new_factor'] ) && true === $body['new_factor'] ) );
 		}
 		// Plugins may redirect as soon as somebody has logged in, or when the address is asked for.
-		add_filter( 'wp_redirect', array( __CLASS__, 'answer' ), PHP_INT_MAX );
+		add_filter( 'wp_redirect', array( __CLASS__, 'send_redirect' ), PHP_INT_MAX );
 		$is_decided = '' !== $wanted && isset( $body['decided'] ) && true === $body['decided'];
 		if ( '' !== $wanted && ! $is_decided ) {
 			self::show_target( $wanted );
 		}
 		Security_Optimizer_Second_Factor::issue( $user, isset( $body['remember'] ) && true === $body['remember'] );
 		do_action( 'wp_login', $user->user_login, $user );
-		self::answer( Security_Optimizer_Login_Url::get_way_on( $is_decided ? $wanted : self::redirect( $user, $wanted ) ) );
+		self::send_redirect( Security_Optimizer_Login_Url::get_reachable_url( $is_decided ? $wanted : self::redirect( $user, $wanted ) ) );
 	}
 
 	/**
@@ -56,7 +56,7 @@ final class Security_Optimizer_Command_Issue_Session {
 	 *
 	 * @param string $location Where the visitor goes.
 	 */
-	public static function answer( $location ) {
+	public static function send_redirect( $location ) {
 		Security_Optimizer_Response::send_json( 200, array( 'redirect' => $location ) );
 	}
 

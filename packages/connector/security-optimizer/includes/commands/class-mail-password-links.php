@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Mail_Password_Links {
 
 	/** Most users in one step. */
-	const MOST = 200;
+	const MAX_USERS = 200;
 
 	/** A step ends after this many seconds, since sending mails may be slow. */
 	const SECONDS = 10;
@@ -19,7 +19,7 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 	 * @param array $body `after` (id of the last user of the step before, 0 at first), `limit`, of how many `partitions`
 	 *                    this is which `partition`: partitions share the users out and may run side by side; and
 	 *                    `mails`, by language.
-	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
+	 * @return array|string The response described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		foreach ( array( 'after', 'limit', 'partition', 'partitions' ) as $name ) {
@@ -31,7 +31,7 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 			return 'invalid_mails';
 		}
 		$partitions = max( 1, $body['partitions'] );
-		$limit      = max( 1, min( self::MOST, $body['limit'] ) );
+		$limit      = max( 1, min( self::MAX_USERS, $body['limit'] ) );
 		$users      = self::users( $body['after'], $partitions, $body['partition'], $limit );
 		$until      = microtime( true ) + self::SECONDS;
 		$last       = $body['after'];

@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Overview {
 
 	/**
-	 * @return array The answer described in docs/overview.md. What WordPress last learned about updates; nobody waits
+	 * @return array The response described in docs/overview.md. What WordPress last learned about updates; nobody waits
 	 *               for the network here.
 	 */
 	public static function run() {
@@ -69,13 +69,13 @@ final class Security_Optimizer_Command_Overview {
 	 * @return array Ids and logins of at most 200 administrators.
 	 */
 	private static function administrators() {
-		$list = array();
-		$ask  = array(
+		$list  = array();
+		$query = array(
 			'capability' => 'manage_options',
 			'number'     => 200,
 			'orderby'    => 'ID',
 		);
-		foreach ( get_users( $ask ) as $user ) {
+		foreach ( get_users( $query ) as $user ) {
 			$list[] = array(
 				'id'    => $user->ID,
 				'login' => $user->user_login,

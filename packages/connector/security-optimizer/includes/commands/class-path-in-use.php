@@ -17,7 +17,7 @@ final class Security_Optimizer_Command_Path_In_Use {
 
 	/**
 	 * @param array $body `path`: without slashes at the ends.
-	 * @return array|string The answer described in docs/login-security.md, or an error's code.
+	 * @return array|string The response described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( ! isset( $body['path'] ) || ! is_string( $body['path'] ) || ! preg_match( '#\A[\w-]+(/[\w-]+)*\z#', $body['path'] ) ) {
@@ -92,15 +92,15 @@ final class Security_Optimizer_Command_Path_In_Use {
 			if ( ! preg_match( "#^$rule#", $path, $matches ) ) {
 				continue;
 			}
-			parse_str( WP_MatchesMapRegex::apply( preg_replace( '!^.+\?!', '', $query ), $matches ), $asked );
-			$asked = array_filter( $asked, 'strlen' );
-			if ( isset( $asked['pagename'] ) && ! get_page_by_path( $asked['pagename'] ) ) {
+			parse_str( WP_MatchesMapRegex::apply( preg_replace( '!^.+\?!', '', $query ), $matches ), $variables );
+			$variables = array_filter( $variables, 'strlen' );
+			if ( isset( $variables['pagename'] ) && ! get_page_by_path( $variables['pagename'] ) ) {
 				continue;
 			}
-			if ( array_diff( array_keys( $asked ), self::BY_NAME ) ) {
+			if ( array_diff( array_keys( $variables ), self::BY_NAME ) ) {
 				return 'an address of WordPress or a plugin';
 			}
-			$found = new WP_Query( $asked + array( 'posts_per_page' => 1 ) );
+			$found = new WP_Query( $variables + array( 'posts_per_page' => 1 ) );
 			return $found->have_posts() || $found->get_queried_object() ? 'a page' : null;
 		}
 		return null;

@@ -11,7 +11,7 @@ final class Security_Optimizer_Command_Policy {
 
 	/**
 	 * @param array $body `hash`, `policy` and `reconcile` (true: WordPress ran another one than guard thought).
-	 * @return array|string The answer described in docs/connector-protocol.md, or an error's code.
+	 * @return array|string The response described in docs/connector-protocol.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( ! isset( $body['hash'], $body['policy'] ) || ! Security_Optimizer_Policy::is_valid( $body['policy'] ) ) {
@@ -21,8 +21,8 @@ final class Security_Optimizer_Command_Policy {
 		if ( Security_Optimizer_Protocol::policy_hash( $body['policy'] ) !== $body['hash'] ) {
 			return 'policy_hash_differs';
 		}
-		$asked_for_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
-		$asked_roles      = Security_Optimizer_Second_Factor::roles();
+		$required_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
+		$required_roles  = Security_Optimizer_Second_Factor::roles();
 		if ( ! Security_Optimizer_Policy::store( $body['policy'] ) ) {
 			return 'policy_not_stored';
 		}
@@ -30,7 +30,7 @@ final class Security_Optimizer_Command_Policy {
 		Security_Optimizer_Throttled_Accounts::forget_others();
 		$is_applied = Security_Optimizer_Second_Factor_Sessions::apply_pause( time() );
 		// When the owner switches the factor on or adds a role, guard sends `end-sessions`, which keeps the owner's session.
-		$more_need_it = ! $asked_for_factor || array() !== array_diff( Security_Optimizer_Second_Factor::roles(), $asked_roles );
+		$more_need_it = ! $required_factor || array() !== array_diff( Security_Optimizer_Second_Factor::roles(), $required_roles );
 		if ( $more_need_it && ! empty( $body['reconcile'] ) && Security_Optimizer_Policy::is_on( 'sg2fa' ) ) {
 			$is_applied = null !== Security_Optimizer_Second_Factor_Sessions::end_unmarked() && $is_applied;
 		}

@@ -18,7 +18,7 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 	/**
 	 * @param array $body `file` (as WordPress names the plugin) and `directory` (`api`, `downloads` and `checksums`:
 	 *                    addresses without a slash at the end).
-	 * @return array|string The answer described in docs/post-hack.md, or an error's code.
+	 * @return array|string The response described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		$directory = isset( $body['directory'] ) ? $body['directory'] : null;
@@ -43,9 +43,9 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 			return self::result( 'failed', 'not_stored', (string) $plugins[ $body['file'] ]['Version'] );
 		}
 		$copy   = new Security_Optimizer_Plugin_Download( $body['file'], $plugins[ $body['file'] ], $directory );
-		$answer = self::reinstall( $copy );
+		$result = self::reinstall( $copy );
 		$copy->remove();
-		return $answer;
+		return $result;
 	}
 
 	private static function reinstall( Security_Optimizer_Plugin_Download $copy ) {

@@ -14,7 +14,7 @@ final class Security_Optimizer_Command_Rename_Users {
 
 	/**
 	 * @param array $body `users`: list of `ID` and `user_login` (the new name).
-	 * @return array|string|WP_Error The answer described in docs/login-security.md, or an error.
+	 * @return array|string|WP_Error The response described in docs/login-security.md, or an error.
 	 */
 	public static function run( array $body ) {
 		if ( empty( $body['users'] ) || ! is_array( $body['users'] ) ) {
@@ -88,7 +88,7 @@ final class Security_Optimizer_Command_Rename_Users {
 		$ids    = implode( ',', array_map( 'intval', array_keys( $names ) ) );
 		$before = array_map( 'get_userdata', array_keys( $names ) );
 		$done   = false;
-		Security_Optimizer_Database_Retry::repeat(
+		Security_Optimizer_Database_Retry::run(
 			static function () use ( $wpdb, $logins, $nicenames, $ids, &$done ) {
 				$done = $wpdb->query( "UPDATE $wpdb->users SET user_login = CASE ID $logins END, user_nicename = CASE ID $nicenames END WHERE ID IN ($ids)" ); // phpcs:ignore WordPress.DB.PreparedSQL
 				return false !== $done;
@@ -124,7 +124,7 @@ final class Security_Optimizer_Command_Rename_Users {
 		$place  = array_search( $old, (array) $admins, true );
 		if ( false !== $place ) {
 			$admins[ $place ] = $new;
-			Security_Optimizer_Database_Retry::repeat(
+			Security_Optimizer_Database_Retry::run(
 				static function () use ( $admins ) {
 					return update_site_option( 'site_admins', $admins );
 				}

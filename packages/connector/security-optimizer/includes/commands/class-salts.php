@@ -11,12 +11,12 @@ final class Security_Optimizer_Command_Salts {
 
 	/**
 	 * @param array $body `mark` of the answer to the command that gave the site new salts.
-	 * @return array|string The answer described in docs/post-hack.md.
+	 * @return array|string The response described in docs/post-hack.md.
 	 */
 	public static function run( array $body ) {
 		if ( ! isset( $body['mark'] ) || ! is_string( $body['mark'] ) || ! preg_match( '/\A[0-9a-f]{32}\z/', $body['mark'] ) ) {
 			return 'invalid_mark';
 		}
-		return array( 'now' => Security_Optimizer_Salts::prints( $body['mark'] ) );
+		return array( 'now' => Security_Optimizer_Salts::fingerprints( $body['mark'] ) );
 	}
 }

@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Users {
 	 * Command `user`: who has this id.
 	 *
 	 * @param array $body `user`: an id.
-	 * @return array The answer described in docs/login-security.md.
+	 * @return array The response described in docs/login-security.md.
 	 */
 	public static function find( array $body ) {
 		$user = isset( $body['user'] ) && is_int( $body['user'] ) ? get_userdata( $body['user'] ) : false;
@@ -35,26 +35,26 @@ final class Security_Optimizer_Command_Users {
 	 * Command `users-info`: some users, and how many could still look after the site.
 	 *
 	 * @param array $body `users` (ids), or `search` (a part of a name) and `limit`.
-	 * @return array|string The answer described in docs/activity-log.md, or an error's code.
+	 * @return array|string The response described in docs/activity-log.md, or an error's code.
 	 */
 	public static function list_users( array $body ) {
 		$limit = isset( $body['limit'] ) && is_int( $body['limit'] ) ? max( 1, min( $body['limit'], self::MAX_USERS ) ) : self::MAX_USERS;
-		$asked = array(
+		$query = array(
 			'blog_id' => 0,
 			'number'  => $limit,
 			'orderby' => 'login',
 		);
 		if ( isset( $body['users'] ) && is_array( $body['users'] ) ) {
 			// An empty list would mean everybody.
-			$asked['include'] = array_merge( array( 0 ), array_filter( $body['users'], 'is_int' ) );
+			$query['include'] = array_merge( array( 0 ), array_filter( $body['users'], 'is_int' ) );
 		} elseif ( isset( $body['search'] ) && is_string( $body['search'] ) ) {
-			$asked['search']         = '*' . $body['search'] . '*';
-			$asked['search_columns'] = array( 'user_login' );
+			$query['search']         = '*' . $body['search'] . '*';
+			$query['search_columns'] = array( 'user_login' );
 		} else {
 			return 'invalid_users';
 		}
 		return array(
-			'users'          => array_map( array( __CLASS__, 'describe' ), get_users( $asked ) ),
+			'users'          => array_map( array( __CLASS__, 'describe' ), get_users( $query ) ),
 			'administrators' => self::administrators(),
 		);
 	}

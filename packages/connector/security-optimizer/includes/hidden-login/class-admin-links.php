@@ -66,7 +66,7 @@ final class Security_Optimizer_Admin_Links {
 	 */
 	public static function filter_url( $url ) {
 		return Security_Optimizer_Session_User::id() > 0 && ( ! Security_Optimizer_Login_Url::has_shop() || current_user_can( 'edit_posts' ) )
-			? self::get_way_on( $url )
+			? self::get_reachable_url( $url )
 			: $url;
 	}
 
@@ -74,7 +74,7 @@ final class Security_Optimizer_Admin_Links {
 	 * @param string $url An address that whoever may know the custom address of the login is led to.
 	 * @return string The same; for wp-admin of another domain of this network, the login there that goes on to it.
 	 */
-	public static function get_way_on( $url ) {
+	public static function get_reachable_url( $url ) {
 		if ( ! is_multisite() || ! is_string( $url ) || ! preg_match( '%\A(?:https?:)?//([^/?#]+)%i', $url, $part )
 			|| ! isset( $_SERVER['HTTP_HOST'] ) || self::has_session_at( $part[1] )
 		) {
@@ -104,7 +104,7 @@ final class Security_Optimizer_Admin_Links {
 	 * Action `login_init`: who comes with a session to the login for a page of wp-admin is led on there. Where WordPress
 	 * does not accept the session after all, it says so with `reauth`, and the form is shown.
 	 */
-	public static function lead_on() {
+	public static function redirect_signed_in() {
 		$method = isset( $_SERVER['REQUEST_METHOD'] ) ? $_SERVER['REQUEST_METHOD'] : ''; // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
 		// phpcs:disable WordPress.Security.NonceVerification.Recommended -- changes nothing.
 		if ( ! in_array( $method, array( 'GET', 'HEAD' ), true )

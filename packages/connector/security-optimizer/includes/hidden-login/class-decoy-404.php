@@ -38,8 +38,8 @@ final class Security_Optimizer_Decoy_404 {
 				if ( 0 === strcasecmp( $name[0], '%2f' ) ) {
 					return $name[0];
 				}
-				$asked = self::shift_back( $name[0], $key );
-				return null === $asked ? $name[0] : $asked;
+				$original = self::shift_back( $name[0], $key );
+				return null === $original ? $name[0] : $original;
 			},
 			$parts[0]
 		);

@@ -32,11 +32,11 @@ final class Security_Optimizer_Login_Mails {
 	 */
 	public static function filter( $mail ) {
 		$recipients = self::recipients( $mail );
-		$members    = self::are_members( $recipients );
+		$are_users  = self::are_users( $recipients );
 		$unknown    = Security_Optimizer_Request_Gate::came_through_guard() && ! wp_doing_cron() && ! Security_Optimizer_Commands::is_received();
 		$is_typed   = $unknown && ! ( Security_Optimizer_Login_Url::is_login_visible() && current_user_can( 'edit_posts' ) );
-		$may_work   = $members && ! self::include_customers( $recipients );
-		if ( ! $members && $unknown && ! Security_Optimizer_Login_Url::is_visible() ) {
+		$may_work   = $are_users && ! self::include_customers( $recipients );
+		if ( ! $are_users && $unknown && ! Security_Optimizer_Login_Url::is_visible() ) {
 			return $mail;
 		}
 		foreach ( array( 'subject', 'message' ) as $part ) {
@@ -46,8 +46,8 @@ final class Security_Optimizer_Login_Mails {
 			$is_text       = 'message' === $part;
 			$mail[ $part ] = self::replace_urls(
 				$mail[ $part ],
-				static function ( $url ) use ( $members, $may_work, $recipients, $is_typed, $is_text ) {
-					if ( $members && $is_typed && self::is_typed( $url ) ) {
+				static function ( $url ) use ( $are_users, $may_work, $recipients, $is_typed, $is_text ) {
+					if ( $are_users && $is_typed && self::is_typed( $url ) ) {
 						return $url;
 					}
 					$plain = self::decode( $url );
@@ -57,7 +57,7 @@ final class Security_Optimizer_Login_Mails {
 							return $login;
 						}
 					}
-					return $members ? Security_Optimizer_Login_Url::to_slug( $url ) : Security_Optimizer_Login_Url::to_default( $url );
+					return $are_users ? Security_Optimizer_Login_Url::to_slug( $url ) : Security_Optimizer_Login_Url::to_default( $url );
 				}
 			);
 		}
@@ -154,7 +154,7 @@ final class Security_Optimizer_Login_Mails {
 		} else {
 			// Once for each such mail.
 			// phpcs:disable WordPress.DB.SlowDBQuery
-			$members = get_users(
+			$ids = get_users(
 				array(
 					'blog_id'      => 0,
 					'fields'       => 'ID',
@@ -165,7 +165,7 @@ final class Security_Optimizer_Login_Mails {
 				)
 			);
 			// phpcs:enable
-			foreach ( $members as $id ) {
+			foreach ( $ids as $id ) {
 				$pending[] = get_user_meta( $id, '_new_email', true );
 			}
 		}
@@ -205,7 +205,7 @@ final class Security_Optimizer_Login_Mails {
 	 * @param string[] $emails Addresses.
 	 * @return bool Whether all of them are members' or the administration's.
 	 */
-	private static function are_members( $emails ) {
+	private static function are_users( $emails ) {
 		$known = array( strtolower( (string) get_option( 'admin_email' ) ), strtolower( (string) get_site_option( 'admin_email' ) ) );
 		if ( defined( 'RECOVERY_MODE_EMAIL' ) ) {
 			$known[] = strtolower( RECOVERY_MODE_EMAIL );

@@ -97,7 +97,7 @@ final class Security_Optimizer_Login_Url {
 		}
 		$slug = self::to_slug( $location );
 		if ( $slug === $location ) {
-			return self::get_way_on( $location );
+			return self::get_reachable_url( $location );
 		}
 		if ( self::may_see( $location ) ) {
 			return $slug;
@@ -116,8 +116,8 @@ final class Security_Optimizer_Login_Url {
 	 * @return string The same. Who may know the custom address, or has just logged in, gets to wp-admin of another domain of
 	 *                the network, where the session does not count, by the login there.
 	 */
-	public static function get_way_on( $location ) {
-		return self::is_login_visible() || did_action( 'wp_login' ) ? Security_Optimizer_Admin_Links::get_way_on( $location ) : $location;
+	public static function get_reachable_url( $location ) {
+		return self::is_login_visible() || did_action( 'wp_login' ) ? Security_Optimizer_Admin_Links::get_reachable_url( $location ) : $location;
 	}
 
 	/**

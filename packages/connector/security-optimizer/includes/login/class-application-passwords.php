@@ -143,10 +143,10 @@ final class Security_Optimizer_Application_Passwords {
 	 * Filter `rest_authentication_errors`, after everybody else. WordPress goes on without a user where it has not looked at
 	 * the application password by then, and tells nobody.
 	 *
-	 * @param WP_Error|bool|null $answer Whether somebody refuses the call.
+	 * @param WP_Error|bool|null $result Whether somebody refuses the call.
 	 * @return WP_Error|bool|null
 	 */
-	public static function explain_in_rest( $answer ) {
+	public static function explain_in_rest( $result ) {
 		if ( isset( $_SERVER['PHP_AUTH_USER'] ) ) {
 			wp_get_current_user();
 		}
@@ -158,23 +158,23 @@ final class Security_Optimizer_Application_Passwords {
 			}
 			return self::$refusal;
 		}
-		return self::$is_locked_call && is_wp_error( $answer ) ? Security_Optimizer_Login_Errors::get_plain_error() : $answer;
+		return self::$is_locked_call && is_wp_error( $result ) ? Security_Optimizer_Login_Errors::get_plain_error() : $result;
 	}
 
 	/**
 	 * Filter `rest_request_after_callbacks`: a call from a locked address goes on without a user, since it may need none.
 	 * Where it needs one, it is told why there is none.
 	 *
-	 * @param mixed $answer WP_REST_Response or WP_Error.
+	 * @param mixed $result WP_REST_Response or WP_Error.
 	 * @return mixed
 	 */
-	public static function explain_lock_in_rest( $answer ) {
+	public static function explain_lock_in_rest( $result ) {
 		if ( ! self::$is_locked_call ) {
-			return $answer;
+			return $result;
 		}
-		$data   = is_wp_error( $answer ) ? $answer->get_error_data() : null;
-		$status = $answer instanceof WP_HTTP_Response ? $answer->get_status() : ( isset( $data['status'] ) ? (int) $data['status'] : 0 );
-		return in_array( $status, array( 401, 403 ), true ) ? Security_Optimizer_Login_Errors::get_plain_error() : $answer;
+		$data   = is_wp_error( $result ) ? $result->get_error_data() : null;
+		$status = $result instanceof WP_HTTP_Response ? $result->get_status() : ( isset( $data['status'] ) ? (int) $data['status'] : 0 );
+		return in_array( $status, array( 401, 403 ), true ) ? Security_Optimizer_Login_Errors::get_plain_error() : $result;
 	}
 
 	/**

@@ -21,7 +21,7 @@ final class Security_Optimizer_Away_Mode {
 	const REFUSED = 'w';
 
 	/** @var bool Whether it is being found out who somebody is: callbacks of that may ask for the current user again. */
-	private static $is_asking = false;
+	private static $is_identifying = false;
 
 	/**
 	 * Action `plugins_loaded`, before plugins do anything on it. By the cookie alone: to ask for the current user now
@@ -57,17 +57,17 @@ final class Security_Optimizer_Away_Mode {
 	 * Filters `rest_pre_dispatch`, by which plugins answer calls themselves, and `rest_request_before_callbacks`, for each
 	 * call of a batch as well: the method as WordPress has understood it, at whatever address.
 	 *
-	 * @param mixed           $answer  Passed on.
+	 * @param mixed           $result  Passed on.
 	 * @param mixed           $handler Not used.
 	 * @param WP_REST_Request $request The call.
 	 * @return mixed
 	 */
-	public static function refuse_change( $answer, $handler, $request ) {
-		if ( is_wp_error( $answer ) || in_array( $request->get_method(), array( 'GET', 'HEAD', 'OPTIONS' ), true ) ) {
-			return $answer;
+	public static function refuse_change( $result, $handler, $request ) {
+		if ( is_wp_error( $result ) || in_array( $request->get_method(), array( 'GET', 'HEAD', 'OPTIONS' ), true ) ) {
+			return $result;
 		}
 		if ( ! self::has_unknown_credentials() && ! Security_Optimizer_Staff::is_staff( wp_get_current_user() ) ) {
-			return $answer;
+			return $result;
 		}
 		if ( self::is_own_request( $request ) ) {
 			self::refuse();
@@ -80,12 +80,12 @@ final class Security_Optimizer_Away_Mode {
 	 * @param int $user_id Who is asking.
 	 */
 	private static function check_user( $user_id ) {
-		if ( self::$is_asking || 0 === $user_id ) {
+		if ( self::$is_identifying || 0 === $user_id ) {
 			return;
 		}
-		self::$is_asking = true;
-		$is_staff        = Security_Optimizer_Staff::is_staff( get_userdata( $user_id ) );
-		self::$is_asking = false;
+		self::$is_identifying = true;
+		$is_staff             = Security_Optimizer_Staff::is_staff( get_userdata( $user_id ) );
+		self::$is_identifying = false;
 		if ( $is_staff ) {
 			self::refuse();
 		}

@@ -16,8 +16,8 @@ final class Security_Optimizer_Password_Check_Log {
 	const PREFIX = 'security_optimizer_check_';
 
 	/** How long a record is kept, seconds, and for how long at most when guard needs it longer. */
-	const KEPT_FOR     = 600;
-	const KEPT_AT_MOST = 90000;
+	const RETENTION     = 600;
+	const MAX_RETENTION = 90000;
 
 	/** What stands in the place of a record that guard was told does not exist. JSON, unlike any report. */
 	const DENIED = 'false';
@@ -63,7 +63,7 @@ final class Security_Optimizer_Password_Check_Log {
 	}
 
 	private static function get_retention() {
-		return max( self::KEPT_FOR, min( self::KEPT_AT_MOST, Security_Optimizer_Context::record_retention() ) );
+		return max( self::RETENTION, min( self::MAX_RETENTION, Security_Optimizer_Context::record_retention() ) );
 	}
 
 	/**
@@ -90,7 +90,7 @@ final class Security_Optimizer_Password_Check_Log {
 		if ( array() !== $unknown ) {
 			// Nobody may log in for long, while strangers' requests that the web server answers by itself go on. Records stay:
 			// guard may still need them, and each comes with a login, which deletes older ones.
-			Security_Optimizer_Option_Rows::delete_older( self::PREFIX, time() - self::KEPT_FOR, self::DENIED );
+			Security_Optimizer_Option_Rows::delete_older( self::PREFIX, time() - self::RETENTION, self::DENIED );
 		}
 		return array_filter(
 			$found,

@@ -60,7 +60,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 		$sessions = WP_Session_Tokens::get_instance( $user_id );
 		$session  = $sessions->get( $token );
 		if ( is_array( $session ) ) {
-			Security_Optimizer_Database_Retry::repeat(
+			Security_Optimizer_Database_Retry::run(
 				static function () use ( $sessions, $session, $user_id, $token ) {
 					$sessions->update( $token, array( self::PASSED => 1 ) + $session );
 					return self::is_marked( $user_id, $token );
@@ -157,7 +157,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	public static function apply_pause( $now ) {
 		$since = (int) get_site_option( self::PAUSED_AT, 0 );
 		if ( Security_Optimizer_Policy::is_on( 'paused' ) ) {
-			return 0 !== $since || Security_Optimizer_Database_Retry::repeat(
+			return 0 !== $since || Security_Optimizer_Database_Retry::run(
 				static function () use ( $now ) {
 					return update_site_option( self::PAUSED_AT, $now );
 				}

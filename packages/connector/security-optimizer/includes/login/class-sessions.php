@@ -20,7 +20,7 @@ final class Security_Optimizer_Sessions {
 		$owner   = $keep ? Security_Optimizer_Session_User::id() : 0;
 		$cookie  = $owner ? wp_parse_auth_cookie( '', 'logged_in' ) : false;
 		$session = $cookie ? WP_Session_Tokens::get_instance( $owner )->get( $cookie['token'] ) : null;
-		$ended   = Security_Optimizer_Database_Retry::repeat(
+		$ended   = Security_Optimizer_Database_Retry::run(
 			static function () {
 				global $wpdb;
 				$wpdb->last_error = '';
@@ -30,7 +30,7 @@ final class Security_Optimizer_Sessions {
 			}
 		);
 		if ( $ended && $session ) {
-			Security_Optimizer_Database_Retry::repeat(
+			Security_Optimizer_Database_Retry::run(
 				static function () use ( $owner, $cookie, $session ) {
 					$sessions = WP_Session_Tokens::get_instance( $owner );
 					$sessions->update( $cookie['token'], $session );
@@ -50,7 +50,7 @@ final class Security_Optimizer_Sessions {
 	 */
 	public static function end( $user_id, $kept = '' ) {
 		$sessions = WP_Session_Tokens::get_instance( $user_id );
-		return Security_Optimizer_Database_Retry::repeat(
+		return Security_Optimizer_Database_Retry::run(
 			static function () use ( $sessions, $kept ) {
 				global $wpdb;
 				$wpdb->last_error = '';

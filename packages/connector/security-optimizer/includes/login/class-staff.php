@@ -19,7 +19,7 @@ final class Security_Optimizer_Staff {
 	/**
 	 * What participants of a forum have (bbPress, `bbp_get_caps_for_role`): each for their own topics and replies.
 	 */
-	const OF_MEMBERS = array(
+	const FORUM_CAPABILITIES = array(
 		'assign_topic_tags',
 		'edit_replies',
 		'edit_topics',
@@ -30,7 +30,7 @@ final class Security_Optimizer_Staff {
 	/**
 	 * Asked of WordPress itself, since plugins may grant them for one request alone (filter `user_has_cap`).
 	 */
-	const ASKED = array( 'edit_posts', 'edit_pages', 'upload_files', 'moderate_comments', 'edit_users', 'manage_options', 'manage_woocommerce' );
+	const CHECKED = array( 'edit_posts', 'edit_pages', 'upload_files', 'moderate_comments', 'edit_users', 'manage_options', 'manage_woocommerce' );
 
 	/**
 	 * @param WP_User|false $user An account.
@@ -41,7 +41,7 @@ final class Security_Optimizer_Staff {
 			return false;
 		}
 		$is_staff = self::works_on_site( $user->allcaps, $user->roles ) || ( is_multisite() && is_super_admin( $user->ID ) );
-		foreach ( self::ASKED as $capability ) {
+		foreach ( self::CHECKED as $capability ) {
 			$is_staff = $is_staff || $user->has_cap( $capability );
 		}
 		/**
@@ -64,7 +64,7 @@ final class Security_Optimizer_Staff {
 	public static function works_on_site( array $capabilities, array $roles ) {
 		foreach ( array_keys( array_filter( $capabilities ) ) as $name ) {
 			$name = strtolower( (string) $name );
-			if ( in_array( $name, self::OF_MEMBERS, true ) || in_array( $name, array_map( 'strtolower', $roles ), true ) ) {
+			if ( in_array( $name, self::FORUM_CAPABILITIES, true ) || in_array( $name, array_map( 'strtolower', $roles ), true ) ) {
 				continue;
 			}
 			if ( preg_match( self::WORDS, $name ) ) {

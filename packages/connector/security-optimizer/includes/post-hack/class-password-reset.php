@@ -36,7 +36,7 @@ final class Security_Optimizer_Password_Reset {
 	 * @return bool False when the database did not store all of it; what it has stored harms nothing when this is done again.
 	 */
 	public static function begin( $now ) {
-		$is_stored = self::mark_passwords() && self::void_links() && Security_Optimizer_Database_Retry::repeat(
+		$is_stored = self::mark_passwords() && self::void_links() && Security_Optimizer_Database_Retry::run(
 			static function () use ( $now ) {
 				return update_site_option( self::SINCE, $now ) || (int) get_site_option( self::SINCE, 0 ) === $now;
 			}
@@ -53,7 +53,7 @@ final class Security_Optimizer_Password_Reset {
 		// Users who have not chosen a new password since the last reset must not lose the mark in between: add, then
 		// drop what is older.
 		$last    = 0;
-		$is_read = Security_Optimizer_Database_Retry::repeat(
+		$is_read = Security_Optimizer_Database_Retry::run(
 			static function () use ( $wpdb, &$last ) {
 				$last = (int) $wpdb->get_var( $wpdb->prepare( "SELECT MAX(umeta_id) FROM $wpdb->usermeta WHERE meta_key = %s", self::OLD ) );
 				return '' === $wpdb->last_error;
@@ -138,18 +138,18 @@ final class Security_Optimizer_Password_Reset {
 	/**
 	 * Filter `rest_request_before_callbacks`.
 	 *
-	 * @param mixed           $answer  Passed on.
+	 * @param mixed           $result  Passed on.
 	 * @param array           $handler Not used.
 	 * @param WP_REST_Request $request The call.
 	 * @return mixed
 	 */
-	public static function check_rest( $answer, $handler, $request ) {
-		if ( is_wp_error( $answer ) || ! preg_match( '#\A/wp/v2/users/(\d+|me)\z#', $request->get_route(), $part ) || ! is_string( $request['password'] ) ) {
-			return $answer;
+	public static function check_rest( $result, $handler, $request ) {
+		if ( is_wp_error( $result ) || ! preg_match( '#\A/wp/v2/users/(\d+|me)\z#', $request->get_route(), $part ) || ! is_string( $request['password'] ) ) {
+			return $result;
 		}
 		$user = get_userdata( 'me' === $part[1] ? get_current_user_id() : (int) $part[1] );
 		if ( ! $user || ! self::is_old( $user, $request['password'] ) || ! current_user_can( 'edit_user', $user->ID ) ) {
-			return $answer;
+			return $result;
 		}
 		return new WP_Error( 'password_used_before', self::get_message(), array( 'status' => 400 ) );
 	}

@@ -31,7 +31,7 @@ final class Security_Optimizer_Plugin_Download {
 	private $slug;
 
 	/** @var string Temporary folder for the download. */
-	private $beside;
+	private $temporary;
 
 	/**
 	 * @param string $file      As WordPress names the plugin.
@@ -44,7 +44,7 @@ final class Security_Optimizer_Plugin_Download {
 		$this->version   = (string) $data['Version'];
 		$this->directory = $directory;
 		$this->slug      = $this->is_single() ? self::to_slug( $file, $data ) : dirname( $file );
-		$this->beside    = WP_CONTENT_DIR . '/upgrade/security-optimizer-' . bin2hex( random_bytes( 8 ) );
+		$this->temporary = WP_CONTENT_DIR . '/upgrade/security-optimizer-' . bin2hex( random_bytes( 8 ) );
 	}
 
 	/**
@@ -58,7 +58,7 @@ final class Security_Optimizer_Plugin_Download {
 	 * @return string Folder or single file of the clean copy.
 	 */
 	public function get_copy_path() {
-		return $this->beside . '/' . $this->slug . ( $this->is_single() ? '/' . $this->file : '' );
+		return $this->temporary . '/' . $this->slug . ( $this->is_single() ? '/' . $this->file : '' );
 	}
 
 	/**
@@ -111,11 +111,11 @@ final class Security_Optimizer_Plugin_Download {
 			return $sums;
 		}
 		$name = rawurlencode( $this->slug );
-		if ( ! wp_mkdir_p( $this->beside ) ) {
+		if ( ! wp_mkdir_p( $this->temporary ) ) {
 			return 'not_writable';
 		}
-		$zip    = $this->beside . self::ZIP;
-		$answer = wp_remote_get(
+		$zip      = $this->temporary . self::ZIP;
+		$response = wp_remote_get(
 			$this->directory['downloads'] . '/plugin/' . $name . '.' . rawurlencode( $this->version ) . '.zip',
 			array(
 				'timeout'  => 120,
@@ -123,13 +123,13 @@ final class Security_Optimizer_Plugin_Download {
 				'filename' => $zip,
 			)
 		);
-		if ( is_wp_error( $answer ) || 200 !== wp_remote_retrieve_response_code( $answer ) ) {
+		if ( is_wp_error( $response ) || 200 !== wp_remote_retrieve_response_code( $response ) ) {
 			return 'download_failed';
 		}
 		if ( ! WP_Filesystem() || ! $GLOBALS['wp_filesystem'] instanceof WP_Filesystem_Direct ) {
 			return 'not_writable';
 		}
-		$unpacked = unzip_file( $zip, $this->beside );
+		$unpacked = unzip_file( $zip, $this->temporary );
 		if ( is_wp_error( $unpacked ) ) {
 			return 'disk_full_unzip_file' === $unpacked->get_error_code() ? 'disk_full' : 'download_failed';
 		}
@@ -171,7 +171,7 @@ final class Security_Optimizer_Plugin_Download {
 	 * Removes what was fetched and is not in use.
 	 */
 	public function remove() {
-		Security_Optimizer_Files::delete( $this->beside );
+		Security_Optimizer_Files::delete( $this->temporary );
 	}
 
 	private function is_single() {
@@ -196,12 +196,12 @@ final class Security_Optimizer_Plugin_Download {
 	 * @return array|int|null Decoded answer; the status of any other; null without one.
 	 */
 	private function request( $url ) {
-		$answer = wp_remote_get( $url, array( 'timeout' => 30 ) );
-		if ( is_wp_error( $answer ) ) {
+		$response = wp_remote_get( $url, array( 'timeout' => 30 ) );
+		if ( is_wp_error( $response ) ) {
 			return null;
 		}
-		$status = wp_remote_retrieve_response_code( $answer );
-		$data   = json_decode( wp_remote_retrieve_body( $answer ), true );
+		$status = wp_remote_retrieve_response_code( $response );
+		$data   = json_decode( wp_remote_retrieve_body( $response ), true );
 		return 200 === $status && is_array( $data ) ? $data : $status;
 	}
 
@@ -213,8 +213,8 @@ final class Security_Optimizer_Plugin_Download {
 	 * @return string Code of the reason why the package is refused, or ''.
 	 */
 	private function prove( array $sums ) {
-		$folder = $this->beside . '/' . $this->slug;
-		foreach ( array_diff( scandir( $this->beside ), array( '.', '..', basename( self::ZIP ), $this->slug ) ) as $name ) {
+		$folder = $this->temporary . '/' . $this->slug;
+		foreach ( array_diff( scandir( $this->temporary ), array( '.', '..', basename( self::ZIP ), $this->slug ) ) as $name ) {
 			$this->refused_file = '../' . $name;
 			return 'not_on_list';
 		}
@@ -238,7 +238,7 @@ final class Security_Optimizer_Plugin_Download {
 	 * A private plugin may carry the name of one in the directory. Same main file, and the same name, author or home.
 	 */
 	private function is_same_plugin() {
-		$main = $this->beside . '/' . $this->slug . '/' . basename( $this->file );
+		$main = $this->temporary . '/' . $this->slug . '/' . basename( $this->file );
 		if ( ! is_file( $main ) ) {
 			return false;
 		}

@@ -20,13 +20,13 @@ final class Security_Optimizer_Plugin_Swap {
 	 */
 	public static function run( $place, $fresh ) {
 		$old       = WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' . bin2hex( random_bytes( 8 ) );
-		$way       = array(
+		$paths     = array(
 			'place' => $place,
 			'old'   => $old,
 		);
-		$is_stored = Security_Optimizer_Database_Retry::repeat(
-			static function () use ( $way ) {
-				return update_site_option( self::OPTION, $way );
+		$is_stored = Security_Optimizer_Database_Retry::run(
+			static function () use ( $paths ) {
+				return update_site_option( self::OPTION, $paths );
 			}
 		);
 		if ( ! $is_stored ) {
@@ -49,19 +49,19 @@ final class Security_Optimizer_Plugin_Swap {
 	 *              the record which says where its only copy is.
 	 */
 	public static function finish_interrupted() {
-		$way = get_site_option( self::OPTION );
-		if ( ! is_array( $way ) || ! isset( $way['place'], $way['old'] ) ) {
+		$paths = get_site_option( self::OPTION );
+		if ( ! is_array( $paths ) || ! isset( $paths['place'], $paths['old'] ) ) {
 			return true;
 		}
 		// The place itself comes from the database, so it must not lead elsewhere.
-		$inside = 0 === strpos( $way['place'], WP_PLUGIN_DIR . '/' ) && 0 === strpos( $way['old'], WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' )
-			&& false === strpos( $way['place'] . $way['old'], '..' );
+		$inside = 0 === strpos( $paths['place'], WP_PLUGIN_DIR . '/' ) && 0 === strpos( $paths['old'], WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' )
+			&& false === strpos( $paths['place'] . $paths['old'], '..' );
 		// phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
-		if ( $inside && ! file_exists( $way['place'] ) && file_exists( $way['old'] ) && ! @rename( $way['old'], $way['place'] ) ) {
+		if ( $inside && ! file_exists( $paths['place'] ) && file_exists( $paths['old'] ) && ! @rename( $paths['old'], $paths['place'] ) ) {
 			return false;
 		}
 		self::maintain( false );
-		self::forget( $inside ? $way['old'] : '' );
+		self::forget( $inside ? $paths['old'] : '' );
 		return true;
 	}
 
@@ -103,9 +103,9 @@ final class Security_Optimizer_Plugin_Swap {
 		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- Good to have, no more.
 		if ( $begin ) {
 			// Renamed into place: writing to a link would change what it leads to.
-			$beside = $file . '-' . bin2hex( random_bytes( 8 ) ) . '.php';
-			if ( false === @file_put_contents( $beside, '<?php $upgrading = ' . time() . '; // security-optimizer' ) || ! @rename( $beside, $file ) ) {
-				Security_Optimizer_Files::delete( $beside );
+			$temporary = $file . '-' . bin2hex( random_bytes( 8 ) ) . '.php';
+			if ( false === @file_put_contents( $temporary, '<?php $upgrading = ' . time() . '; // security-optimizer' ) || ! @rename( $temporary, $file ) ) {
+				Security_Optimizer_Files::delete( $temporary );
 			}
 		} elseif ( ! is_link( $file ) && is_file( $file ) && false !== strpos( (string) file_get_contents( $file ), '// security-optimizer' ) ) {
 			Security_Optimizer_Files::delete( $file );

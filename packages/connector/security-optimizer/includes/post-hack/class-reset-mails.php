@@ -129,8 +129,8 @@ final class Security_Optimizer_Reset_Mails {
 		$until = time() + (int) apply_filters( 'password_reset_expiration', DAY_IN_SECONDS );
 		$days  = (string) get_option( 'date_format' );
 		return array(
-			'{{site}}'  => Security_Optimizer_Text_Escaper::line( $site ),
-			'{{login}}' => Security_Optimizer_Text_Escaper::line( $user->user_login ),
+			'{{site}}'  => Security_Optimizer_Text_Escaper::to_line( $site ),
+			'{{login}}' => Security_Optimizer_Text_Escaper::to_line( $user->user_login ),
 			'{{link}}'  => network_site_url( "wp-login.php?action=rp&key=$key&login=" . rawurlencode( $user->user_login ), 'login' ) . '&wp_lang=' . $locale,
 			'{{until}}' => wp_date( $days . ', ' . get_option( 'time_format' ), $until ),
 			'{{date}}'  => wp_date( $days ),

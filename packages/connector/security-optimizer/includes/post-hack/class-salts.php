@@ -26,19 +26,19 @@ final class Security_Optimizer_Salts {
 	const SCHEMES = array( 'auth', 'secure_auth', 'logged_in', 'nonce' );
 
 	/** Longest file in which the constants are looked for, bytes. */
-	const LONGEST_FILE = 262144;
+	const MAX_FILE_SIZE = 262144;
 
 	/**
-	 * Gives the site new salts as far as it can. Whether WordPress uses them shows only in a new request: `prints`.
+	 * Gives the site new salts as far as it can. Whether WordPress uses them shows only in a new request: `fingerprints`.
 	 *
 	 * @return array `change`: `written`, `not_writable`, or `nothing` (no value in wp-config.php that could be replaced;
-	 *               what WordPress keeps in its database is new in any case); `mark` and `before`, as `prints` takes and
+	 *               what WordPress keeps in its database is new in any case); `mark` and `before`, as `fingerprints` takes and
 	 *               gives them; `elsewhere`: constants that are not those of wp-config.php; `files`: where they seem to
 	 *               be set, at most three.
 	 */
 	public static function replace() {
 		$mark   = bin2hex( random_bytes( 16 ) );
-		$before = self::prints( $mark );
+		$before = self::fingerprints( $mark );
 		// What WordPress keeps for itself where a constant is missing; it makes new ones.
 		foreach ( self::NAMES as $name ) {
 			Security_Optimizer_Database_Retry::delete_site_option( strtolower( $name ) );
@@ -47,7 +47,7 @@ final class Security_Optimizer_Salts {
 		$file      = self::file();
 		$text      = null === $file ? false : file_get_contents( $file );
 		$keys      = new Security_Optimizer_Config_Keys( (string) $text, self::NAMES );
-		$elsewhere = self::elsewhere( $keys );
+		$elsewhere = self::find_external( $keys );
 		$new       = $keys->with_new_values( array( __CLASS__, 'salt' ) );
 		$change    = 'nothing';
 		if ( null !== $new ) {
@@ -70,23 +70,23 @@ final class Security_Optimizer_Salts {
 	 *               from the database; null when a plugin makes the salts and there is no such constant. By scheme: of
 	 *               what `wp_salt` gives.
 	 */
-	public static function prints( $mark ) {
-		$settings = Security_Optimizer_Secret::read();
-		$print    = static function ( $name, $value ) use ( $mark, $settings ) {
+	public static function fingerprints( $mark ) {
+		$settings       = Security_Optimizer_Secret::read();
+		$to_fingerprint = static function ( $name, $value ) use ( $mark, $settings ) {
 			return Security_Optimizer_Protocol::mac( "salts\n$mark\n$name\n$value", $settings['secret'] );
 		};
-		$prints   = array();
+		$fingerprints   = array();
 		foreach ( self::SCHEMES as $scheme ) {
-			$salt              = wp_salt( $scheme );
-			$prints[ $scheme ] = $print( $scheme, $salt );
-			$halves            = self::halves( $scheme, $salt );
+			$salt                    = wp_salt( $scheme );
+			$fingerprints[ $scheme ] = $to_fingerprint( $scheme, $salt );
+			$parts                   = self::split_salt( $scheme, $salt );
 			foreach ( array( '_KEY', '_SALT' ) as $at => $end ) {
-				$name            = strtoupper( $scheme ) . $end;
-				$value           = null === $halves ? ( defined( $name ) ? constant( $name ) : null ) : $halves[ $at ];
-				$prints[ $name ] = null === $value ? null : $print( $name, $value );
+				$name                  = strtoupper( $scheme ) . $end;
+				$value                 = null === $parts ? ( defined( $name ) ? constant( $name ) : null ) : $parts[ $at ];
+				$fingerprints[ $name ] = null === $value ? null : $to_fingerprint( $name, $value );
 			}
 		}
-		return $prints;
+		return $fingerprints;
 	}
 
 	/**
@@ -94,7 +94,7 @@ final class Security_Optimizer_Salts {
 	 *
 	 * @return string[]|null Key and salt of which WordPress made this, or null when it made it of something else.
 	 */
-	private static function halves( $scheme, $salt ) {
+	private static function split_salt( $scheme, $salt ) {
 		$keys   = array( $scheme . '_key', 'SECRET_KEY' );
 		$salts  = array( $scheme . '_salt', 'SECRET_SALT' );
 		$values = static function ( array $names ) {
@@ -123,7 +123,7 @@ final class Security_Optimizer_Salts {
 	/**
 	 * @return string[] Constants whose value is not one that wp-config.php gives as plain text.
 	 */
-	private static function elsewhere( Security_Optimizer_Config_Keys $keys ) {
+	private static function find_external( Security_Optimizer_Config_Keys $keys ) {
 		return array_values(
 			array_filter(
 				self::NAMES,
@@ -154,14 +154,14 @@ final class Security_Optimizer_Salts {
 		$found   = array();
 		$folders = array_map( 'trailingslashit', array( ABSPATH . WPINC, ABSPATH . 'wp-admin', WP_CONTENT_DIR, dirname( SECURITY_OPTIMIZER_FILE ) ) );
 		foreach ( get_included_files() as $file ) {
-			$own = array_filter(
+			$excluded = array_filter(
 				$folders,
 				static function ( $folder ) use ( $file ) {
 					$real = realpath( $folder );
 					return 0 === strpos( $file, $folder ) || false !== $real && 0 === strpos( $file, $real . '/' );
 				}
 			);
-			if ( array() !== $own || ! is_readable( $file ) || filesize( $file ) > self::LONGEST_FILE ) {
+			if ( array() !== $excluded || ! is_readable( $file ) || filesize( $file ) > self::MAX_FILE_SIZE ) {
 				continue;
 			}
 			$text = (string) file_get_contents( $file );
@@ -208,18 +208,18 @@ final class Security_Optimizer_Salts {
 		}
 		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
 		// The name ends in .php, so that a server never shows what a killed request has left behind.
-		$beside = dirname( $file ) . '/wp-config-' . bin2hex( random_bytes( 8 ) ) . '.php';
-		$mode   = (int) fileperms( $file ) & 0777;
-		if ( ! is_writable( $file ) || ! is_writable( dirname( $file ) ) || ! @touch( $beside ) ) {
+		$temporary = dirname( $file ) . '/wp-config-' . bin2hex( random_bytes( 8 ) ) . '.php';
+		$mode      = (int) fileperms( $file ) & 0777;
+		if ( ! is_writable( $file ) || ! is_writable( dirname( $file ) ) || ! @touch( $temporary ) ) {
 			return false;
 		}
-		$same = @chmod( $beside, 0600 ) && strlen( $text ) === @file_put_contents( $beside, $text ) && file_get_contents( $beside ) === $text
-			&& @chmod( $beside, $mode )
-			&& ( fileowner( $beside ) === fileowner( $file ) || @chown( $beside, fileowner( $file ) ) )
-			&& ( filegroup( $beside ) === filegroup( $file ) || @chgrp( $beside, filegroup( $file ) ) );
+		$same = @chmod( $temporary, 0600 ) && strlen( $text ) === @file_put_contents( $temporary, $text ) && file_get_contents( $temporary ) === $text
+			&& @chmod( $temporary, $mode )
+			&& ( fileowner( $temporary ) === fileowner( $file ) || @chown( $temporary, fileowner( $file ) ) )
+			&& ( filegroup( $temporary ) === filegroup( $file ) || @chgrp( $temporary, filegroup( $file ) ) );
 		// Whoever has changed the file meanwhile has the last word.
-		if ( ! $same || file_get_contents( $file ) !== $old || ! @rename( $beside, $file ) ) {
-			@unlink( $beside );
+		if ( ! $same || file_get_contents( $file ) !== $old || ! @rename( $temporary, $file ) ) {
+			@unlink( $temporary );
 			return false;
 		}
 		// phpcs:enable

@@ -47,7 +47,7 @@ final class Security_Optimizer_Version {
 		}
 		$urls = array();
 		foreach ( preg_split( '#,(?=(?:https?:)?/)#i', $url ) as $one ) {
-			$urls[] = self::is_of_wordpress( $one )
+			$urls[] = self::is_core_version( $one )
 				? preg_replace( '/([?&;](?:ver|version)=)' . preg_quote( self::$version, '/' ) . '(?=[&#]|\z)/', '${1}' . self::$token, $one )
 				: $one;
 		}
@@ -96,14 +96,14 @@ final class Security_Optimizer_Version {
 	 * @param string $url Of a file, with the version of WordPress in its query.
 	 * @return bool Whether this version is that of WordPress itself.
 	 */
-	private static function is_of_wordpress( $url ) {
+	private static function is_core_version( $url ) {
 		$path = (string) wp_parse_url( $url, PHP_URL_PATH );
 		foreach ( array( includes_url(), admin_url() ) as $core ) {
 			if ( 0 === strpos( $path, trailingslashit( (string) wp_parse_url( $core, PHP_URL_PATH ) ) ) ) {
 				return true;
 			}
 		}
-		$own = self::version_of_its_program( $path );
+		$own = self::get_component_version( $path );
 		return '' !== $own && self::$version !== $own;
 	}
 
@@ -111,7 +111,7 @@ final class Security_Optimizer_Version {
 	 * @param string $path URL path of a file.
 	 * @return string Version of the active plugin, or the theme, whose file it is; empty when it is nobody's.
 	 */
-	private static function version_of_its_program( $path ) {
+	private static function get_component_version( $path ) {
 		$folder = self::first_folder( $path, get_theme_root_uri() );
 		if ( '' !== $folder ) {
 			return (string) wp_get_theme( $folder )->get( 'Version' );

@@ -20,8 +20,8 @@ final class Security_Optimizer_Database_Retry {
 	 * guard waits 20 seconds for most answers. SQLite waits 5 seconds for a lock and may get it at the next try; MySQL has
 	 * waited for much longer when it gives up.
 	 */
-	const MOST_PAUSED = 1000000;
-	const MOST_FAILED = 6000000;
+	const MAX_PAUSED = 1000000;
+	const MAX_FAILED = 6000000;
 
 	/** @var int How long the pauses of this request have taken, microseconds. */
 	public static $paused = 0;
@@ -34,7 +34,7 @@ final class Security_Optimizer_Database_Retry {
 	 *                        second effect.
 	 * @return bool Whether the database holds it in the end.
 	 */
-	public static function repeat( $write ) {
+	public static function run( $write ) {
 		foreach ( self::PAUSES as $pause ) {
 			$begun = hrtime( true );
 			if ( $write() ) {
@@ -42,7 +42,7 @@ final class Security_Optimizer_Database_Retry {
 			}
 			self::$failed += intdiv( hrtime( true ) - $begun, 1000 );
 			self::$paused += $pause;
-			if ( self::$paused > self::MOST_PAUSED || self::$failed > self::MOST_FAILED ) {
+			if ( self::$paused > self::MAX_PAUSED || self::$failed > self::MAX_FAILED ) {
 				return false;
 			}
 			usleep( $pause );
@@ -55,7 +55,7 @@ final class Security_Optimizer_Database_Retry {
 	 * @return bool Whether the database has carried it out.
 	 */
 	public static function query( $query ) {
-		return self::repeat(
+		return self::run(
 			static function () use ( $query ) {
 				return false !== $GLOBALS['wpdb']->query( $query ); // phpcs:ignore WordPress.DB.PreparedSQL.NotPrepared -- The caller has.
 			}
@@ -67,7 +67,7 @@ final class Security_Optimizer_Database_Retry {
 	 * @return bool Whether nobody has it any more.
 	 */
 	public static function delete_user_meta( $key ) {
-		return self::repeat(
+		return self::run(
 			static function () use ( $key ) {
 				global $wpdb;
 				$wpdb->last_error = '';
@@ -82,7 +82,7 @@ final class Security_Optimizer_Database_Retry {
 	 * @return bool Whether there is none of this name any more.
 	 */
 	public static function delete_site_option( $name ) {
-		return self::repeat(
+		return self::run(
 			static function () use ( $name ) {
 				global $wpdb;
 				// False where there was none, too. WordPress's cache has none then even if the database refused.

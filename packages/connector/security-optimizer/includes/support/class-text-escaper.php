@@ -22,7 +22,7 @@ final class Security_Optimizer_Text_Escaper {
 	 * @param string $text Text from outside.
 	 * @return string One line that shows what it is: such characters stand as `\u202e`.
 	 */
-	public static function line( $text ) {
+	public static function to_line( $text ) {
 		$line = preg_replace_callback( self::UNSAFE, array( __CLASS__, 'escape' ), $text );
 		// Null: no UTF-8. A terminal may obey single bytes, too.
 		return null === $line ? preg_replace_callback( '/[^\x20-\x7e]/', array( __CLASS__, 'escape_byte' ), $text ) : $line;
@@ -32,8 +32,8 @@ final class Security_Optimizer_Text_Escaper {
 	 * @param string $text Text from outside.
 	 * @return string The same for a cell of a CSV file: with an apostrophe before what would be a formula.
 	 */
-	public static function cell( $text ) {
-		return ( preg_match( self::FORMULA, $text ) ? "'" : '' ) . self::line( $text );
+	public static function to_cell( $text ) {
+		return ( preg_match( self::FORMULA, $text ) ? "'" : '' ) . self::to_line( $text );
 	}
 
 	/**

@@ -104,11 +104,11 @@ final class Security_Optimizer_Commands {
 	 * Carries out the command and ends the request. A used nonce is left to WordPress, which knows no such route.
 	 */
 	public static function run() {
-		$taken = Security_Optimizer_Nonces::consume( self::$received['nonce'], self::$received['time'] );
-		if ( null === $taken ) {
+		$consumed = Security_Optimizer_Nonces::consume( self::$received['nonce'], self::$received['time'] );
+		if ( null === $consumed ) {
 			Security_Optimizer_Response::send_json( 503, array( 'code' => 'nonce_not_stored' ) );
 		}
-		if ( false === $taken ) {
+		if ( false === $consumed ) {
 			return;
 		}
 
@@ -116,14 +116,14 @@ final class Security_Optimizer_Commands {
 		if ( ! is_array( $body ) ) {
 			self::fail( 'invalid_json' );
 		}
-		$answer = call_user_func( self::COMMANDS[ self::$received['name'] ], $body );
-		if ( is_string( $answer ) ) {
-			self::fail( $answer );
+		$result = call_user_func( self::COMMANDS[ self::$received['name'] ], $body );
+		if ( is_string( $result ) ) {
+			self::fail( $result );
 		}
-		if ( is_wp_error( $answer ) ) {
-			self::fail( $answer->get_error_code(), (array) $answer->get_error_data() );
+		if ( is_wp_error( $result ) ) {
+			self::fail( $result->get_error_code(), (array) $result->get_error_data() );
 		}
-		Security_Optimizer_Response::send_json( 200, $answer );
+		Security_Optimizer_Response::send_json( 200, $result );
 	}
 
 	private static function fail( $code, array $more = array() ) {

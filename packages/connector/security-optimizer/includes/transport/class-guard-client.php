@@ -70,23 +70,23 @@ final class Security_Optimizer_Guard_Client {
 		if ( is_wp_error( $response ) ) {
 			return new WP_Error( 'guard_unreachable', 'Guard can’t be reached at ' . $address . ' (' . $response->get_error_message() . ').' );
 		}
-		$answer = json_decode( wp_remote_retrieve_body( $response ), true );
-		if ( ! is_array( $answer ) || ! isset( $answer['status'], $answer['message'] ) || ! is_string( $answer['message'] ) ) {
+		$content = json_decode( wp_remote_retrieve_body( $response ), true );
+		if ( ! is_array( $content ) || ! isset( $content['status'], $content['message'] ) || ! is_string( $content['message'] ) ) {
 			$status = wp_remote_retrieve_response_code( $response );
 			return new WP_Error( 'not_guard', 'What answers at ' . $address . ' is not guard (HTTP status ' . $status . '). Set SECURITY_OPTIMIZER_GUARD_URL in wp-config.php to the address that guard listens on.' );
 		}
-		if ( 200 === $answer['status'] ) {
+		if ( 200 === $content['status'] ) {
 			return array(
-				'data'    => isset( $answer['data'] ) ? $answer['data'] : null,
-				'message' => $answer['message'],
+				'data'    => isset( $content['data'] ) ? $content['data'] : null,
+				'message' => $content['message'],
 			);
 		}
-		$message = $answer['message'];
-		$code    = isset( $answer['code'] ) ? (string) $answer['code'] : 'unknown';
+		$message = $content['message'];
+		$code    = isset( $content['code'] ) ? (string) $content['code'] : 'unknown';
 		if ( 'rest_forbidden' === $code ) {
 			$message .= ' Guard does not accept this call: it has to come from the machine of guard or of the site’s web server (see SECURITY_OPTIMIZER_GUARD_URL), with the site’s present key and a clock that is right.';
 		}
-		foreach ( isset( $answer['fields'] ) && is_array( $answer['fields'] ) ? $answer['fields'] : array() as $field => $text ) {
+		foreach ( isset( $content['fields'] ) && is_array( $content['fields'] ) ? $content['fields'] : array() as $field => $text ) {
 			$message .= ' ' . $field . ': ' . $text;
 		}
 		return new WP_Error( $code, $message );

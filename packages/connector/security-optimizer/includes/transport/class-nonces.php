@@ -22,7 +22,7 @@ final class Security_Optimizer_Nonces {
 		global $wpdb;
 		$quiet    = $wpdb->suppress_errors( true );
 		$inserted = false;
-		Security_Optimizer_Database_Retry::repeat(
+		Security_Optimizer_Database_Retry::run(
 			static function () use ( $nonce, $time, &$inserted ) {
 				$inserted = Security_Optimizer_Option_Rows::insert( self::PREFIX . $nonce, Security_Optimizer_Option_Rows::time( $time ) );
 				return false !== $inserted;

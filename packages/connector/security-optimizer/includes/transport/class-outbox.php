@@ -79,7 +79,7 @@ final class Security_Optimizer_Outbox {
 			}
 		}
 		self::$held = array();
-		self::quietly(
+		self::run_quietly(
 			static function () use ( $uids ) {
 				global $wpdb;
 				$table = self::table();
@@ -109,7 +109,7 @@ final class Security_Optimizer_Outbox {
 	 */
 	public static function read( $limit ) {
 		// First: a row that is released meanwhile is among the events then.
-		$held   = self::quietly( array( __CLASS__, 'seconds_held' ) );
+		$held   = self::run_quietly( array( __CLASS__, 'seconds_held' ) );
 		$rows   = self::free_rows( $limit + 1 );
 		$events = array();
 		$bytes  = 0;
@@ -139,7 +139,7 @@ final class Security_Optimizer_Outbox {
 		global $wpdb;
 		$table = self::table();
 		// Looks first: on SQLite IF NOT EXISTS fails for a table with an index.
-		return self::quietly( array( __CLASS__, 'complete' ) )
+		return self::run_quietly( array( __CLASS__, 'complete' ) )
 			|| false !== $wpdb->query( "CREATE TABLE IF NOT EXISTS $table (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, held_until bigint(20) unsigned NOT NULL DEFAULT 0, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $wpdb->get_charset_collate() ); // phpcs:ignore WordPress.DB.PreparedSQL
 	}
 
@@ -211,7 +211,7 @@ final class Security_Optimizer_Outbox {
 		$uid = bin2hex( random_bytes( 16 ) );
 		// JSON in ASCII, so that it fits into any character set and WordPress need not ask for the table's.
 		$row = self::row( $uid, json_encode( $event, JSON_INVALID_UTF8_SUBSTITUTE ), $held_until );
-		self::quietly(
+		self::run_quietly(
 			static function () use ( $row ) {
 				global $wpdb;
 				if ( $wpdb->query( $row ) || ( self::create() && $wpdb->query( $row ) ) ) { // phpcs:ignore WordPress.DB.PreparedSQL.NotPrepared
@@ -238,7 +238,7 @@ final class Security_Optimizer_Outbox {
 	 * A row that is held for longer than any is at first was written before the clock was set back: it is free.
 	 */
 	private static function free_rows( $limit ) {
-		return self::quietly(
+		return self::run_quietly(
 			static function () use ( $limit ) {
 				global $wpdb;
 				$table = self::table();
@@ -284,7 +284,7 @@ final class Security_Optimizer_Outbox {
 	 * @param callable $work Makes the queries.
 	 * @return mixed What it returns.
 	 */
-	private static function quietly( $work ) {
+	private static function run_quietly( $work ) {
 		global $wpdb;
 		$kept  = array( $wpdb->insert_id, $wpdb->last_error );
 		$quiet = $wpdb->suppress_errors( true );

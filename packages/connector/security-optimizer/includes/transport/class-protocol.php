@@ -17,10 +17,10 @@ final class Security_Optimizer_Protocol {
 	const CLOCK_TOLERANCE = 60;
 
 	/** Bytes of a body that come in a second on the slowest way that is waited for. */
-	const SLOWEST_BODY = 4096;
+	const MIN_BODY_RATE = 4096;
 
 	/** Seconds after which no body is waited for any more, however long it is. */
-	const LONGEST_BODY = 21600;
+	const MAX_BODY_TIME = 21600;
 
 	/**
 	 * Names a secret without showing it.
@@ -62,7 +62,7 @@ final class Security_Optimizer_Protocol {
 		$note = hash_equals( self::key_id( $secret ), $key_id ) ? self::note( $signed, $mac, $secret ) : null;
 		if ( null === $note
 			|| (int) $time - $now > self::CLOCK_TOLERANCE
-			|| $now - (int) $time > self::CLOCK_TOLERANCE + min( self::LONGEST_BODY, max( 0, $bytes ) / self::SLOWEST_BODY )
+			|| $now - (int) $time > self::CLOCK_TOLERANCE + min( self::MAX_BODY_TIME, max( 0, $bytes ) / self::MIN_BODY_RATE )
 			|| false === filter_var( $address, FILTER_VALIDATE_IP )
 		) {
 			return null;

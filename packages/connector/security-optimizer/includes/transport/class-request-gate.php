@@ -39,27 +39,27 @@ final class Security_Optimizer_Request_Gate {
 
 		$header = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] : null;
 		$bytes  = isset( $_SERVER['CONTENT_LENGTH'] ) ? (int) $_SERVER['CONTENT_LENGTH'] : 0;
-		$known  = null === $header ? null : Security_Optimizer_Protocol::read_guard_header( $header, $secret, time(), $bytes );
+		$facts  = null === $header ? null : Security_Optimizer_Protocol::read_guard_header( $header, $secret, time(), $bytes );
 
 		$context = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] : null;
 		unset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'], $_SERVER['HTTP_X_SECURITY_OPTIMIZER_CONTEXT'] );
 
-		if ( null !== $known ) {
-			self::$request_id      = $known['request_id'];
-			self::$is_address_seen = self::compare_address( $known['address'] );
-			self::set_visitor( $known['address'], $known['scheme'] );
-			if ( $known['is_probe'] ) {
+		if ( null !== $facts ) {
+			self::$request_id      = $facts['request_id'];
+			self::$is_address_seen = self::compare_address( $facts['address'] );
+			self::set_visitor( $facts['address'], $facts['scheme'] );
+			if ( $facts['is_probe'] ) {
 				// Guard only wants to know whether such a request comes this far. It may have been sent before.
 				self::send_signal();
 				Security_Optimizer_Response::send_empty();
 			}
-			$said = Security_Optimizer_Protocol::read_context_header( $context, $known['request_id'], $secret );
-			if ( null === $said && ( null !== $context || $known['has_context'] ) ) {
+			$payload = Security_Optimizer_Protocol::read_context_header( $context, $facts['request_id'], $secret );
+			if ( null === $payload && ( null !== $context || $facts['has_context'] ) ) {
 				// It may have said that no password may be checked here, or that nobody may log in now.
 				self::send_signal();
 				Security_Optimizer_Response::send_page( 400, 'Bad Request', 'This request could not be read.' );
 			}
-			Security_Optimizer_Context::load( null === $said ? array() : $said, $known, $secret );
+			Security_Optimizer_Context::load( null === $payload ? array() : $payload, $facts, $secret );
 			self::send_signal();
 			return;
 		}
@@ -103,15 +103,15 @@ final class Security_Optimizer_Request_Gate {
 			return null;
 		}
 		// What the web server has said: wp-config.php may have put another one into `$_SERVER`.
-		$told = getenv( 'REMOTE_ADDR' );
-		if ( false === $told ) {
-			$told = isset( $_SERVER['REMOTE_ADDR'] ) ? $_SERVER['REMOTE_ADDR'] : '';
+		$seen = getenv( 'REMOTE_ADDR' );
+		if ( false === $seen ) {
+			$seen = isset( $_SERVER['REMOTE_ADDR'] ) ? $_SERVER['REMOTE_ADDR'] : '';
 		}
-		if ( ! filter_var( $told, FILTER_VALIDATE_IP ) || ! filter_var( $address, FILTER_VALIDATE_IP ) ) {
+		if ( ! filter_var( $seen, FILTER_VALIDATE_IP ) || ! filter_var( $address, FILTER_VALIDATE_IP ) ) {
 			return null;
 		}
 		// IPv6 has several spellings.
-		return inet_pton( $told ) === inet_pton( $address );
+		return inet_pton( $seen ) === inet_pton( $address );
 	}
 
 	/**
@@ -185,9 +185,9 @@ final class Security_Optimizer_Request_Gate {
 	 */
 	private static function set_visitor( $address, $scheme ) {
 		// Plugins read whichever of these they like best. Only what guard has signed may remain.
-		$claims = '/\AHTTP_(X_FORWARDED(_.+)?|FORWARDED(_.+)?|X_REAL_IP|X_CLIENT_IP|X_CLUSTER_CLIENT_IP|CLIENT_IP|CF_CONNECTING_IP|TRUE_CLIENT_IP|FRONT_END_HTTPS)\z/';
+		$unsigned = '/\AHTTP_(X_FORWARDED(_.+)?|FORWARDED(_.+)?|X_REAL_IP|X_CLIENT_IP|X_CLUSTER_CLIENT_IP|CLIENT_IP|CF_CONNECTING_IP|TRUE_CLIENT_IP|FRONT_END_HTTPS)\z/';
 		foreach ( array_keys( $_SERVER ) as $name ) {
-			if ( preg_match( $claims, $name ) ) {
+			if ( preg_match( $unsigned, $name ) ) {
 				unset( $_SERVER[ $name ] );
 			}
 		}

@@ -62,7 +62,7 @@ define( 'SECURITY_OPTIMIZER_KEY', str_repeat( '5e', 32 ) );
 define( 'SECURITY_OPTIMIZER_FILE', WP_CONTENT_DIR . '/mu-plugins/security-optimizer.php' );
 foreach ( glob( __DIR__ . '/class-*.php' ) as $file ) { require $file; }
 if ( 'replace' === $what ) { echo json_encode( Security_Optimizer_Salts::replace() ); }
-if ( 'prints' === $what ) { echo json_encode( Security_Optimizer_Salts::prints( $mark ) ); }
+if ( 'prints' === $what ) { echo json_encode( Security_Optimizer_Salts::fingerprints( $mark ) ); }
 if ( 'look' === $what ) {
 	$schemes = array();
 	foreach ( array( 'auth', 'secure_auth', 'logged_in', 'nonce' ) as $scheme ) { $schemes[ $scheme ] = wp_salt( $scheme ); }
