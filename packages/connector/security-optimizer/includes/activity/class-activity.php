@@ -1,6 +1,6 @@
 <?php
 /**
- * What registered users do, for the Activity Log: which method handles which hook of WordPress.
+ * Events of registered users for the Activity Log: which method handles which hook of WordPress.
  *
  * @package Security_Optimizer
  */
@@ -9,7 +9,10 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Activity {
 
-	/** Hook of WordPress => class `Security_Optimizer_Activity_…` and its method, which gets the hook's arguments. */
+	/**
+	 * Hook of WordPress => suffix of the class `Security_Optimizer_Activity_…` and its method, which gets the hook's
+	 * arguments.
+	 */
 	const HOOKS = array(
 		// Logins and log-outs.
 		'wp_login'                                   => array( 'Users', 'log_in' ),
@@ -32,7 +35,7 @@ final class Security_Optimizer_Activity {
 		'wp_create_application_password'             => array( 'Users', 'add_application_password' ),
 		'wp_delete_application_password'             => array( 'Users', 'remove_application_password' ),
 
-		// Content. One hook for every way of saving a post, after everything that belongs to it.
+		// Content. This hook runs for every way of saving a post, after its terms and meta data.
 		'wp_after_insert_post'                       => array( 'Content', 'save_post' ),
 		'before_delete_post'                         => array( 'Content', 'remember_deletion' ),
 		'after_delete_post'                          => array( 'Content', 'delete_post' ),
@@ -49,7 +52,7 @@ final class Security_Optimizer_Activity {
 		'edit_comment'                               => array( 'Content', 'edit_comment' ),
 		'deleted_comment'                            => array( 'Content', 'delete_comment' ),
 
-		// Orders of WooCommerce, which need not be posts, and products where the post is not saved.
+		// Orders of WooCommerce, which may not be posts, and products whose post is not saved.
 		'woocommerce_before_order_object_save'       => array( 'Orders', 'remember_save' ),
 		'woocommerce_new_order'                      => array( 'Orders', 'create' ),
 		'woocommerce_update_order'                   => array( 'Orders', 'update' ),
@@ -90,11 +93,11 @@ final class Security_Optimizer_Activity {
 		'wp_delete_site'                             => array( 'Settings', 'delete_site' ),
 	);
 
-	/** @var true[] What was recorded in this request and is not recorded twice. */
+	/** @var true[] Keys of what was already recorded in this request. */
 	private static $recorded = array();
 
 	/**
-	 * First on each hook: plugins that redirect there end the request.
+	 * At the first priority: plugins that redirect on these hooks end the request.
 	 */
 	public static function add() {
 		foreach ( self::HOOKS as $hook => $method ) {
@@ -103,25 +106,25 @@ final class Security_Optimizer_Activity {
 	}
 
 	/**
-	 * Any of the hooks above.
+	 * Callback of all these hooks.
 	 *
-	 * @param mixed ...$arguments As WordPress gives them; plugins that run its hooks often give fewer, or others.
-	 * @return mixed The first one, for filters.
+	 * @param mixed ...$arguments As WordPress passes them. Plugins that run these hooks often pass fewer or others.
+	 * @return mixed The first argument, for filters.
 	 */
 	public static function handle( ...$arguments ) {
 		list( $class_name, $method ) = self::HOOKS[ current_filter() ];
 		try {
 			call_user_func_array( array( 'Security_Optimizer_Activity_' . $class_name, $method ), $arguments );
 		} catch ( Throwable $error ) {
-			// A record of a request must not end it.
+			// A failed record must not end the request.
 			error_log( 'Security Optimizer did not record ' . current_filter() . ': ' . $error->getMessage() ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
 		}
 		return isset( $arguments[0] ) ? $arguments[0] : null;
 	}
 
 	/**
-	 * @param string $what Anything.
-	 * @return bool Whether this is the first time in this request.
+	 * @param string $what Key.
+	 * @return bool Whether this is the first call with this key in this request.
 	 */
 	public static function is_first( $what ) {
 		$first                   = ! isset( self::$recorded[ $what ] );
@@ -131,8 +134,8 @@ final class Security_Optimizer_Activity {
 
 	/**
 	 * @param string $type Name of a post type or taxonomy.
-	 * @param object $kind WordPress's description of it.
-	 * @return string A label: plain English for WordPress's own, else what its plugin calls it.
+	 * @param object $kind Its object in WordPress.
+	 * @return string Label: English for WordPress's own types, otherwise the plugin's label.
 	 */
 	public static function get_type_label( $type, $kind ) {
 		return $kind->_builtin ? str_replace( array( 'wp_', 'post_', '_' ), array( '', '', ' ' ), $type ) : $kind->labels->singular_name;

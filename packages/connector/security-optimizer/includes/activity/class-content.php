@@ -3,7 +3,7 @@
  * Activity Log: posts of all kinds, files, terms, menus, comments. The methods take the arguments of the hooks listed
  * in class-activity.php.
  *
- * An import makes thousands of them; it is one event.
+ * An import creates thousands of them and is one event.
  *
  * @package Security_Optimizer
  */
@@ -12,25 +12,25 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Activity_Content {
 
-	/** Types that are not public, yet make up what visitors see. */
+	/** Types that are not public but are part of the visible site. */
 	const SITE_TYPES = array( 'wp_block', 'wp_template', 'wp_template_part', 'wp_navigation', 'wp_global_styles' );
 
-	/** Types of which WordPress makes one by itself as soon as somebody looks at a page. */
+	/** Types that WordPress creates automatically when a page is viewed. */
 	const AUTO_CREATED = array( 'wp_navigation', 'wp_global_styles' );
 
-	/** Files that WordPress itself keeps for a while: packages of plugins, imports. */
+	/** Contexts of temporary files of WordPress: packages of plugins, imports. */
 	const TEMPORARY_FILES = array( 'upgrader', 'import' );
 
-	/** Fields of a comment that its author or a moderator writes. */
+	/** Fields of a comment that its author or a moderator can edit. */
 	const COMMENT_FIELDS = array( 'comment_content', 'comment_author', 'comment_author_email', 'comment_author_url' );
 
-	/** @var bool Whether the comment being saved gets another text. */
+	/** @var bool Whether the comment being saved changes. */
 	private static $edited = false;
 
-	/** @var true[] Posts that were recorded in this request. */
+	/** @var true[] Posts recorded in this request, by id. */
 	private static $recorded = array();
 
-	/** @var int Post being deleted: its comments go with it. */
+	/** @var int Post being deleted; its comments are deleted with it. */
 	private static $deleting = 0;
 
 	public static function save_post( $post_id, $post, $update, $before = null ) {
@@ -46,7 +46,7 @@ final class Security_Optimizer_Activity_Content {
 			}
 			return;
 		}
-		// Saved unasked, or a second time for the boxes of plugins below the editor.
+		// An autosave, or the second request of the editor for meta boxes.
 		if ( ( defined( 'DOING_AUTOSAVE' ) && DOING_AUTOSAVE ) || isset( $_GET['meta-box-loader'] ) ) {
 			return;
 		}
@@ -59,9 +59,9 @@ final class Security_Optimizer_Activity_Content {
 	}
 
 	/**
-	 * What belongs to a post was saved, and not the post.
+	 * Data of a post was saved, but not the post itself.
 	 *
-	 * @param int $post_id Which.
+	 * @param int $post_id Id of the post.
 	 */
 	public static function record_related_change( $post_id ) {
 		$post = get_post( $post_id );
@@ -112,7 +112,7 @@ final class Security_Optimizer_Activity_Content {
 	}
 
 	public static function update_menu( $menu_id ) {
-		// Once for all of its items.
+		// Recorded once for all items of the menu.
 		if ( Security_Optimizer_Activity::is_first( 'menu ' . $menu_id ) ) {
 			self::record_term( 'updated', get_term( $menu_id, 'nav_menu' ) );
 		}
@@ -130,7 +130,7 @@ final class Security_Optimizer_Activity_Content {
 	}
 
 	public static function remember_edit( $data, $old ) {
-		// REST saves a comment as well when only its status changes.
+		// The REST API also saves a comment when only its status changes.
 		$fields       = array_flip( self::COMMENT_FIELDS );
 		self::$edited = array_intersect_key( $data, $fields ) != array_intersect_key( wp_unslash( $old ), $fields ); // phpcs:ignore Universal.Operators.StrictComparisons, WordPress.PHP.StrictComparisons -- In any order.
 	}
@@ -150,7 +150,7 @@ final class Security_Optimizer_Activity_Content {
 	}
 
 	/**
-	 * Plugins save a post again while it is being saved.
+	 * Plugins may save a post again while it is being saved.
 	 */
 	private static function is_first_save( $post ) {
 		return Security_Optimizer_Activity::is_first( 'post ' . $post->ID . ' ' . $post->post_modified_gmt );
@@ -205,7 +205,7 @@ final class Security_Optimizer_Activity_Content {
 	}
 
 	/**
-	 * Only what members do: visitors write comments too, and plugins sort out spam by the thousand.
+	 * Only comments of registered users: plugins remove spam of anonymous clients by the thousand.
 	 */
 	private static function record_comment( $kind, $comment, $before = null, $after = null ) {
 		$is_by_user = get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();

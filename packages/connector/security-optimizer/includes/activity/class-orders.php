@@ -1,10 +1,11 @@
 <?php
 /**
- * Activity Log: orders of WooCommerce, and its products where they are no posts being saved. The methods take the
- * arguments of the hooks listed in class-activity.php.
+ * Activity Log: orders of WooCommerce, and changes of products that do not save a post. The methods take the arguments
+ * of the hooks listed in class-activity.php.
  *
- * Orders live in tables of their own (HPOS), or in that of posts; WooCommerce runs the same hooks for both, but for what
- * WordPress's own screens do with posts. An order is recorded by its number and nothing else: the rest is the customer's.
+ * Orders are stored in separate tables (HPOS) or as posts. WooCommerce runs the same hooks for both, except for actions
+ * of WordPress's own screens on posts. Only the number of an order is recorded, because the rest is personal data of
+ * the customer.
  *
  * @package Security_Optimizer
  */
@@ -13,28 +14,28 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Activity_Orders {
 
-	/** The kind of order that customers place; refunds and what plugins add are others. */
+	/** The type of customers' orders. Refunds and orders of plugins have other types. */
 	const TYPE = 'shop_order';
 
-	/** Statuses of what is no order yet. */
+	/** Statuses before an order is placed. */
 	const DRAFTS = array( 'new', 'auto-draft', 'draft', 'checkout-draft' );
 
-	/** What is written with each save, whatever was changed. */
+	/** Fields that are written with every save. */
 	const WITH_EACH_SAVE = array(
 		'date_modified' => true,
 		'version'       => true,
 	);
 
-	/** @var array[] What was recorded of orders in this request, by id: `kinds`, and `uid` of a row that only says "changed". */
+	/** @var array[] Events recorded in this request, by order id: `kind`, and `uid` of a generic row. */
 	private static $recorded = array();
 
-	/** @var bool[] Whether the save of an order under way changes anything, by id. */
+	/** @var bool[] Whether the current save of an order changes anything, by id. */
 	private static $changing = array();
 
 	/** @var string[] Numbers of orders being deleted, by id. */
 	private static $deleting = array();
 
-	/** @var bool[] Whether the save of a product under way changes anything, by id. */
+	/** @var bool[] Whether the current save of a product changes anything, by id. */
 	private static $products = array();
 
 	public static function remember_save( $order ) {
@@ -93,11 +94,11 @@ final class Security_Optimizer_Activity_Orders {
 	}
 
 	/**
-	 * A post was saved or deleted: WordPress's own screens move orders to the bin and back without WooCommerce's hooks.
+	 * A post was saved or deleted. WordPress's own screens trash and restore orders without WooCommerce's hooks.
 	 *
 	 * @param WP_Post $post   Any post.
 	 * @param string  $before Its status before.
-	 * @param string  $after  Its status now; empty when it is gone.
+	 * @param string  $after  Its status now; empty when it was deleted.
 	 */
 	public static function handle_post( $post, $before, $after ) {
 		if ( self::TYPE !== $post->post_type || self::have_tables() ) {
@@ -117,8 +118,8 @@ final class Security_Optimizer_Activity_Orders {
 	}
 
 	/**
-	 * Programs save products without saving the post when its text stays: prices, stock, attributes. An order takes
-	 * from the stock by itself.
+	 * Prices, stock and attributes of products can change without saving the post. Stock changes by orders are not
+	 * recorded.
 	 */
 	public static function update_product( $product_id, $product = null ) {
 		$changed = ! isset( self::$products[ $product_id ] ) || self::$products[ $product_id ];
@@ -132,7 +133,7 @@ final class Security_Optimizer_Activity_Orders {
 	}
 
 	/**
-	 * @return bool Whether orders have tables of their own; the posts beside them are copies then.
+	 * @return bool Whether orders are in separate tables; posts are then only copies.
 	 */
 	private static function have_tables() {
 		$store = array( 'Automattic\WooCommerce\Utilities\OrderUtil', 'custom_orders_table_usage_is_enabled' );
@@ -140,16 +141,16 @@ final class Security_Optimizer_Activity_Orders {
 	}
 
 	/**
-	 * Only what members do, customers with an account among them: anonymous visitors place orders too, and programs clear up by
-	 * the thousand.
+	 * Only events of registered users, including customers with an account: clean-up tasks change thousands of orders
+	 * of anonymous clients.
 	 */
 	private static function is_by_user() {
 		return get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();
 	}
 
 	/**
-	 * An order is saved several times while one thing is done with it, and both kinds of storage may tell of it. What
-	 * was changed is recorded once; that something was changed only where nothing better is known.
+	 * One action saves an order several times, and both kinds of storage may run hooks. Each event is recorded once. A
+	 * generic “updated” is only recorded where no specific event is known.
 	 */
 	private static function record( $kind, $order_id, $order = null, $before = null, $after = null ) {
 		$order_id = (int) $order_id;

@@ -1,9 +1,9 @@
 <?php
 /**
- * Activity Log: settings of WordPress that matter, widgets, appearance, exports and imports, sites of a network. The
+ * Activity Log: important settings of WordPress, widgets, appearance, exports and imports, sites of a network. The
  * methods take the arguments of the hooks listed in class-activity.php.
  *
- * Only options in the list are recorded: options of plugins may hold passwords and keys.
+ * Only options of the list are recorded, because options of plugins may hold passwords and keys.
  *
  * @package Security_Optimizer
  */
@@ -12,7 +12,7 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Activity_Settings {
 
-	/** Name of an option => what WordPress's screens call it. */
+	/** Name of an option => its label on WordPress's screens. */
 	const OPTIONS = array(
 		'siteurl'                     => 'WordPress Address',
 		'home'                        => 'Site Address',
@@ -48,7 +48,7 @@ final class Security_Optimizer_Activity_Settings {
 		'site_name'                   => 'Network Title',
 	);
 
-	/** What WordPress's screens call the values of an option; '' is the value of an option that was never set. */
+	/** Labels of the values of an option on WordPress's screens; '' is the value of an unset option. */
 	const VALUES = array(
 		'WPLANG'              => array( '' => 'en_US' ),
 		'permalink_structure' => array( '' => 'Plain' ),
@@ -70,13 +70,13 @@ final class Security_Optimizer_Activity_Settings {
 	public static function change( $name, $old, $value ) {
 		global $wpdb;
 		if ( doing_action( 'wp_initialize_site' ) ) {
-			// A new site of a network is one event.
+			// Creating a site of a network is one event.
 			return;
 		}
 		if ( isset( self::OPTIONS[ $name ] ) ) {
 			self::record( $name, $old, $value );
 		} elseif ( $wpdb->get_blog_prefix() . 'user_roles' === $name && Security_Optimizer_Activity::is_first( $name ) ) {
-			// Plugins write them anew for each capability.
+			// Plugins write this option again for each capability.
 			Security_Optimizer_Outbox::add( 'option.changed', array( 'option', $name, 'Capabilities of roles' ) );
 		} elseif ( 'sidebars_widgets' === $name || 0 === strpos( $name, 'widget_' ) ) {
 			self::change_widgets();
@@ -90,7 +90,7 @@ final class Security_Optimizer_Activity_Settings {
 	}
 
 	public static function change_network( $name, $value, $old ) {
-		// Without a network this is an option like any other.
+		// Without a network the hooks of options run as well.
 		if ( is_multisite() && isset( self::OPTIONS[ $name ] ) ) {
 			self::record( $name, $old, $value );
 		}
@@ -106,7 +106,7 @@ final class Security_Optimizer_Activity_Settings {
 	}
 
 	public static function import( $importer = '' ) {
-		// Importers run one of two hooks, some run both.
+		// Importers run one of two hooks or both.
 		if ( Security_Optimizer_Activity::is_first( 'import' ) ) {
 			Security_Optimizer_Outbox::add( 'import.run', array( 'import', '', $importer ) );
 		}
@@ -121,7 +121,7 @@ final class Security_Optimizer_Activity_Settings {
 	}
 
 	/**
-	 * One save writes several options. WordPress moves widgets by itself too, after a change of the theme.
+	 * One save writes several options. WordPress itself moves widgets after a change of the theme.
 	 */
 	private static function change_widgets() {
 		$is_by_user = get_current_user_id() > 0 || 'cli' === Security_Optimizer_Outbox::origin();

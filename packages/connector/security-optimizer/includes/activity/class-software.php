@@ -10,10 +10,12 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Activity_Software {
 
-	/** @var array[] Versions before the first change of this request: `plugin` and `theme` to file or folder to version. */
+	/**
+	 * @var array[] Versions before the first change of this request: `plugin` and `theme` => file or folder => version.
+	 */
 	private static $versions = array();
 
-	/** @var array[] Names of what is about to be deleted. */
+	/** @var array[] Names and versions of plugins and themes that are about to be deleted. */
 	private static $pending_deletions = array();
 
 	public static function activate_plugin( $file ) {
@@ -45,7 +47,7 @@ final class Security_Optimizer_Activity_Software {
 	}
 
 	/**
-	 * Before the first package of this request is put in place.
+	 * Runs before the first package of this request is installed.
 	 */
 	public static function remember_versions() {
 		if ( array() !== self::$versions ) {
@@ -63,7 +65,7 @@ final class Security_Optimizer_Activity_Software {
 	}
 
 	/**
-	 * WordPress runs this hook after failures as well, so what counts is what is there now.
+	 * WordPress also runs this hook after failures, so the installed version is read.
 	 */
 	public static function install( $upgrader, $extra ) {
 		$type = isset( $extra['type'] ) ? $extra['type'] : '';
@@ -98,7 +100,7 @@ final class Security_Optimizer_Activity_Software {
 	}
 
 	/**
-	 * The editors tell nobody when they have written a file, so it is compared when the request ends.
+	 * The file editors run no hook after a change, so the file is compared at the end of the request.
 	 */
 	public static function watch_file() {
 		$theme = isset( $_POST['theme'] ) && is_string( $_POST['theme'] ) ? sanitize_file_name( $_POST['theme'] ) : '';
@@ -136,11 +138,11 @@ final class Security_Optimizer_Activity_Software {
 	}
 
 	/**
-	 * From the file itself: what WordPress remembers may be older.
+	 * Reads the file itself, because WordPress's cache may be older.
 	 *
 	 * @param string $type `plugin` or `theme`.
 	 * @param string $id   Main file of a plugin, folder of a theme.
-	 * @return array|null `name` and `version`; null when it is not there.
+	 * @return array|null `name` and `version`; null when it does not exist.
 	 */
 	private static function read( $type, $id ) {
 		$file = 'plugin' === $type ? WP_PLUGIN_DIR . '/' . $id : get_theme_root( $id ) . '/' . $id . '/style.css';

@@ -9,20 +9,20 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Activity_Users {
 
-	/** Fields of a profile in the table of users, and those that WordPress keeps as meta. */
+	/** Fields of a profile in the table of users, and in the user meta. */
 	const FIELDS = array( 'display_name', 'user_nicename', 'user_url' );
 	const META   = array( 'nickname', 'first_name', 'last_name', 'description', 'locale' );
 
-	/** @var bool Whether a user is being made: then the role is no change. */
+	/** @var bool Whether a user is being created; its role is then no change. */
 	private static $creating = false;
 
 	/** @var true[] Users being deleted. */
 	private static $deleting = array();
 
-	/** @var true[] Users whose profile has changed in the part that is kept as meta. */
+	/** @var true[] Users whose profile meta has changed, by id. */
 	private static $changed = array();
 
-	/** @var array[] What was recorded of the roles of users on a site in this request: `kind`, `before` and `uid`. */
+	/** @var array[] Role events recorded in this request, by user and site: `kind`, `before` and `uid`. */
 	private static $roles = array();
 
 	public static function log_in( $login, $user = null ) {
@@ -44,14 +44,14 @@ final class Security_Optimizer_Activity_Users {
 			return;
 		}
 		$user = Security_Optimizer_Password_Checks::find_user( $name );
-		// What was refused unchecked was no attempt: guard knows it already.
+		// A login that was refused without a check is no attempt, and guard knows it already.
 		if ( $user && ! Security_Optimizer_Login_Report::has_refused() ) {
 			self::record( 'login.failed', $user, null, null, $user );
 		}
 	}
 
 	public static function fail_application( $error ) {
-		// Inside `authenticate` the login as a whole counts.
+		// Within `authenticate` the whole login is one attempt.
 		if ( isset( $_SERVER['PHP_AUTH_USER'] ) && ! doing_filter( 'authenticate' ) ) {
 			self::fail_log_in( $_SERVER['PHP_AUTH_USER'], $error );
 		}
@@ -94,7 +94,7 @@ final class Security_Optimizer_Activity_Users {
 		foreach ( self::FIELDS as $field ) {
 			$changed = $changed || $user->$field !== $old->$field;
 		}
-		// WordPress saves a user as well when somebody asks for a new password.
+		// WordPress also saves a user when a password link is requested.
 		if ( $changed ) {
 			self::record( 'user.profile', $user );
 		}
@@ -103,17 +103,17 @@ final class Security_Optimizer_Activity_Users {
 
 	public static function set_password( $password, $user_id, $before = null ) {
 		$user = get_userdata( $user_id );
-		// Since WordPress 7.1 this runs for a new user as well, whose creation is recorded, and before a profile is stored,
-		// which is recorded by then (`update`): in both the password is what it was.
+		// Since WordPress 7.1 this also runs for a new user, whose creation is recorded, and before a profile is
+		// stored, which `update` records. In both cases the stored password has not changed yet.
 		$is_stored = ! $user || ! $before instanceof WP_User || $before->user_pass !== $user->user_pass;
-		// While somebody logs in, WordPress only hashes the same password anew.
+		// During a login WordPress only rehashes the same password.
 		if ( $is_stored && ! doing_filter( 'authenticate' ) && Security_Optimizer_Activity::is_first( 'password ' . $user_id ) ) {
 			self::record( 'user.password', $user );
 		}
 	}
 
 	/**
-	 * Right before the change, and only when there is one. Every change of roles comes here.
+	 * Runs right before a change, and only if the value changes. Every change of roles runs this.
 	 */
 	public static function change_meta( $meta_id, $user_id, $key, $value ) {
 		if ( self::holds_roles( $key ) ) {
@@ -169,8 +169,8 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	/**
-	 * WordPress often takes roles away and gives others one by one. That is one change: the recorded event is replaced,
-	 * unless it took so long that guard has fetched it already.
+	 * WordPress often removes and adds roles one by one. That is one change, so the recorded event is replaced, unless
+	 * guard has fetched it already.
 	 */
 	private static function change_roles( $user_id, $before, $after ) {
 		$kind     = 'user.role';
@@ -184,10 +184,10 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	/**
-	 * @param string $kind    Of the event.
-	 * @param int    $user_id Whose roles they are.
+	 * @param string $kind    Kind of the event.
+	 * @param int    $user_id User with these roles.
 	 * @param mixed  $before  Capabilities as WordPress stores them for a user.
-	 * @param mixed  $after   The same, from now on.
+	 * @param mixed  $after   The new capabilities, in the same form.
 	 */
 	private static function record_roles( $kind, $user_id, $before, $after ) {
 		$place = $user_id . ' ' . get_current_blog_id();
@@ -203,8 +203,8 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	/**
-	 * @param mixed $capabilities As WordPress stores them for a user: roles, and capabilities besides.
-	 * @return bool Whether a user with them manages the site.
+	 * @param mixed $capabilities As WordPress stores them for a user: roles and single capabilities.
+	 * @return bool Whether they include managing the site.
 	 */
 	private static function manages( $capabilities ) {
 		foreach ( array_keys( array_filter( is_array( $capabilities ) ? $capabilities : array() ) ) as $name ) {
@@ -217,8 +217,8 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	/**
-	 * @param mixed $capabilities As WordPress stores them for a user: roles, and capabilities besides.
-	 * @return string Their names.
+	 * @param mixed $capabilities As WordPress stores them for a user: roles and single capabilities.
+	 * @return string Their names, comma-separated.
 	 */
 	private static function role_names( $capabilities ) {
 		$names = array();

@@ -1,7 +1,7 @@
 <?php
 /**
- * The commands of WP-CLI, and what they share. They ask guard, which decides and checks as it does for the dashboard;
- * nothing is decided here.
+ * Registers the commands of WP-CLI, and holds what they share. The commands send requests to guard, which validates
+ * them as it does for the dashboard.
  *
  * @package Security_Optimizer
  */
@@ -26,11 +26,11 @@ final class Security_Optimizer_Cli {
 	}
 
 	/**
-	 * Asks guard. Ends the command with guard's message when it refuses.
+	 * Sends a request to guard. Ends the command with guard's message if it fails.
 	 *
 	 * @param string     $method `GET` or `POST`.
 	 * @param string     $route  Route of the API.
-	 * @param array|null $input  Members of the body.
+	 * @param array|null $input  Fields of the body.
 	 * @return array `data` and `message`.
 	 */
 	public static function call( $method, $route, $input = null ) {
@@ -69,7 +69,7 @@ final class Security_Optimizer_Cli {
 	}
 
 	/**
-	 * Prints rows as the option `--format` wants them.
+	 * Prints rows in the format of the option `--format`.
 	 *
 	 * @param array    $options Options of the command.
 	 * @param array[]  $rows    Rows.
@@ -90,7 +90,7 @@ final class Security_Optimizer_Cli {
 	}
 
 	/**
-	 * Ends the command with an error. What somebody typed may be in it.
+	 * Ends the command with an error. The message may contain untrusted text.
 	 *
 	 * @param string $message Message.
 	 */
@@ -99,7 +99,7 @@ final class Security_Optimizer_Cli {
 	}
 
 	/**
-	 * @param string $message Message. What somebody typed may be in it.
+	 * @param string $message Message, which may contain untrusted text.
 	 */
 	public static function done( $message ) {
 		WP_CLI::success( Security_Optimizer_Text_Escaper::to_line( $message ) );
@@ -108,14 +108,14 @@ final class Security_Optimizer_Cli {
 	/**
 	 * @param string $value  Text.
 	 * @param string $format A format of rows.
-	 * @return string What nothing runs: neither a terminal, nor a spreadsheet, nor WP-CLI.
+	 * @return string The escaped text, for terminals, spreadsheets and WP-CLI.
 	 */
 	private static function shown( $value, $format ) {
 		if ( 'csv' === $format ) {
 			return Security_Optimizer_Text_Escaper::to_cell( $value );
 		}
 		$line = Security_Optimizer_Text_Escaper::to_line( $value );
-		// Where WP-CLI colours its tables, %2F would be a green background and an F.
+		// If WP-CLI colours its tables, it interprets a percent sign as a colour code.
 		$should_colorize = array( 'cli\Colors', 'shouldColorize' );
 		$is_coloured     = 'table' === $format && is_callable( $should_colorize ) && call_user_func( $should_colorize );
 		return $is_coloured ? str_replace( '%', '%%', $line ) : $line;

@@ -13,8 +13,8 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Cli_Settings {
 
 	/**
-	 * Page of the dashboard and route of each setting; a test of guard compares them with the contract. Without a page the
-	 * route itself tells the value.
+	 * Page of the dashboard and route of each setting; a test of guard compares them with the contract. Without a page
+	 * the route itself returns the value.
 	 */
 	const ROUTES = array(
 		'lock_system_folders'      => array( 'security', '/lock-system-folders' ),
@@ -140,7 +140,7 @@ final class Security_Optimizer_Cli_Settings {
 	}
 
 	/**
-	 * @param mixed $value A number, or the list of choices.
+	 * @param mixed $value A number, or a list of choices.
 	 * @return int
 	 */
 	private static function value( $value ) {

@@ -18,7 +18,7 @@ final class Security_Optimizer_Cli_Site {
 		'7d'  => 604800,
 	);
 
-	/** Pages of the list of blocked visitors that `unblock` looks through. */
+	/** Maximum number of pages of the blocklist that `unblock` reads. */
 	const PAGES = 500;
 
 	/**
@@ -196,7 +196,7 @@ final class Security_Optimizer_Cli_Site {
 
 	/**
 	 * @param string $address An address or range.
-	 * @return string[] How it may stand in the list, in lower case.
+	 * @return string[] Its possible spellings in the list, in lower case.
 	 */
 	private static function spellings( $address ) {
 		$spellings = array( strtolower( trim( $address ) ) );
@@ -204,7 +204,7 @@ final class Security_Optimizer_Cli_Site {
 		if ( false !== $packed ) {
 			$spellings[] = (string) inet_ntop( $packed );
 			if ( 16 === strlen( $packed ) ) {
-				// IPv6 is blocked and locked by its /64.
+				// IPv6 addresses are blocked by their /64.
 				$spellings[] = inet_ntop( substr( $packed, 0, 8 ) . str_repeat( "\0", 8 ) ) . '/64';
 			}
 		}
@@ -212,8 +212,8 @@ final class Security_Optimizer_Cli_Site {
 	}
 
 	/**
-	 * @param string[] $names Names that are looked for.
-	 * @return array[] Entries of the list of blocked visitors.
+	 * @param string[] $names Names to find.
+	 * @return array[] Entries of the blocklist.
 	 */
 	private function find_blocks( array $names ) {
 		$found = array();

@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `checkup`: looks for traces of a break-in, and changes nothing.
+ * Command `checkup`: searches for traces of a break-in without changing anything.
  *
  * @package Security_Optimizer
  */
@@ -9,12 +9,12 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Command_Checkup {
 
-	/** Names in one list at most. */
+	/** Longest list in a response. */
 	const LISTED = 200;
 
 	/**
-	 * @param array $body `part`; for `core` the address of the checksums (`checksums`, without a question mark), for
-	 *                    `plugin` also `file`, and `checksums` of the plugin directory.
+	 * @param array $body `part`; for `core` the URL of the checksums (`checksums`, without a query), for `plugin` also
+	 *                    `file`, and `checksums` of the plugin directory.
 	 * @return array|string The response described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -57,7 +57,7 @@ final class Security_Optimizer_Command_Checkup {
 			'left'    => array(),
 		);
 		foreach ( $sums as $name => $sum ) {
-			// Themes and plugins that come along are the owner's to change or remove.
+			// The owner may change or remove bundled themes and plugins.
 			if ( 0 === strpos( $name, 'wp-content/' ) ) {
 				continue;
 			}
@@ -127,7 +127,7 @@ final class Security_Optimizer_Command_Checkup {
 	}
 
 	/**
-	 * Roles other than administrator that may do what only administrators should.
+	 * Roles other than administrator with capabilities that only administrators should have.
 	 */
 	private static function strong_roles() {
 		$strong = array();
@@ -157,7 +157,7 @@ final class Security_Optimizer_Command_Checkup {
 	}
 
 	/**
-	 * @return string `wordpress`, `plugin:<folder>`, `theme:<folder>`, `must-use`, or '' when no code waits for it.
+	 * @return string `wordpress`, `plugin:<folder>`, `theme:<folder>`, `must-use`, or '' without a callback.
 	 */
 	private static function owner( $hook ) {
 		global $wp_filter;
@@ -179,7 +179,7 @@ final class Security_Optimizer_Command_Checkup {
 				}
 			}
 		}
-		// WordPress adds the callbacks of these only while it runs its tasks.
+		// WordPress adds the callbacks of these hooks only while cron runs.
 		$own = array( 'delete_expired_transients', 'wp_scheduled_auto_draft_delete', 'importer_scheduled_cleanup', 'publish_future_post', 'do_pings', 'wp_update_user_counts', 'wp_delete_temp_updater_backups', 'wp_https_detection', 'wp_site_health_scheduled_check', 'recovery_mode_clean_expired_keys', 'wp_privacy_delete_old_export_files', 'wp_update_themes', 'wp_update_plugins', 'wp_version_check', 'wp_scheduled_delete', 'wp_split_shared_term_batch', 'upgrader_scheduled_cleanup', 'wp_maybe_auto_update' );
 		return in_array( $hook, $own, true ) ? 'wordpress' : '';
 	}

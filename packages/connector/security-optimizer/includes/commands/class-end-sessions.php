@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `end-sessions`: users have to log in again.
+ * Command `end-sessions`: ends sessions, so that users have to log in again.
  *
  * @package Security_Optimizer
  */
@@ -10,10 +10,10 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_End_Sessions {
 
 	/**
-	 * @param array $body `users` (ids), `needs_factor` (true: everybody who needs the second factor) or
-	 *                    `without_factor` (true: those of them who have a session that was made without it), and
-	 *                    `keep_cookie` (true: the session of the browser's cookie stays). `roles` beside `without_factor`:
-	 *                    users with one of these roles, in place of all who need the second factor.
+	 * @param array $body `users` (ids), `needs_factor` (true: all users who need the second factor) or `without_factor`
+	 *                    (true: those of them with a session that was created without it), and `keep_cookie` (true: the
+	 *                    session of the browser's cookie is kept). `roles` with `without_factor`: only users with one
+	 *                    of these roles.
 	 * @return array|string The response described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -51,9 +51,9 @@ final class Security_Optimizer_Command_End_Sessions {
 	}
 
 	/**
-	 * @param bool|null     $network Whether roles on every site of a network count; by default whether this is one.
-	 * @param string[]|null $roles   Roles, null for all that ask for a second factor.
-	 * @return int[] Ids of all who have one of the roles; without `$roles`, of all who need the second factor.
+	 * @param bool|null     $network Whether roles on every site of a network count; by default true in a network.
+	 * @param string[]|null $roles   Roles, null for all roles that need a second factor.
+	 * @return int[] Ids of all users with one of the roles; without `$roles`, of all users who need the second factor.
 	 */
 	public static function list_users( $network = null, $roles = null ) {
 		global $wpdb;
@@ -61,8 +61,8 @@ final class Security_Optimizer_Command_End_Sessions {
 		$meta_query = array( 'relation' => 'OR' );
 		foreach ( null === $roles ? Security_Optimizer_Second_Factor::roles() : $roles as $role ) {
 			$meta_query[] = array(
-				// Each site of a network has a key of its own. No regular expression: MySQL 5.7, MySQL 8 and MariaDB read
-				// them differently.
+				// Each site of a network has its own key. No regular expression is used, because MySQL 5.7, MySQL 8 and
+				// MariaDB interpret them differently.
 				'key'         => $network ? 'capabilities' : $wpdb->get_blog_prefix() . 'capabilities',
 				'compare_key' => $network ? 'LIKE' : '=',
 				'value'       => '"' . $role . '"',
@@ -77,7 +77,7 @@ final class Security_Optimizer_Command_End_Sessions {
 			)
 		);
 		if ( $network ) {
-			// The key was looked for anywhere in a name, so keys of plugins may be among them.
+			// The query matches the key anywhere in a name, so it may also find keys of plugins.
 			cache_users( $users );
 			$users = array_filter(
 				$users,

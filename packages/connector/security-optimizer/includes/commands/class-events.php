@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `events`: guard fetches what has happened, and says what it has stored of the batch before.
+ * Command `events`: returns a batch of events, and deletes those that guard has stored.
  *
  * @package Security_Optimizer
  */
@@ -24,7 +24,8 @@ final class Security_Optimizer_Command_Events {
 			Security_Optimizer_Outbox::delete( $stored );
 		}
 		$batch = Security_Optimizer_Outbox::read( min( $body['limit'], self::MAX_EVENTS ) );
-		// Asked for every half minute while the site is in use: guard notices here that a name has changed.
+		// Guard sends this command every half minute while the site is in use, so it detects changed names by this
+		// hash.
 		return is_array( $batch ) ? $batch + array( 'names' => Security_Optimizer_Site_Names::hash( Security_Optimizer_Site_Names::all() ) ) : $batch;
 	}
 }

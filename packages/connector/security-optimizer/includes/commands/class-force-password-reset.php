@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `force-password-reset`: nobody gets in any more without a new password.
+ * Command `force-password-reset`: every user has to choose a new password.
  *
  * @package Security_Optimizer
  */

@@ -35,8 +35,8 @@ final class Security_Optimizer_Command_Hello {
 	}
 
 	/**
-	 * @return int[] What time it is, Unix seconds, and how far the site's clock is ahead of UTC then, seconds. Guard may have
-	 *               a table of time zones that is older than PHP's.
+	 * @return int[] The current time (Unix seconds) and the site's offset from UTC (seconds). Guard's time zone
+	 *               database may be older than PHP's.
 	 */
 	private static function clock() {
 		$now = time();
@@ -47,8 +47,8 @@ final class Security_Optimizer_Command_Hello {
 	}
 
 	/**
-	 * @param string $folder A folder of this machine.
-	 * @return string Its path without links.
+	 * @param string $folder Path of a folder.
+	 * @return string Its path without symbolic links.
 	 */
 	private static function folder( $folder ) {
 		$real = realpath( $folder );

@@ -1,8 +1,8 @@
 <?php
 /**
- * Command `issue-session`: the second factor was right, so the login goes on where it had stopped.
+ * Command `issue-session`: continues a login after a correct second factor.
  *
- * The cookies go out as headers of the answer; guard passes them to the browser.
+ * The cookies are headers of the response, which guard passes to the browser.
  *
  * @package Security_Optimizer
  */
@@ -12,9 +12,9 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Issue_Session {
 
 	/**
-	 * @param array $body `user`, `remember`, `redirect` (where the visitor wanted to go, '' for the usual place),
-	 *                    `decided` (true: that is where WordPress itself leads), `interim`, `new_factor` (true: the
-	 *                    factor was set up in this login) and `stamp` (what the user's must still be, or '').
+	 * @param array $body `user`, `remember`, `redirect` (requested redirect, '' for the default), `decided` (true:
+	 *                    WordPress has already determined the redirect), `interim`, `new_factor` (true: the factor was
+	 *                    set up in this login) and `stamp` (the expected stamp of the user, or '').
 	 * @return array|string The response described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -32,7 +32,7 @@ final class Security_Optimizer_Command_Issue_Session {
 		if ( Security_Optimizer_Password_Reset::is_due( $user ) ) {
 			self::send_redirect( self::new_password_page( $user, isset( $body['new_factor'] ) && true === $body['new_factor'] ) );
 		}
-		// Plugins may redirect as soon as somebody has logged in, or when the address is asked for.
+		// Plugins may redirect after the login, or when the redirect is filtered.
 		add_filter( 'wp_redirect', array( __CLASS__, 'send_redirect' ), PHP_INT_MAX );
 		$is_decided = '' !== $wanted && isset( $body['decided'] ) && true === $body['decided'];
 		if ( '' !== $wanted && ! $is_decided ) {
@@ -44,7 +44,7 @@ final class Security_Optimizer_Command_Issue_Session {
 	}
 
 	/**
-	 * Plugins read in the request where the visitor wanted to go, as in a form of WordPress.
+	 * Plugins read the requested redirect from the request, as in a form of WordPress.
 	 */
 	private static function show_target( $wanted ) {
 		$_POST['redirect_to']    = wp_slash( $wanted );
@@ -54,15 +54,16 @@ final class Security_Optimizer_Command_Issue_Session {
 	/**
 	 * Ends the request.
 	 *
-	 * @param string $location Where the visitor goes.
+	 * @param string $location Target of the redirect.
 	 */
 	public static function send_redirect( $location ) {
 		Security_Optimizer_Response::send_json( 200, array( 'redirect' => $location ) );
 	}
 
 	/**
-	 * After a forced reset the old password and the second factor lead to a new password, not to a session. A factor
-	 * that was set up with nothing but the old password proves nothing: then the mailed link is the way.
+	 * After a forced reset the old password and the second factor lead to the form for a new password, not to a
+	 * session. A factor that was set up with only the old password proves nothing, so the user then needs a link by
+	 * mail.
 	 */
 	private static function new_password_page( $user, $new_factor ) {
 		$key = $new_factor ? null : get_password_reset_key( $user );
@@ -73,7 +74,7 @@ final class Security_Optimizer_Command_Issue_Session {
 	}
 
 	/**
-	 * The same steps as wp-login.php takes after a login.
+	 * The same steps as in wp-login.php after a login.
 	 */
 	private static function redirect( $user, $wanted ) {
 		$to = apply_filters( 'login_redirect', '' === $wanted ? admin_url() : $wanted, $wanted, $user );

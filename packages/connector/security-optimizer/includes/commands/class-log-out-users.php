@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `log-out-users`: every session of every user ends; passwords stay.
+ * Command `log-out-users`: ends every session of every user. Passwords do not change.
  *
  * @package Security_Optimizer
  */
@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Log_Out_Users {
 
 	/**
-	 * @param array $body `keep_cookie` (true: the session of the browser's cookie stays).
+	 * @param array $body `keep_cookie` (true: the session of the browser's cookie is kept).
 	 * @return array|string The response described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -21,7 +21,7 @@ final class Security_Optimizer_Command_Log_Out_Users {
 		}
 		return array(
 			'users' => $users,
-			// New salts would end the session that stays as well.
+			// New salts would also end the session that is kept.
 			'salts' => $keep ? array( 'change' => 'kept' ) : Security_Optimizer_Salts::replace(),
 		);
 	}

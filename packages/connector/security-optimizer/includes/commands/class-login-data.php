@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `login-data`: what the page Login Security shows of WordPress's own.
+ * Command `login-data`: data of WordPress for the page Login Security.
  *
  * @package Security_Optimizer
  */
@@ -13,7 +13,7 @@ final class Security_Optimizer_Command_Login_Data {
 
 	const MAX_ROLES = 200;
 
-	/** Most users of whom guard is told whether they need a second factor. */
+	/** Maximum number of users who need a second factor in a response. */
 	const MAX_FACTOR_USERS = 500;
 
 	/**
@@ -41,7 +41,7 @@ final class Security_Optimizer_Command_Login_Data {
 	}
 
 	/**
-	 * @return array Who needs a second factor while it is on, and in how many browsers each is logged in.
+	 * @return array Users who need a second factor while it is on, and the number of their sessions.
 	 */
 	private static function factor_users() {
 		$ids = Security_Optimizer_Command_End_Sessions::list_users();
@@ -67,7 +67,7 @@ final class Security_Optimizer_Command_Login_Data {
 	}
 
 	/**
-	 * @return array The roles of the site, with their names in its language.
+	 * @return array The roles of the site, with their translated names.
 	 */
 	private static function roles() {
 		$roles = array();

@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `login-reports`: how password checks have ended, of which guard got no report.
+ * Command `login-reports`: outcomes of password checks whose report guard did not receive.
  *
  * @package Security_Optimizer
  */
@@ -12,7 +12,7 @@ final class Security_Optimizer_Command_Login_Reports {
 	const MAX_REQUESTS = 500;
 
 	/**
-	 * @param array $body `requests`: ids that guard gave them.
+	 * @param array $body `requests`: ids of requests.
 	 * @return array|string The response described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `mail-password-links`: some more users get a link to choose a new password.
+ * Command `mail-password-links`: sends the next users a link to choose a new password.
  *
  * @package Security_Optimizer
  */
@@ -9,16 +9,16 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Command_Mail_Password_Links {
 
-	/** Most users in one step. */
+	/** Maximum number of users in one step. */
 	const MAX_USERS = 200;
 
-	/** A step ends after this many seconds, since sending mails may be slow. */
+	/** Longest step, seconds. Sending mails may be slow. */
 	const SECONDS = 10;
 
 	/**
-	 * @param array $body `after` (id of the last user of the step before, 0 at first), `limit`, of how many `partitions`
-	 *                    this is which `partition`: partitions share the users out and may run side by side; and
-	 *                    `mails`, by language.
+	 * @param array $body `after` (id of the last user of the previous step, 0 at first), `limit`, `partitions` and
+	 *                    `partition` (number of partitions and index of this one: partitions divide the users and may
+	 *                    run in parallel) and `mails`, by locale.
 	 * @return array|string The response described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -69,9 +69,9 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 	}
 
 	/**
-	 * Users who have a new password already, from a step that was cut off or from the lost-password form, get no mail.
+	 * Users who already have a new password, for example by the lost-password form, get no mail.
 	 *
-	 * @param WP_User|false $user A user; false for one deleted meanwhile.
+	 * @param WP_User|false $user A user; false for a deleted one.
 	 * @return bool
 	 */
 	public static function gets_mail( $user ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `overview`: what the Security Dashboard tells of WordPress itself.
+ * Command `overview`: data of WordPress for the Security Dashboard.
  *
  * @package Security_Optimizer
  */
@@ -10,8 +10,8 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Overview {
 
 	/**
-	 * @return array The response described in docs/overview.md. What WordPress last learned about updates; nobody waits
-	 *               for the network here.
+	 * @return array The response described in docs/overview.md. Updates are read from WordPress's cache, without
+	 *               network requests.
 	 */
 	public static function run() {
 		$core    = get_site_transient( 'update_core' );
@@ -50,8 +50,8 @@ final class Security_Optimizer_Command_Overview {
 	}
 
 	/**
-	 * @return string `set`, `in-database` (WordPress made its own, which whoever reads the database can read),
-	 *                or `default` (what the sample file says).
+	 * @return string `set`, `in-database` (WordPress has created them, so they are readable with the database), or
+	 *                `default` (the text of the sample file).
 	 */
 	private static function salts() {
 		$found = 'set';

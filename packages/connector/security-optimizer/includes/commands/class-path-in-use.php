@@ -9,14 +9,14 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Command_Path_In_Use {
 
-	/** First segments that mean something to WordPress, whether or not there is anything now. */
+	/** First segments that are reserved by WordPress. */
 	const RESERVED = array( 'admin', 'dashboard', 'embed', 'favicon', 'feed', 'index', 'login', 'readme', 'license', 'robots', 'sitemap', 'trackback', 'xmlrpc' );
 
-	/** Query variables by which WordPress looks for something by its name: their match alone says nothing. */
+	/** Query variables for names. A match of their rules does not mean that there is content. */
 	const BY_NAME = array( 'name', 'pagename', 'attachment', 'category_name', 'tag', 'author_name', 'error', 'page' );
 
 	/**
-	 * @param array $body `path`: without slashes at the ends.
+	 * @param array $body `path`: without leading and trailing slashes.
 	 * @return array|string The response described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -56,7 +56,7 @@ final class Security_Optimizer_Command_Path_In_Use {
 	}
 
 	/**
-	 * @return bool Whether addresses of archives start like this.
+	 * @return bool Whether URLs of archives begin with this segment.
 	 */
 	private static function is_base( $first ) {
 		global $wp_rewrite;
@@ -75,7 +75,7 @@ final class Security_Optimizer_Command_Path_In_Use {
 	}
 
 	/**
-	 * Asks WordPress's own rules, then looks whether there is anything.
+	 * Applies WordPress's rewrite rules and checks whether there is content.
 	 */
 	private static function found_by_rules( $path ) {
 		global $wpdb, $wp_rewrite;
@@ -83,7 +83,7 @@ final class Security_Optimizer_Command_Path_In_Use {
 		if ( get_page_by_path( $path, OBJECT, array_values( $types ) ) ) {
 			return 'a page';
 		}
-		// Drafts as well, and posts whose address has more in it today.
+		// Also drafts, and posts whose current URL has further segments.
 		$name = sanitize_title( basename( $path ) );
 		if ( false === strpos( $path, '/' ) && $wpdb->get_var( $wpdb->prepare( "SELECT ID FROM $wpdb->posts WHERE post_name = %s AND post_type IN ('" . implode( "','", array_map( 'esc_sql', $types ) ) . "') AND post_status <> 'trash' LIMIT 1", $name ) ) ) { // phpcs:ignore WordPress.DB.PreparedSQL
 			return 'a page';

@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `plugins`: what is installed, and how many users and sessions there are.
+ * Command `plugins`: installed plugins, and the number of users and sessions.
  *
  * @package Security_Optimizer
  */

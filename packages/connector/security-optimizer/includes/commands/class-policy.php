@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `policy`: stores what guard wants enforced inside WordPress.
+ * Command `policy`: stores the policy that is enforced inside WordPress.
  *
  * @package Security_Optimizer
  */
@@ -10,14 +10,14 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Policy {
 
 	/**
-	 * @param array $body `hash`, `policy` and `reconcile` (true: WordPress ran another one than guard thought).
+	 * @param array $body `hash`, `policy` and `reconcile` (true: WordPress ran another policy than guard expected).
 	 * @return array|string The response described in docs/connector-protocol.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( ! isset( $body['hash'], $body['policy'] ) || ! Security_Optimizer_Policy::is_valid( $body['policy'] ) ) {
 			return 'invalid_policy';
 		}
-		// A hash of another kind would make guard push the same policy again and again.
+		// With a different hash guard would push the same policy again and again.
 		if ( Security_Optimizer_Protocol::policy_hash( $body['policy'] ) !== $body['hash'] ) {
 			return 'policy_hash_differs';
 		}

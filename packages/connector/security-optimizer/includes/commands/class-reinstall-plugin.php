@@ -1,9 +1,9 @@
 <?php
 /**
- * Command `reinstall-plugin`: a clean copy of the same version from the public directory takes a plugin's place.
+ * Command `reinstall-plugin`: replaces a plugin by a clean copy of the same version from the public directory.
  *
- * Fetched, unpacked beside and compared file by file with the directory's checksums before anything is touched; if
- * anything fails, the old copy stays. Whether the plugin is active does not change, since its file keeps its name.
+ * The copy is downloaded, unpacked and compared file by file with the directory's checksums before anything changes. If
+ * anything fails, the old copy is kept. The plugin stays active or inactive, because its main file keeps its name.
  *
  * @package Security_Optimizer
  */
@@ -12,12 +12,12 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Command_Reinstall_Plugin {
 
-	/** Files of the old copy that are listed at most. */
+	/** Maximum number of listed files of the old copy. */
 	const LISTED = 50;
 
 	/**
-	 * @param array $body `file` (as WordPress names the plugin) and `directory` (`api`, `downloads` and `checksums`:
-	 *                    addresses without a slash at the end).
+	 * @param array $body `file` (main file of the plugin) and `directory` (`api`, `downloads` and `checksums`: URLs
+	 *                    without a trailing slash).
 	 * @return array|string The response described in docs/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {

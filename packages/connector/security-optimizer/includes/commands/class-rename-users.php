@@ -1,9 +1,10 @@
 <?php
 /**
- * Command `rename-users`: gives administrators another name in place of one that attackers try first.
+ * Command `rename-users`: renames administrators with a name that attackers try first.
  *
- * Id, display name, content and the sessions of others stay. A cookie holds the name of its user, so the renamed have
- * to log in again; only the browser that sent its cookie along gets a new one for its session.
+ * Id, display name, content and the sessions of other users do not change. A cookie contains the username, so renamed
+ * users have to log in again. Only the browser whose cookie was sent with the command gets a new cookie for its
+ * session.
  *
  * @package Security_Optimizer
  */
@@ -42,7 +43,7 @@ final class Security_Optimizer_Command_Rename_Users {
 			return 'not_stored';
 		}
 		if ( $cookie ) {
-			// As WordPress does it when somebody changes the own password.
+			// As WordPress does it when users change their own password.
 			$short = apply_filters( 'auth_cookie_expiration', 2 * DAY_IN_SECONDS, $own, false );
 			wp_set_auth_cookie( $own, (int) $cookie['expiration'] - time() > $short, '', $cookie['token'] );
 		}
@@ -50,7 +51,7 @@ final class Security_Optimizer_Command_Rename_Users {
 	}
 
 	/**
-	 * @return string Why a name cannot be taken, '' if it can.
+	 * @return string Code of the reason why the name can't be used, '' if it can.
 	 */
 	private static function problem( $id, $name, array $typed ) {
 		$lower = strtolower( $name );
@@ -72,7 +73,7 @@ final class Security_Optimizer_Command_Rename_Users {
 	}
 
 	/**
-	 * One statement, so that all of them change or none.
+	 * A single statement, so that either all names change or none.
 	 */
 	private static function write( array $names ) {
 		global $wpdb;
@@ -117,7 +118,7 @@ final class Security_Optimizer_Command_Rename_Users {
 	}
 
 	/**
-	 * A network keeps its super admins by name.
+	 * A network stores its super admins by name.
 	 */
 	private static function keep_super_admin( $old, $new ) {
 		$admins = is_multisite() ? get_site_option( 'site_admins', array() ) : array();

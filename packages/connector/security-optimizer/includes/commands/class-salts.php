@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `salts`: what WordPress signs cookies with now, so that guard can tell whether new salts are in force.
+ * Command `salts`: fingerprints of the salts in use, so that guard knows whether new salts are in effect.
  *
  * @package Security_Optimizer
  */
@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Salts {
 
 	/**
-	 * @param array $body `mark` of the answer to the command that gave the site new salts.
+	 * @param array $body `mark` of the response to the command that replaced the salts.
 	 * @return array|string The response described in docs/post-hack.md.
 	 */
 	public static function run( array $body ) {

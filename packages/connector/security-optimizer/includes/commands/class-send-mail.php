@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `send-mail`: a mail of guard's, by the way in which this site sends its mails.
+ * Command `send-mail`: sends a mail of guard by the site's own mail transport.
  *
  * @package Security_Optimizer
  */
@@ -35,7 +35,7 @@ final class Security_Optimizer_Command_Send_Mail {
 	/**
 	 * Action `wp_mail_failed`.
 	 *
-	 * @param WP_Error $error Why.
+	 * @param WP_Error $error The cause.
 	 */
 	public static function keep_problem( $error ) {
 		self::$problem = $error->get_error_message();

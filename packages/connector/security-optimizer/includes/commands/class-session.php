@@ -1,9 +1,9 @@
 <?php
 /**
- * Command `session`: whose browser is asking guard.
+ * Command `session`: identifies the user of a request to guard.
  *
- * The same two checks as WordPress's REST API (logged-in cookie, then nonce `wp_rest`), made here so that no filter
- * of another plugin can answer in their place.
+ * The same checks as in WordPress's REST API (logged-in cookie, then nonce `wp_rest`), without the filters of other
+ * plugins.
  *
  * @package Security_Optimizer
  */
@@ -13,8 +13,8 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Session {
 
 	/**
-	 * @param array $body `nonce`: value of X-WP-Nonce, or null. `cookie_only`: true for pages of guard's own, which make
-	 *                    sure by themselves that a change was meant.
+	 * @param array $body `nonce`: value of X-WP-Nonce, or null. `cookie_only`: true for guard's own pages, which have
+	 *                    their own protection against forged requests.
 	 * @return array The response described in docs/connector-protocol.md.
 	 */
 	public static function run( array $body ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * Command `team`: the e-mail addresses of those who get a mail about logging in.
+ * Command `team`: email addresses of the users who get a mail about logging in.
  *
  * @package Security_Optimizer
  */
@@ -9,11 +9,12 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Command_Team {
 
-	/** Most users to whom one click of the owner sends a mail, and one more: guard refuses longer lists. */
+	/** Maximum number of recipients plus one, so that guard can detect and refuse longer lists. */
 	const MAX_TEAM = 51;
 
 	/**
-	 * @param array $body `group`: `team`, all who may write on the site, or `needs_factor`, all who need a second factor.
+	 * @param array $body `group`: `team`, all users who may edit posts, or `needs_factor`, all users who need a second
+	 *                    factor.
 	 * @return array|string The response described in docs/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
@@ -38,8 +39,8 @@ final class Security_Optimizer_Command_Team {
 	}
 
 	/**
-	 * @param string $group As in `run`.
-	 * @return int[] Ids of its users. Guard leaves out those who have a second factor, so the list of these is longer.
+	 * @param string $group A group, as in `run`.
+	 * @return int[] Ids of its users. Guard removes users who already have a second factor, so that list may be longer.
 	 */
 	public static function list_users( $group ) {
 		if ( 'needs_factor' === $group ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * Commands `user` and `users-info`: what guard has to know of users.
+ * Commands `user` and `users-info`: data of users.
  *
  * @package Security_Optimizer
  */
@@ -12,7 +12,7 @@ final class Security_Optimizer_Command_Users {
 	const MAX_USERS = 200;
 
 	/**
-	 * Command `user`: who has this id.
+	 * Command `user`: a user by id.
 	 *
 	 * @param array $body `user`: an id.
 	 * @return array The response described in docs/login-security.md.
@@ -32,9 +32,9 @@ final class Security_Optimizer_Command_Users {
 	}
 
 	/**
-	 * Command `users-info`: some users, and how many could still look after the site.
+	 * Command `users-info`: some users, and the number of administrators who are not blocked.
 	 *
-	 * @param array $body `users` (ids), or `search` (a part of a name) and `limit`.
+	 * @param array $body `users` (ids), or `search` (a part of a username) and `limit`.
 	 * @return array|string The response described in docs/activity-log.md, or an error's code.
 	 */
 	public static function list_users( array $body ) {
@@ -45,7 +45,7 @@ final class Security_Optimizer_Command_Users {
 			'orderby' => 'login',
 		);
 		if ( isset( $body['users'] ) && is_array( $body['users'] ) ) {
-			// An empty list would mean everybody.
+			// An empty list would select all users.
 			$query['include'] = array_merge( array( 0 ), array_filter( $body['users'], 'is_int' ) );
 		} elseif ( isset( $body['search'] ) && is_string( $body['search'] ) ) {
 			$query['search']         = '*' . $body['search'] . '*';

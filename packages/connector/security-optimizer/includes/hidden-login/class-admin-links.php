@@ -1,10 +1,10 @@
 <?php
 /**
- * Addresses of wp-admin for people who may have no session where they lead: by the custom address of the login.
+ * Links to wp-admin for users who may have no session at the target: they go through the custom login URL.
  *
- * Without a session wp-admin looks like a missing page, so such an address is a dead end. The login takes it as
- * `redirect_to`: who has no session logs in and gets there, who has one is led on at once. WordPress itself does the
- * same at an address of wp-admin, which can't be open to whoever has no session.
+ * Without a session wp-admin responds like a missing page, so such a link would not work. The login gets the target as
+ * `redirect_to`. A user without a session logs in first; a user with a session is redirected immediately. WordPress
+ * itself redirects from wp-admin to the login, which would reveal the hidden login here.
  *
  * @package Security_Optimizer
  */
@@ -13,13 +13,13 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Admin_Links {
 
-	/** @var bool Whether an address is being looked at: that asks for addresses of wp-admin, too. */
+	/** @var bool Whether a URL is being processed, which itself calls filters for URLs of wp-admin. */
 	private static $busy = false;
 
 	/**
 	 * @param string $url Any URL, not encoded for HTML.
-	 * @return string The custom address of the login from which it goes on there; the URL itself, if it is no page of wp-admin
-	 *                of this site or of one of its network.
+	 * @return string The custom login URL that redirects there; the URL itself if it is no page of wp-admin of this
+	 *                site or its network.
 	 */
 	public static function to_login( $url ) {
 		$slug = Security_Optimizer_Policy::get_text( 'login_url_login' );
@@ -36,9 +36,9 @@ final class Security_Optimizer_Admin_Links {
 	}
 
 	/**
-	 * @param string $path Path of an address of this installation.
-	 * @param string $home Path below which its site is.
-	 * @return bool Whether it is a page of wp-admin that asks for a session: not what is open to all, no style, script or picture.
+	 * @param string $path Path of a URL of this installation.
+	 * @param string $home Path of its site.
+	 * @return bool Whether it is a page of wp-admin that needs a session: no public script, no style, script or image.
 	 */
 	private static function is_page( $path, $home ) {
 		$segments = Security_Optimizer_Login_Url::segments( $path );
@@ -58,8 +58,9 @@ final class Security_Optimizer_Admin_Links {
 	}
 
 	/**
-	 * Filters `admin_url`, `network_admin_url` and `user_admin_url`: on pages for members, links to wp-admin of a site at another
-	 * domain, where their session does not count. (Anybody may become a customer of a shop, who must not learn the address.)
+	 * Filters `admin_url`, `network_admin_url` and `user_admin_url`: replaces links to wp-admin of a site at another
+	 * domain, where the session is not valid, on pages for logged-in users. (Anybody may become a customer of a shop;
+	 * customers must not see the login URL.)
 	 *
 	 * @param string $url The URL.
 	 * @return string
@@ -71,8 +72,8 @@ final class Security_Optimizer_Admin_Links {
 	}
 
 	/**
-	 * @param string $url An address that whoever may know the custom address of the login is led to.
-	 * @return string The same; for wp-admin of another domain of this network, the login there that goes on to it.
+	 * @param string $url Target of a redirect for a user who may know the custom login URL.
+	 * @return string The URL; for wp-admin at another domain of this network, the login there that redirects to it.
 	 */
 	public static function get_reachable_url( $url ) {
 		if ( ! is_multisite() || ! is_string( $url ) || ! preg_match( '%\A(?:https?:)?//([^/?#]+)%i', $url, $part )
@@ -84,7 +85,7 @@ final class Security_Optimizer_Admin_Links {
 	}
 
 	/**
-	 * @param string $host Host of an address.
+	 * @param string $host Host of a URL.
 	 * @return bool Whether the cookies of this request's session are valid there.
 	 */
 	private static function has_session_at( $host ) {
@@ -96,13 +97,13 @@ final class Security_Optimizer_Admin_Links {
 			$host = strtolower( preg_replace( '/:\d+\z/', '', $host ) );
 			return '' !== $domain && ".$domain" === substr( ".$host", -strlen( $domain ) - 1 );
 		};
-		// A browser takes no cookie of a domain that the host is not in.
+		// A browser rejects a cookie for a domain that does not contain the host.
 		return $covers( $host ) && $covers( $_SERVER['HTTP_HOST'] ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
 	}
 
 	/**
-	 * Action `login_init`: who comes with a session to the login for a page of wp-admin is led on there. Where WordPress
-	 * does not accept the session after all, it says so with `reauth`, and the form is shown.
+	 * Action `login_init`: redirects a user with a session from the login to the requested page of wp-admin. If
+	 * WordPress does not accept the session there, it redirects back with `reauth`, and the form is shown.
 	 */
 	public static function redirect_signed_in() {
 		$method = isset( $_SERVER['REQUEST_METHOD'] ) ? $_SERVER['REQUEST_METHOD'] : ''; // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
@@ -125,7 +126,7 @@ final class Security_Optimizer_Admin_Links {
 	}
 
 	/**
-	 * @param string $location A redirect's, with or without a host.
+	 * @param string $location Target of a redirect, with or without a host.
 	 * @return bool Whether it is a page of wp-admin of this installation.
 	 */
 	private static function is_admin_page( $location ) {

@@ -1,8 +1,8 @@
 <?php
 /**
- * Missing pages that guard asks for in place of hidden ones: which names were disguised, and as what.
+ * Decoy requests: guard requests a missing page instead of a hidden one. This class restores the original names.
  *
- * Guard shifts the letters of hidden names by a key of the request, so that nothing has to be added to it. Pure
+ * Guard shifts the letters of hidden names by a key of the request, so that the request needs no further data. Pure
  * functions over plain text.
  *
  * @package Security_Optimizer
@@ -10,7 +10,7 @@
 
 final class Security_Optimizer_Decoy_404 {
 
-	/** Hidden names up to their ending. */
+	/** Hidden names without their extension. */
 	const NAMES = array( 'wp-login', 'wp-admin', 'wp-register', 'wp-signup', 'wp-activate' );
 
 	/** Characters that are shifted among each other. */
@@ -26,9 +26,9 @@ final class Security_Optimizer_Decoy_404 {
 	}
 
 	/**
-	 * @param string $target Path and query that guard asked for.
-	 * @param string $key    Of the request.
-	 * @return string What the visitor asked for.
+	 * @param string $target Path and query that guard requested.
+	 * @param string $key    Key of the request.
+	 * @return string What the client requested.
 	 */
 	public static function reveal( $target, $key ) {
 		$parts    = explode( '?', $target, 2 );
@@ -47,9 +47,9 @@ final class Security_Optimizer_Decoy_404 {
 	}
 
 	/**
-	 * @param string $name A name in a path as it stands there.
-	 * @param string $key  Of the request.
-	 * @return string|null What it was; null when it was never disguised.
+	 * @param string $name A name of a path, still encoded.
+	 * @param string $key  Key of the request.
+	 * @return string|null The original name; null when it was not disguised.
 	 */
 	private static function shift_back( $name, $key ) {
 		preg_match_all( '/%[0-9a-f]{2}|./is', $name, $found );
@@ -74,7 +74,8 @@ final class Security_Optimizer_Decoy_404 {
 			$result .= $unit;
 			$stem   .= rawurldecode( $unit );
 		}
-		// Names beyond ASCII are always disguised: guard knows many spellings of the hidden ones.
+		// Names with non-ASCII characters are always disguised, because guard recognises many spellings of hidden
+		// names.
 		return $beyond || in_array( strtolower( rtrim( $stem, ' ' ) ), self::NAMES, true ) ? $result : null;
 	}
 

@@ -1,11 +1,11 @@
 <?php
 /**
- * Setting `login_url`: WordPress's login form on public pages (the login/out block, `wp_login_form()`, widgets of plugins),
- * and links to the login at comments.
+ * Setting `login_url`: removes WordPress's login form from public pages (the login/out block, `wp_login_form()`,
+ * widgets of plugins), and links to the login at comments.
  *
- * The form posts to the hidden login, so for anonymous clients it would lead to a missing page or give the custom
- * address away. They do not get it. Forms of plugins that post to a page of their own are not touched, nor are those that
- * a script sends elsewhere: wp-login.php would not understand their fields.
+ * The form posts to the hidden login, so for anonymous clients it would lead to a 404 or reveal the custom URL. Forms
+ * of plugins that post to their own page are not changed, nor are forms that a script sends elsewhere: they do not have
+ * the fields of wp-login.php.
  *
  * @package Security_Optimizer
  */
@@ -14,17 +14,17 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Login_Forms {
 
-	/** Stands right behind the tag of each form to take out: `wp_login_form()` has no filter for the form as a whole. */
+	/** Marks each form to remove, right after its tag: `wp_login_form()` has no filter for the whole form. */
 	const MARK = '<!--account-->';
 
-	/** Fields of WordPress's own forms: for the login, and for a lost password or the registration. */
+	/** Fields of WordPress's own forms: login, lost password and registration. */
 	const FIELDS = '#<input\b[^>]*\bname\s*=\s*["\']?(?:log|pwd|user_login)["\'\s/>]#i';
 
-	/** @var bool Whether this request has made such a form. */
+	/** @var bool Whether this request has printed such a form. */
 	private static $made = false;
 
 	/**
-	 * Filter `login_form_top`: what WordPress prints first in the form.
+	 * Filter `login_form_top`: the beginning of the form.
 	 *
 	 * @param string $content HTML.
 	 * @return string
@@ -38,8 +38,8 @@ final class Security_Optimizer_Login_Forms {
 	}
 
 	/**
-	 * Filter `template_include`, after everybody else: the page that follows is looked through once it is complete, since
-	 * themes print the form themselves. What plugins answer before it (downloads, streams) is not held back.
+	 * Filter `template_include`, last: buffers the page, because themes print the form themselves. Earlier responses of
+	 * plugins (downloads, streams) are not buffered.
 	 *
 	 * @param string $template The template.
 	 * @return string
@@ -52,10 +52,10 @@ final class Security_Optimizer_Login_Forms {
 	}
 
 	/**
-	 * Also filters `render_block`, `the_content` and `do_shortcode_tag`: what does not become a page (REST API, feeds).
+	 * Also filters `render_block`, `the_content` and `do_shortcode_tag`, for output that is no page (REST API, feeds).
 	 *
 	 * @param string $html Any HTML.
-	 * @return string Without forms that post to the hidden login.
+	 * @return string The HTML without forms that post to the hidden login.
 	 */
 	public static function remove( $html ) {
 		if ( ! is_string( $html ) || Security_Optimizer_Login_Url::is_login_visible() ) {
@@ -79,9 +79,9 @@ final class Security_Optimizer_Login_Forms {
 	}
 
 	/**
-	 * Filter `comment_form_defaults`: that one must be logged in is said without a link to what does not exist.
+	 * Filter `comment_form_defaults`: removes the link to the hidden login from the message that one must be logged in.
 	 *
-	 * @param array $defaults What the form is made of.
+	 * @param array $defaults Parts of the form.
 	 * @return array
 	 */
 	public static function unlink_in_comment_form( $defaults ) {
@@ -92,7 +92,7 @@ final class Security_Optimizer_Login_Forms {
 	}
 
 	/**
-	 * Filter `render_block_core/loginout`: without its link there is no block, so that a menu has no empty item.
+	 * Filter `render_block_core/loginout`: removes a block without a link, so that a menu has no empty item.
 	 *
 	 * @param string $html The block.
 	 * @return string
@@ -103,13 +103,13 @@ final class Security_Optimizer_Login_Forms {
 
 	/**
 	 * @param string $html Any HTML.
-	 * @return string Without the forms that WordPress made by `wp_login_form()`.
+	 * @return string The HTML without the forms of `wp_login_form()`.
 	 */
 	public static function remove_marked( $html ) {
 		for ( $mark = strpos( $html, self::MARK ); false !== $mark; $mark = strpos( $html, self::MARK ) ) {
 			$start = strripos( substr( $html, 0, $mark ), '<form' );
 			$end   = stripos( $html, '</form>', $mark );
-			// A plugin may have taken the form apart: then the mark alone goes.
+			// A plugin may have changed the form. Then only the mark is removed.
 			$whole = false !== $start && false !== $end && false === strpos( rtrim( substr( $html, $start, $mark - $start ), "> \n\r\t" ), '>' );
 			$html  = $whole
 				? substr( $html, 0, $start ) . substr( $html, $end + strlen( '</form>' ) )

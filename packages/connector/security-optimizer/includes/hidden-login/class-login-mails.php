@@ -1,9 +1,9 @@
 <?php
 /**
- * Setting `login_url`: addresses of the login and of wp-admin in mails.
+ * Setting `login_url`: URLs of the login and of wp-admin in mails.
  *
- * Members read a mail where they have no session, so what leads to wp-admin goes by the custom address of the login.
- * Nobody else gets to know that address, whichever member caused the mail.
+ * Registered users may read a mail where they have no session, so links to wp-admin go through the custom login URL.
+ * Nobody else gets that URL, whoever caused the mail.
  *
  * @package Security_Optimizer
  */
@@ -12,20 +12,20 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Login_Mails {
 
-	/** A URL in text or HTML, up to a character that ends it there; of entities, only an ampersand is part of it. */
+	/** A URL in text or HTML. Of entities, only an ampersand is part of it. */
 	const URL = '~https?://(?:(?!&(?!amp;|\#0*38;|\#x0*26;)(?:[a-z]{2,8}|\#\d{1,6}|\#x[0-9a-f]{1,6});)[^\s"\'<>])+~i';
 
-	/** Parameters by which WordPress has a new address confirmed. */
+	/** Parameters with which WordPress confirms a new email address. */
 	const CONFIRMATION = '/[?&](newuseremail|adminhash|network_admin_hash)=([0-9a-f]{32})(?![\w%-])/';
 
-	/** @var string|null What the client sent, as it may stand in a mail; null before it was asked for. */
+	/** @var string|null Everything that the client sent; null while it was not read. */
 	private static $sent = null;
 
 	/**
-	 * Filter `wp_mail`: the custom address for members, WordPress's own for everybody else. A mail that an anonymous client
-	 * causes to somebody who is no member holds WordPress's own anyway, and what a client typed that is none of the staff is
-	 * never changed: put in place of the right guess among many, the old one would tell which it was; and a member who
-	 * answers a mail with its text below would tell the custom one that was put in place of what the client typed.
+	 * Filter `wp_mail`: uses the custom URL for registered users and WordPress's own URL for everybody else. A mail
+	 * that an anonymous client causes to another recipient contains WordPress's own URL anyway. URLs that a client
+	 * without staff rights has entered are never changed: replacing a correct guess of the custom URL would confirm it,
+	 * and a reply that quotes the mail would reveal the custom URL that replaced the entered one.
 	 *
 	 * @param array $mail `to`, `subject`, `message`, `headers`.
 	 * @return array
@@ -66,7 +66,7 @@ final class Security_Optimizer_Login_Mails {
 
 	/**
 	 * @param string   $text    Text or HTML.
-	 * @param callable $replace What takes a URL, as it stands there, and gives what takes its place.
+	 * @param callable $replace Function that gets a URL and returns its replacement.
 	 * @return string
 	 */
 	public static function replace_urls( $text, $replace ) {
@@ -82,8 +82,8 @@ final class Security_Optimizer_Login_Mails {
 	}
 
 	/**
-	 * @param string $url A URL in a sentence.
-	 * @return string Without the marks that belong to the sentence: a bracket whose beginning is not in it, too.
+	 * @param string $url A URL within a sentence.
+	 * @return string The URL without trailing punctuation and unbalanced closing brackets.
 	 */
 	private static function without_punctuation( $url ) {
 		do {
@@ -107,8 +107,8 @@ final class Security_Optimizer_Login_Mails {
 	}
 
 	/**
-	 * @param string $url A URL, as it stands in a mail.
-	 * @return bool Whether it was in what the client sent.
+	 * @param string $url A URL in a mail.
+	 * @return bool Whether the client sent it.
 	 */
 	private static function is_typed( $url ) {
 		if ( null === self::$sent ) {
@@ -118,7 +118,7 @@ final class Security_Optimizer_Login_Mails {
 	}
 
 	/**
-	 * @return string Everything that the client of this request may have typed.
+	 * @return string Everything that the client sent with this request.
 	 */
 	private static function read_request() {
 		$type = isset( $_SERVER['CONTENT_TYPE'] ) ? (string) $_SERVER['CONTENT_TYPE'] : ''; // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
@@ -135,12 +135,12 @@ final class Security_Optimizer_Login_Mails {
 	}
 
 	/**
-	 * WordPress mails a member's new address, which is nobody's yet, a link that only that member can use. Its key tells
-	 * that WordPress made it, and for whom.
+	 * WordPress sends a link to a new email address, which belongs to no account yet. Only the user can use the link.
+	 * Its key shows that WordPress created it, and for which address.
 	 *
 	 * @param string   $url        A URL.
-	 * @param string[] $recipients Addresses that the mail goes to.
-	 * @return bool Whether it is the one by which they are confirmed.
+	 * @param string[] $recipients Recipients of the mail.
+	 * @return bool Whether it confirms the address of the recipient.
 	 */
 	private static function confirms_address( $url, $recipients ) {
 		if ( 1 !== count( $recipients ) || ! preg_match( self::CONFIRMATION, $url, $part ) ) {
@@ -152,7 +152,7 @@ final class Security_Optimizer_Login_Mails {
 		} elseif ( 'network_admin_hash' === $part[1] ) {
 			$pending[] = get_site_option( 'network_admin_hash' );
 		} else {
-			// Once for each such mail.
+			// Runs once for each such mail.
 			// phpcs:disable WordPress.DB.SlowDBQuery
 			$ids = get_users(
 				array(
@@ -180,8 +180,8 @@ final class Security_Optimizer_Login_Mails {
 	}
 
 	/**
-	 * @param array $mail What `wp_mail` was given.
-	 * @return string[] Every address that the mail goes to.
+	 * @param array $mail Arguments of `wp_mail`.
+	 * @return string[] Addresses of all recipients.
 	 */
 	private static function recipients( $mail ) {
 		$lists = isset( $mail['to'] ) ? (array) $mail['to'] : array();
@@ -203,7 +203,7 @@ final class Security_Optimizer_Login_Mails {
 
 	/**
 	 * @param string[] $emails Addresses.
-	 * @return bool Whether all of them are members' or the administration's.
+	 * @return bool Whether all of them belong to registered users or to the administration.
 	 */
 	private static function are_users( $emails ) {
 		$known = array( strtolower( (string) get_option( 'admin_email' ) ), strtolower( (string) get_site_option( 'admin_email' ) ) );
@@ -218,11 +218,11 @@ final class Security_Optimizer_Login_Mails {
 		return array() !== $emails;
 	}
 	/**
-	 * Anybody may become a customer of a shop, whose mails hold what the customer typed long ago. Customers have nothing
-	 * to do in wp-admin.
+	 * Anybody may become a customer of a shop, and mails to customers contain text that they entered earlier. Customers
+	 * do not use wp-admin.
 	 *
-	 * @param string[] $emails Addresses of members.
-	 * @return bool Whether one of them is a customer of a shop, and no more.
+	 * @param string[] $emails Addresses of registered users.
+	 * @return bool Whether one of them is only a customer of a shop.
 	 */
 	private static function include_customers( $emails ) {
 		foreach ( Security_Optimizer_Login_Url::has_shop() ? $emails : array() as $email ) {

@@ -1,8 +1,8 @@
 <?php
 /**
- * Setting `login_url`: links of WordPress lead to the custom address, and only those see it who may.
+ * Setting `login_url`: WordPress's links use the custom URL, but only for users who may know it.
  *
- * Guard serves the login at the custom address and answers the old one like any missing page.
+ * Guard serves the login at the custom URL and sends a 404 for the old one.
  *
  * @package Security_Optimizer
  */
@@ -14,14 +14,14 @@ final class Security_Optimizer_Login_Url {
 	/** A URL of the login or the registration: origin, path before the script, script, query. */
 	const FORM = '#\A((?:https?:)?//[^/?\#]+)?((?:/[^?\#]*)?/)?(wp-(?:login|signup|register)\.php)(?:\?([^\#]*))?(\#.*)?\z#i';
 
-	/** Actions of wp-login.php that visitors need: the old address stays theirs. */
+	/** Actions of wp-login.php for anonymous clients, which keep the old URL. */
 	const FOR_VISITORS = array( 'postpass', 'confirmaction' );
 
-	/** @var bool Whether the visitor has just shown to be a member. */
+	/** @var bool Whether the client has just authenticated. */
 	private static $shown = false;
 
 	/**
-	 * @return bool Whether the recipient of the response may know the custom address.
+	 * @return bool Whether the client may know the custom URL.
 	 */
 	public static function is_visible() {
 		return self::$shown || Security_Optimizer_Context::uses_custom_url() || Security_Optimizer_Session_User::id() > 0;
@@ -33,15 +33,15 @@ final class Security_Optimizer_Login_Url {
 
 	/**
 	 * @param string $url A URL of login or registration.
-	 * @return bool Whether the recipient of the response may know its custom address: anonymous clients who came by that of the
-	 *              registration know no other.
+	 * @return bool Whether the client may know its custom URL. Anonymous clients that use the custom URL of the
+	 *              registration only know that one.
 	 */
 	private static function may_see( $url ) {
 		return self::is_login_visible() || ( self::is_visible() && self::is_signup( $url ) );
 	}
 
 	/**
-	 * @return bool Whether the recipient of the response may know the custom address of the login.
+	 * @return bool Whether the client may know the custom URL of the login.
 	 */
 	public static function is_login_visible() {
 		return self::is_visible()
@@ -50,7 +50,7 @@ final class Security_Optimizer_Login_Url {
 
 	/**
 	 * @param string $url A URL of login or registration.
-	 * @return bool Whether it is the registration's.
+	 * @return bool Whether it is a URL of the registration.
 	 */
 	public static function is_signup( $url ) {
 		return preg_match( self::FORM, $url, $part )
@@ -58,14 +58,14 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * @return string WordPress's own address of the login.
+	 * @return string WordPress's own URL of the login.
 	 */
 	public static function default_login() {
 		return set_url_scheme( get_option( 'siteurl' ), 'login' ) . '/wp-login.php';
 	}
 
 	/**
-	 * @return string WordPress's own address of the registration.
+	 * @return string WordPress's own URL of the registration.
 	 */
 	public static function default_signup() {
 		return is_multisite()
@@ -77,7 +77,7 @@ final class Security_Optimizer_Login_Url {
 	 * Filters `site_url` and `network_site_url`.
 	 *
 	 * @param string $url  The URL.
-	 * @param string $path The path that was asked for.
+	 * @param string $path The requested path.
 	 * @return string
 	 */
 	public static function filter_site_url( $url, $path ) {
@@ -85,10 +85,10 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Filter `wp_redirect`. An anonymous client that would be sent to the login gets what guard answers for missing pages. A
-	 * missing page itself may redirect to a tidier form of its own address.
+	 * Filter `wp_redirect`. An anonymous client that would be redirected to the login gets guard's 404. A decoy may
+	 * redirect to the canonical form of its own URL.
 	 *
-	 * @param string $location Where to.
+	 * @param string $location Target of the redirect.
 	 * @return string
 	 */
 	public static function filter_redirect( $location ) {
@@ -112,17 +112,17 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * @param string $location Where somebody is led.
-	 * @return string The same. Who may know the custom address, or has just logged in, gets to wp-admin of another domain of
-	 *                the network, where the session does not count, by the login there.
+	 * @param string $location Target of a redirect.
+	 * @return string The target. For users who may know the custom URL or have just logged in, wp-admin of another
+	 *                domain of the network, where the session is not valid, is replaced by the login there.
 	 */
 	public static function get_reachable_url( $location ) {
 		return self::is_login_visible() || did_action( 'wp_login' ) ? Security_Optimizer_Admin_Links::get_reachable_url( $location ) : $location;
 	}
 
 	/**
-	 * Action `login_init`: the login by any other route than the custom address. In a network guard can't know which
-	 * folders are sites: below one that is none, there is no login.
+	 * Action `login_init`: refuses the login at any other URL than the custom one. In a network guard can't know which
+	 * folders are sites: below a folder that is no site there is no login.
 	 */
 	public static function refuse_request() {
 		$is_refused = ! self::is_visible() && ! in_array( $GLOBALS['action'], self::FOR_VISITORS, true );
@@ -137,7 +137,7 @@ final class Security_Optimizer_Login_Url {
 
 	/**
 	 * @param string $path Path of a URL.
-	 * @return bool Whether the login or the registration of this site has it as its custom address.
+	 * @return bool Whether it is the custom path of the login or the registration of this site.
 	 */
 	private static function is_custom( $path ) {
 		$path = self::segments( $path );
@@ -159,9 +159,9 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Filter `do_parse_request`: the sign-up of a network would look for a page at the custom address and find none.
+	 * Filter `do_parse_request`: prevents that the sign-up of a network resolves the custom URL as a page.
 	 *
-	 * @param bool $parse Whether WordPress looks up what the address leads to.
+	 * @param bool $parse Whether WordPress resolves the URL.
 	 * @return bool
 	 */
 	public static function recognise_address( $parse ) {
@@ -169,7 +169,7 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Action `before_signup_form`: the form of a network has its address written into it.
+	 * Action `before_signup_form`: the form of a network contains a fixed URL.
 	 */
 	public static function begin_form() {
 		if ( Security_Optimizer_Context::uses_custom_url() ) {
@@ -182,12 +182,12 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * Filters `loginout`, `register`, `comment_reply_link` and `post_comments_link`: no link for anonymous clients to what does not exist for them. Links that a plugin leads
-	 * elsewhere, such as to an open page of its own, stay.
+	 * Filters `loginout`, `register`, `comment_reply_link` and `post_comments_link`: removes links to hidden URLs for
+	 * anonymous clients. Links that a plugin has changed to a public page are kept.
 	 *
-	 * @param string $html      Links with what stands around them.
-	 * @param bool   $keep_text Whether the words of the links stay.
-	 * @return string Without the links to hidden addresses; empty when nothing is left.
+	 * @param string $html      HTML with links.
+	 * @param bool   $keep_text Whether the text of the links is kept.
+	 * @return string The HTML without links to hidden URLs; empty when nothing is left.
 	 */
 	public static function filter_link( $html, $keep_text = false ) {
 		if ( ! is_string( $html ) || is_user_logged_in() || self::is_login_visible() ) {
@@ -207,12 +207,12 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * @param string $url Any URL, as a browser on this site reads it.
-	 * @return bool Whether it leads to the login or the registration of this site, by their own or the custom addresses,
-	 *              or to wp-admin: to pages that are missing for anonymous clients.
+	 * @param string $url Any URL, absolute or relative to this site.
+	 * @return bool Whether it is a hidden page: the login or the registration of this site, by their own or the custom
+	 *              URLs, or wp-admin.
 	 */
 	public static function is_hidden( $url ) {
-		// Browsers drop line ends and tabs, and take a backslash for a slash.
+		// Browsers remove line breaks and tabs, and treat a backslash as a slash.
 		$url = str_replace( '\\', '/', preg_replace( '/[\x00-\x20]+/', '', (string) $url ) );
 		return preg_match( '%\A((?:https?:)?//[^/?#]*)?([^?#]*)(?:\?([^#]*))?%i', $url, $part )
 			&& ! preg_match( '%\A[a-z][a-z0-9+.-]*:%i', $part[2] )
@@ -238,8 +238,8 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * @param string[] $segments Of a path, behind wp-admin.
-	 * @return bool Whether it is one of the scripts that public pages use, too.
+	 * @param string[] $segments Segments of a path after wp-admin.
+	 * @return bool Whether it is a script that public pages use as well.
 	 */
 	public static function is_open_script( array $segments ) {
 		return in_array( (string) current( $segments ), array( 'admin-ajax.php', 'admin-post.php' ), true );
@@ -247,7 +247,8 @@ final class Security_Optimizer_Login_Url {
 
 	/**
 	 * @param string $path Path of a URL.
-	 * @return string[] Its segments in one form: decoded, lower-case, without empty ones, dot segments and parameters.
+	 * @return string[] Its normalized segments: decoded, lower-case, without empty segments, dot segments and
+	 *                  parameters.
 	 */
 	public static function segments( $path ) {
 		$segments = array();
@@ -263,15 +264,15 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * @return bool Whether the site is a shop: anybody may become a customer, who is a user then.
+	 * @return bool Whether the site is a shop, where anybody may register as a customer.
 	 */
 	public static function has_shop() {
 		return function_exists( 'wc_get_account_endpoint_url' ) && function_exists( 'wc_get_page_id' );
 	}
 
 	/**
-	 * Filter `logout_url`: customers log out at the shop's own address. Anybody may become one, so the pages for them must
-	 * not hold the custom address either. WooCommerce has such an address and verifies its nonce.
+	 * Filter `logout_url`: customers get the logout URL of WooCommerce, which verifies its nonce. Anybody may become a
+	 * customer, so pages for customers must not contain the custom URL.
 	 *
 	 * @param string $url The URL.
 	 * @return string
@@ -287,7 +288,7 @@ final class Security_Optimizer_Login_Url {
 
 	/**
 	 * @param string $url Any URL.
-	 * @return string With the custom address, if it leads to the login or the registration of this site.
+	 * @return string The custom URL, if it is a URL of the login or the registration of this site.
 	 */
 	public static function to_slug( $url ) {
 		if ( ! is_string( $url ) || ! preg_match( self::FORM, $url, $part ) ) {
@@ -296,7 +297,7 @@ final class Security_Optimizer_Login_Url {
 		$query  = isset( $part[4] ) ? $part[4] : '';
 		$action = self::action_in( $query );
 		$signup = Security_Optimizer_Policy::get_text( 'login_url_signup' );
-		// The registration is the network's.
+		// The registration belongs to the network.
 		if ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === $action ) {
 			if ( ! self::is_own( $part[1] ) || ( '' === $signup && 'register' !== $action ) ) {
 				return $url;
@@ -310,8 +311,9 @@ final class Security_Optimizer_Login_Url {
 		if ( null === $home || in_array( $action, self::FOR_VISITORS, true ) ) {
 			return $url;
 		}
-		// Each site has the login below its own address. Where WordPress names that of the network, such as for a lost
-		// password, a site in a folder can do with it, and one at a domain of its own could not: sessions hold there alone.
+		// Each site has the login below its own URL. WordPress uses the network's URL for example for a lost password.
+		// That works for a site in a folder, but not for a site with its own domain, where sessions of the network are
+		// not valid.
 		$own = self::own_host();
 		if ( is_multisite() && self::names_host( $part[1], get_network()->domain ) && 0 !== strcasecmp( $own, get_network()->domain ) ) {
 			$part[1] = preg_replace( '#//.*\z#s', '//', $part[1] ) . $own;
@@ -330,7 +332,7 @@ final class Security_Optimizer_Login_Url {
 
 	/**
 	 * @param string $url Any URL.
-	 * @return string With WordPress's own address in place of a custom one; what that would have gone on to, for wp-admin.
+	 * @return string WordPress's own URL instead of a custom one; for a link to wp-admin the target of `redirect_to`.
 	 */
 	public static function to_default( $url ) {
 		if ( ! preg_match( '#\A(https?://[^/?\#]+)(/[^?\#]*)#i', $url, $at ) ) {
@@ -366,10 +368,9 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * @param string $origin Scheme and host of a URL, '' for a URL without.
+	 * @param string $origin Scheme and host of a URL, '' for a URL without them.
 	 * @param string $path   Path of the URL.
-	 * @return string|null Path below which the site that it is of has the login; null for a host that is none of this
-	 *                     installation.
+	 * @return string|null Path below which the URL's site has its login; null for another host.
 	 */
 	public static function home_of( $origin, $path ) {
 		$is_own = self::is_own( $origin );
@@ -381,7 +382,7 @@ final class Security_Optimizer_Login_Url {
 		if ( '' === $origin && '/' !== substr( $path, 0, 1 ) ) {
 			return $own;
 		}
-		// Further sites are in folders of their network alone.
+		// Only the network's main site can have other sites in its folders.
 		$may_hold_sites = self::home_path() === $own && $own !== $path;
 		if ( 0 === strcasecmp( $host, self::own_host() ) && 0 === strpos( $path, $own ) && ! $may_hold_sites ) {
 			return $own;
@@ -390,12 +391,12 @@ final class Security_Optimizer_Login_Url {
 		if ( $site && (int) get_network()->id === (int) $site->network_id ) {
 			return $site->path;
 		}
-		// A plugin may have put this site at a domain that WordPress does not know.
+		// A plugin may serve this site at a domain that WordPress does not know.
 		return $is_own ? $own : null;
 	}
 
 	/**
-	 * @return string Host at which this site has its login.
+	 * @return string Host of this site's login.
 	 */
 	private static function own_host() {
 		return preg_replace( '#\Ahttps?://([^/]+).*\z#is', '$1', get_option( 'siteurl' ) );
@@ -406,8 +407,8 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * @param string $origin Scheme and host of a URL, '' for a URL without.
-	 * @return bool Whether it is this site's or its network's.
+	 * @param string $origin Scheme and host of a URL, '' for a URL without them.
+	 * @return bool Whether it belongs to this site or its network.
 	 */
 	private static function is_own( $origin ) {
 		foreach ( array( get_option( 'home' ), get_option( 'siteurl' ) ) as $own ) {
@@ -419,7 +420,7 @@ final class Security_Optimizer_Login_Url {
 	}
 
 	/**
-	 * @return string[] Paths below which the custom address of the login is: of this site, and of its network.
+	 * @return string[] Paths below which the custom login URL exists: of this site and of its network.
 	 */
 	private static function home_paths() {
 		$network = self::home_path();

@@ -1,8 +1,8 @@
 <?php
 /**
- * The registration at its custom address: anonymous clients may use it, and learn nothing of the login from it.
+ * The registration at its custom URL. It does not reveal the login to anonymous clients.
  *
- * Members get the address of the login by mail, the new ones too.
+ * Registered users, also new ones, get the login URL by mail.
  *
  * @package Security_Optimizer
  */
@@ -12,7 +12,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Signup {
 
 	/**
-	 * @return bool Whether visitors may register.
+	 * @return bool Whether registration is open.
 	 */
 	public static function is_open() {
 		return is_multisite()
@@ -21,8 +21,8 @@ final class Security_Optimizer_Signup {
 	}
 
 	/**
-	 * Action `login_init`: here is the registration and the word that a mail is on its way, and nothing else. While
-	 * nobody may register, the address is one without a page.
+	 * Action `login_init`: the custom URL only serves the registration and its confirmation. While registration is
+	 * closed, it responds with a 404.
 	 */
 	public static function begin() {
 		if ( ! Security_Optimizer_Context::uses_signup_url() ) {
@@ -30,7 +30,7 @@ final class Security_Optimizer_Signup {
 		}
 		$action  = $GLOBALS['action'];
 		$is_done = 'checkemail' === $action && isset( $_GET['checkemail'] ) && 'registered' === $_GET['checkemail'];
-		// In a network the registration is another script; guard does not know yet that this is one.
+		// In a network the registration is another script. Guard may not know yet that this is a network.
 		if ( is_multisite() || ! self::is_open() || ! ( 'register' === $action || $is_done ) ) {
 			Security_Optimizer_Request_Gate::end_as_not_found();
 		}
@@ -40,7 +40,7 @@ final class Security_Optimizer_Signup {
 	}
 
 	/**
-	 * Action `before_signup_header`: the same in a network, where members may make sites of their own.
+	 * Action `before_signup_header`: the same in a network, where registered users may create sites.
 	 */
 	public static function begin_in_network() {
 		if ( ! Security_Optimizer_Context::uses_signup_url() || Security_Optimizer_Session_User::id() > 0 ) {
@@ -53,8 +53,8 @@ final class Security_Optimizer_Signup {
 	}
 
 	/**
-	 * Action `init`: in a network, an account is activated at wp-activate.php with the key of a mail. For anonymous
-	 * clients without such a key it does not exist.
+	 * Action `init`: in a network, an account is activated at wp-activate.php with a key from a mail. Anonymous clients
+	 * without such a key get a 404.
 	 */
 	public static function require_key() {
 		if ( 'wp-activate.php' !== $GLOBALS['pagenow']
@@ -63,7 +63,7 @@ final class Security_Optimizer_Signup {
 		) {
 			return;
 		}
-		// WordPress takes the key out of the address by a redirect, and keeps it in this cookie meanwhile.
+		// WordPress moves the key from the URL to this cookie by a redirect.
 		$cookie = 'wp-activate-' . COOKIEHASH;
 		foreach ( array( array( $_GET, 'key' ), array( $_POST, 'key' ), array( $_COOKIE, $cookie ) ) as list( $from, $name ) ) {
 			if ( isset( $from[ $name ] ) && is_string( $from[ $name ] ) && self::is_key( wp_unslash( $from[ $name ] ) ) ) {
@@ -82,7 +82,7 @@ final class Security_Optimizer_Signup {
 
 	/**
 	 * @param string $html The page.
-	 * @return string Without links to the login.
+	 * @return string The page without links to the login.
 	 */
 	public static function without_login( $html ) {
 		$html = preg_replace( '#<p id="nav">.*?</p>#is', '', Security_Optimizer_Login_Forms::remove_marked( $html ) );
@@ -97,8 +97,8 @@ final class Security_Optimizer_Signup {
 	}
 
 	/**
-	 * @param string $location A redirect to the login, after a registration.
-	 * @return string Where the visitor goes instead.
+	 * @param string $location Target of a redirect to the login after a registration.
+	 * @return string The target to use instead.
 	 */
 	public static function get_redirect( $location ) {
 		return strpos( $location, 'checkemail=registered' )

@@ -1,10 +1,10 @@
 <?php
 /**
- * Somebody who gave the second factor acts as somebody else, by a plugin that switches accounts, and comes back.
+ * Users who gave the second factor switch to another account by a plugin, and back.
  *
- * The factor of the other account is not asked for, since only its owner could give it. No way in for others: the browser
- * has a session with the factor, no password or login link is part of the request, WordPress lets its user edit the other
- * account, and nobody becomes an administrator who was none.
+ * The second factor of the other account is not required, because only its owner has it. This is safe: the browser has
+ * a session with the factor, the request contains no password or login link, WordPress lets its user edit the other
+ * account, and nobody can gain administrator rights.
  *
  * @package Security_Optimizer
  */
@@ -13,14 +13,14 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Account_Switches {
 
-	/** Name of a session's member that says who acts in it as its user: id and stamp of that account. */
+	/** Session field with the id and the stamp of the account that acts as the session's user. */
 	const ACTING = 'security_optimizer_acting';
 
-	/** Who can do one of these can change who needs a second factor, or run code. */
+	/** Capabilities that let a user run code or change who needs a second factor. */
 	const ADMINISTRATORS = array( 'manage_options', 'promote_users', 'edit_plugins', 'install_plugins', 'update_core', 'unfiltered_upload' );
 
 	/**
-	 * Marks a session in which the browser's user begins to act as somebody else, or is back again.
+	 * Marks a session in which the browser's user switches to another account, or back.
 	 *
 	 * @param array $session The new session's data.
 	 * @param int   $user_id Its user.
@@ -44,7 +44,8 @@ final class Security_Optimizer_Account_Switches {
 
 	/**
 	 * @param int $user_id A user.
-	 * @return bool Whether this user acts as another one in the browser's session, and has not changed since.
+	 * @return bool Whether this user acts in the browser's session as another one, and the user's stamp has not changed
+	 *              since.
 	 */
 	private static function is_back( $user_id ) {
 		$session = Security_Optimizer_Session_User::session();

@@ -1,7 +1,7 @@
 <?php
 /**
- * Application passwords: in REST they have hooks of their own, elsewhere they are checked within the filter `authenticate`.
- * Users who need a second factor have them only where the owner allows it.
+ * Application passwords. The REST API has separate hooks for them; elsewhere the filter `authenticate` checks them.
+ * Users who need a second factor may use them only if the owner allows it.
  *
  * @package Security_Optimizer
  */
@@ -10,20 +10,20 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Application_Passwords {
 
-	/** Code of the error for a right application password of an account that may have none. */
+	/** Error code for a correct application password of an account that may not use one. */
 	const NOT_PERMITTED = 'application_passwords_need_permission';
 
-	/** @var WP_Error|null Why a right application password was refused. */
+	/** @var WP_Error|null Why a correct application password was refused. */
 	private static $refusal = null;
 
-	/** @var bool Whether the application password that is being checked is right. */
+	/** @var bool Whether the application password that is being checked is correct. */
 	private static $was_right = false;
 
-	/** @var bool Whether an application password was left unchecked because the address is locked. */
+	/** @var bool Whether an application password was not checked because the address is locked. */
 	private static $is_locked_call = false;
 
 	/**
-	 * Filter `determine_current_user`, right before WordPress checks an application password in REST.
+	 * Filter `determine_current_user`, right before WordPress checks an application password for the REST API.
 	 *
 	 * @param int|false $user_id Passed on.
 	 * @return int|false
@@ -42,7 +42,7 @@ final class Security_Optimizer_Application_Passwords {
 			return $user_id;
 		}
 		Security_Optimizer_Password_Checks::start_attempt( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] );
-		// Nobody guesses an application password, and programs have no cookie that shows a known device.
+		// An application password can't be guessed, and programs have no cookie that identifies a known browser.
 		if ( Security_Optimizer_Password_Checks::must_refuse( null )
 			|| Security_Optimizer_Password_Checks::is_blocked( Security_Optimizer_Password_Checks::find_user( $_SERVER['PHP_AUTH_USER'] ) )
 			|| ! Security_Optimizer_Login_Report::begin()
@@ -59,7 +59,7 @@ final class Security_Optimizer_Application_Passwords {
 	}
 
 	/**
-	 * Filter `determine_current_user`, right after it.
+	 * Filter `determine_current_user`, right after the check.
 	 *
 	 * @param int|false $user_id Passed on.
 	 * @return int|false
@@ -72,7 +72,7 @@ final class Security_Optimizer_Application_Passwords {
 	/**
 	 * Action `application_password_did_authenticate`.
 	 *
-	 * @param WP_User $user Who gave the right one.
+	 * @param WP_User $user User of the password.
 	 */
 	public static function record_success( $user ) {
 		self::$was_right = false;
@@ -84,8 +84,8 @@ final class Security_Optimizer_Application_Passwords {
 	}
 
 	/**
-	 * Action `application_password_failed_authentication`. Inside `authenticate` the login as a whole counts. A right one
-	 * that the owner does not want is no failure, and says so.
+	 * Action `application_password_failed_authentication`. Within `authenticate` the whole login is one attempt. A
+	 * correct password that is refused is no failure; its error says why it is refused.
 	 *
 	 * @param WP_Error $error Why.
 	 */
@@ -105,17 +105,19 @@ final class Security_Optimizer_Application_Passwords {
 	}
 
 	/**
-	 * Action `wp_authenticate_application_password_errors`: an application password was right, and plugins may refuse it.
+	 * Action `wp_authenticate_application_password_errors`: an application password is correct, and plugins may refuse
+	 * it.
 	 */
 	public static function record_right() {
 		self::$was_right = true;
 	}
 
 	/**
-	 * Compares what WordPress has not compared, since a plugin lets this user have no application passwords.
+	 * Compares a password that WordPress has not compared, because a plugin disables application passwords for this
+	 * user.
 	 *
 	 * @param WP_Error $error Why the password was refused.
-	 * @return bool Whether it was one of the user's all the same.
+	 * @return bool Whether it is a password of the user.
 	 */
 	private static function is_right_of_excluded_user( $error ) {
 		if ( ! is_wp_error( $error ) || 'application_passwords_disabled_for_user' !== $error->get_error_code() || ! Security_Optimizer_Password_Checks::is_checking() ) {
@@ -140,10 +142,10 @@ final class Security_Optimizer_Application_Passwords {
 	}
 
 	/**
-	 * Filter `rest_authentication_errors`, after everybody else. WordPress goes on without a user where it has not looked at
-	 * the application password by then, and tells nobody.
+	 * Filter `rest_authentication_errors`, last. If WordPress has not checked the application password yet, it would
+	 * continue without a user.
 	 *
-	 * @param WP_Error|bool|null $result Whether somebody refuses the call.
+	 * @param WP_Error|bool|null $result Result of other callbacks.
 	 * @return WP_Error|bool|null
 	 */
 	public static function explain_in_rest( $result ) {
@@ -152,7 +154,7 @@ final class Security_Optimizer_Application_Passwords {
 		}
 		if ( null !== self::$refusal ) {
 			$data = self::$refusal->get_error_data();
-			// As WordPress does it: else the refusal of a plugin would be a fault of the server.
+			// As WordPress does it. Without a status the error of a plugin would be a 500.
 			if ( ! isset( $data['status'] ) ) {
 				self::$refusal->add_data( array_merge( (array) $data, array( 'status' => 401 ) ) );
 			}
@@ -162,8 +164,8 @@ final class Security_Optimizer_Application_Passwords {
 	}
 
 	/**
-	 * Filter `rest_request_after_callbacks`: a call from a locked address goes on without a user, since it may need none.
-	 * Where it needs one, it is told why there is none.
+	 * Filter `rest_request_after_callbacks`: a request from a locked address continues without a user, because it may
+	 * not need one. If it needs one, the error explains the lock.
 	 *
 	 * @param mixed $result WP_REST_Response or WP_Error.
 	 * @return mixed
@@ -178,10 +180,10 @@ final class Security_Optimizer_Application_Passwords {
 	}
 
 	/**
-	 * Filter `wp_is_application_passwords_available_for_user`. While a password is being checked it is compared all the same,
-	 * so that only who has the right one hears why it is refused, and a wrong one takes as long as anybody's.
+	 * Filter `wp_is_application_passwords_available_for_user`. During a check they are always available, so that only a
+	 * client with the correct password learns why it is refused, and a wrong one takes the usual time.
 	 *
-	 * @param bool    $available Whether the user may use them.
+	 * @param bool    $available Whether they are available.
 	 * @param WP_User $user      The user.
 	 * @return bool
 	 */
@@ -190,9 +192,9 @@ final class Security_Optimizer_Application_Passwords {
 	}
 
 	/**
-	 * Action `wp_authenticate_application_password_errors`: an application password was right, and is not taken yet.
+	 * Action `wp_authenticate_application_password_errors`: an application password is correct, but not accepted yet.
 	 *
-	 * @param WP_Error $error Filled by who refuses it.
+	 * @param WP_Error $error Errors of callbacks that refuse it.
 	 * @param WP_User  $user  Its user.
 	 */
 	public static function refuse_unpermitted( $error, $user ) {
@@ -211,16 +213,16 @@ final class Security_Optimizer_Application_Passwords {
 
 	/**
 	 * @param mixed $error Why an application password was refused.
-	 * @return bool Whether it was right.
+	 * @return bool Whether it was correct.
 	 */
 	public static function is_right_but_refused( $error ) {
 		return is_wp_error( $error ) && in_array( self::NOT_PERMITTED, $error->get_error_codes(), true );
 	}
 
 	/**
-	 * Guard knows credentials by the header `Authorization`. A plugin may have put others in their place.
+	 * Guard reads credentials from the header `Authorization`. A plugin may have replaced them.
 	 *
-	 * @return bool Whether name and password are those of the header, as far as the web server hands it on.
+	 * @return bool Whether name and password are those of the header, as far as the web server passes it on.
 	 */
 	private static function came_by_header() {
 		foreach ( array( 'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION' ) as $name ) {

@@ -1,14 +1,14 @@
 <?php
 /**
- * While the owner is away: those who work on the site change nothing; members and anonymous clients go on.
+ * Away Mode: staff can't change anything; other users and anonymous clients are not affected.
  *
- * Guard cannot know whose session a cookie holds. It lets such a request through only while it is certain that this class
- * runs (`S` among the flags of the signal), and puts its own page in the place of an answer that says `w`.
+ * Guard can't know whose session a cookie holds. It allows such a request only if it knows that this class runs (flag
+ * `S` of the signal), and replaces a response with the flag `w` by its own page.
  *
- * Refused is each request of theirs that may change something: any method but GET, HEAD and OPTIONS at any address,
- * admin-ajax.php and admin-post.php by any method, and every call of the REST API but reads, whichever way its method
- * came (`_method`, X-HTTP-Method-Override). Who is asking is looked at as early as it can be known and each time it
- * changes, before a plugin acts on `init`, `wp_loaded`, `admin_init` or its own action.
+ * Every request of staff that may change something is refused: any method except GET, HEAD and OPTIONS, any method for
+ * admin-ajax.php and admin-post.php, and every REST request except reads, also with `_method` or
+ * X-HTTP-Method-Override. The user is checked as early as possible and after every change of the current user, before a
+ * plugin acts on `init`, `wp_loaded`, `admin_init` or its own action.
  *
  * @package Security_Optimizer
  */
@@ -17,15 +17,15 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Away_Mode {
 
-	/** Letter of the signal: this request belongs to one of the staff, and nothing was done in it. */
+	/** Flag of the signal: a user of the staff sent this request, and it was refused. */
 	const REFUSED = 'w';
 
-	/** @var bool Whether it is being found out who somebody is: callbacks of that may ask for the current user again. */
+	/** @var bool Whether a user is being loaded, whose callbacks may set the current user again. */
 	private static $is_identifying = false;
 
 	/**
-	 * Action `plugins_loaded`, before plugins do anything on it. By the cookie alone: to ask for the current user now
-	 * would make WordPress settle for nobody where a plugin adds its tokens only later.
+	 * Action `plugins_loaded`, at the first priority. Only reads the cookie: determining the current user now would fix
+	 * it to nobody where a plugin adds its tokens later.
 	 */
 	public static function check_cookie() {
 		if ( self::may_change() && ! empty( $_COOKIE[ LOGGED_IN_COOKIE ] ) && is_string( $_COOKIE[ LOGGED_IN_COOKIE ] ) ) {
@@ -34,8 +34,8 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * Action `set_current_user`: WordPress has found out who is asking, or something has put another user in that place
-	 * (a token of a plugin, a link that logs in).
+	 * Action `set_current_user`: WordPress has determined the current user, or a plugin has changed it (a token, a
+	 * login link).
 	 */
 	public static function check_current_user() {
 		if ( self::may_change() && ! self::is_background_task() ) {
@@ -44,8 +44,7 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * Action `admin_init`, before plugins: credentials that belong to nobody whom WordPress knows may still mean something
-	 * to the plugin whose call this is.
+	 * Action `admin_init`, before plugins: credentials that WordPress does not know may be valid for a plugin.
 	 */
 	public static function check_unknown_credentials() {
 		if ( self::may_change() && self::has_unknown_credentials() ) {
@@ -54,12 +53,12 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * Filters `rest_pre_dispatch`, by which plugins answer calls themselves, and `rest_request_before_callbacks`, for each
-	 * call of a batch as well: the method as WordPress has understood it, at whatever address.
+	 * Filters `rest_pre_dispatch`, by which plugins respond themselves, and `rest_request_before_callbacks`, also for
+	 * each request of a batch. They see the effective method.
 	 *
 	 * @param mixed           $result  Passed on.
 	 * @param mixed           $handler Not used.
-	 * @param WP_REST_Request $request The call.
+	 * @param WP_REST_Request $request The request.
 	 * @return mixed
 	 */
 	public static function refuse_change( $result, $handler, $request ) {
@@ -72,12 +71,12 @@ final class Security_Optimizer_Away_Mode {
 		if ( self::is_own_request( $request ) ) {
 			self::refuse();
 		}
-		// A call that a plugin makes within another request, in somebody's name.
+		// An internal REST request of a plugin within another request.
 		return new WP_Error( 'away_mode', __( 'The admin area is closed.', 'security-optimizer' ), array( 'status' => 403 ) );
 	}
 
 	/**
-	 * @param int $user_id Who is asking.
+	 * @param int $user_id Id of the user.
 	 */
 	private static function check_user( $user_id ) {
 		if ( self::$is_identifying || 0 === $user_id ) {
@@ -92,7 +91,7 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * @return bool Whether the request may change something, before WordPress has read more of it than the head.
+	 * @return bool Whether the request may change something, by its method and headers.
 	 */
 	private static function may_change() {
 		$method = isset( $_SERVER['REQUEST_METHOD'] ) ? $_SERVER['REQUEST_METHOD'] : '';
@@ -102,9 +101,8 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * Tasks work in the name of the one who set them up, such as a shop's messages to other programs in that of its
-	 * manager. No client has a say in which they are: they run from wp-cron.php once WordPress has loaded, from the queue of
-	 * Action Scheduler, or when the answer has been made.
+	 * Background tasks run as the user who created them, for example webhooks of a shop. Clients can't choose them:
+	 * they run from wp-cron.php after WordPress has loaded, from the queue of Action Scheduler, or on shutdown.
 	 */
 	private static function is_background_task() {
 		$is_loaded = did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' );
@@ -112,8 +110,8 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * @return bool Whether there is an `Authorization` that has made nobody the current user: there is none, or the cookie
-	 *              alone says who it is.
+	 * @return bool Whether the request has an `Authorization` that did not determine the current user: there is no
+	 *              user, or only the cookie identifies one.
 	 */
 	private static function has_unknown_credentials() {
 		if ( ! self::has_authorization() ) {
@@ -121,13 +119,13 @@ final class Security_Optimizer_Away_Mode {
 		}
 		$by_cookie = isset( $_COOKIE[ LOGGED_IN_COOKIE ] ) && is_string( $_COOKIE[ LOGGED_IN_COOKIE ] ) && '' !== $_COOKIE[ LOGGED_IN_COOKIE ]
 			? (int) wp_validate_auth_cookie( $_COOKIE[ LOGGED_IN_COOKIE ], 'logged_in' ) : 0;
-		// The second is the cookie of wp-admin.
+		// Without arguments it validates the cookie of wp-admin.
 		return in_array( get_current_user_id(), array( 0, $by_cookie, (int) wp_validate_auth_cookie() ), true );
 	}
 
 	/**
-	 * @return bool Whether the request has an `Authorization`. The web server may have kept it from some of these places,
-	 *              but then plugins find it in another one.
+	 * @return bool Whether the request has an `Authorization`. Depending on the web server it is in one of these
+	 *              places.
 	 */
 	private static function has_authorization() {
 		foreach ( array( 'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION', 'PHP_AUTH_USER', 'PHP_AUTH_DIGEST' ) as $name ) {
@@ -140,8 +138,8 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * @param WP_REST_Request $request A call of the REST API.
-	 * @return bool Whether it is what the client asked for.
+	 * @param WP_REST_Request $request A REST request.
+	 * @return bool Whether it is the request of the client itself.
 	 */
 	private static function is_own_request( $request ) {
 		$route = isset( $GLOBALS['wp']->query_vars['rest_route'] ) ? (string) $GLOBALS['wp']->query_vars['rest_route'] : '';
@@ -149,8 +147,8 @@ final class Security_Optimizer_Away_Mode {
 	}
 
 	/**
-	 * Ends the request. Guard sends its own answer, which says until when; this one is for a guard that does not know the
-	 * letter yet.
+	 * Ends the request. Guard sends its own response with the end of Away Mode; this one is for a guard that does not
+	 * know the flag yet.
 	 */
 	private static function refuse() {
 		Security_Optimizer_Request_Gate::add_flag( self::REFUSED );

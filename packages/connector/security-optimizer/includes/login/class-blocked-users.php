@@ -1,9 +1,9 @@
 <?php
 /**
- * Users whom the owner has blocked (policy field `blocked_users`): no login, and every request of theirs is one of an
- * anonymous visitor. Account, role and content stay as they are.
+ * Users whom the owner has blocked (policy field `blocked_users`). They can't log in, and their requests are anonymous.
+ * Account, role and content do not change.
  *
- * Their passwords are not compared at all (see class-password-checks.php), so that nobody learns whether one is right.
+ * Their passwords are not compared (see class-password-checks.php), so that nobody learns whether one is correct.
  *
  * @package Security_Optimizer
  */
@@ -13,7 +13,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Blocked_Users {
 
 	/**
-	 * @return bool Whether there are any.
+	 * @return bool Whether any user is blocked.
 	 */
 	public static function exist() {
 		return '' !== Security_Optimizer_Policy::get_text( 'blocked_users' );
@@ -28,8 +28,8 @@ final class Security_Optimizer_Blocked_Users {
 	}
 
 	/**
-	 * Action `plugins_loaded`, before anything reads these cookies. Many do not read them by
-	 * way of the filter below: wp-admin itself, for example.
+	 * Action `plugins_loaded`, before anything reads these cookies. Some code, such as wp-admin, does not use the
+	 * filter below.
 	 */
 	public static function remove_cookies() {
 		foreach ( array( AUTH_COOKIE, SECURE_AUTH_COOKIE, LOGGED_IN_COOKIE ) as $name ) {
@@ -42,9 +42,9 @@ final class Security_Optimizer_Blocked_Users {
 	}
 
 	/**
-	 * Filter `determine_current_user`, after everybody else: for whatever else plugins take as a proof.
+	 * Filter `determine_current_user`, last: for other credentials that plugins accept.
 	 *
-	 * @param int|false $user_id Who is asking.
+	 * @param int|false $user_id The current user.
 	 * @return int|false
 	 */
 	public static function make_anonymous( $user_id ) {
@@ -52,14 +52,14 @@ final class Security_Optimizer_Blocked_Users {
 	}
 
 	/**
-	 * Filter `send_auth_cookies`: no session, whatever logs such a user in.
+	 * Filter `send_auth_cookies`: such a user gets no session from any login.
 	 *
 	 * @param bool   $send       Whether to send the cookies.
-	 * @param int    $expire     When the cookies end, 0 with the browser.
-	 * @param int    $expiration When the session ends.
+	 * @param int    $expire     When the cookies expire, 0 for session cookies.
+	 * @param int    $expiration When the session expires.
 	 * @param int    $user_id    The session's user, 0 when cookies are deleted.
-	 * @param string $scheme     Kind of cookie.
-	 * @param string $token      The session.
+	 * @param string $scheme     Scheme of the cookie.
+	 * @param string $token      Token of the session.
 	 * @return bool
 	 */
 	public static function withhold_cookies( $send, $expire = 0, $expiration = 0, $user_id = 0, $scheme = '', $token = '' ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * One error message for every failed login, so that it does not show which names exist.
+ * One error message for every failed login, so that it does not reveal which usernames exist.
  *
  * @package Security_Optimizer
  */
@@ -9,7 +9,7 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Login_Errors {
 
-	/** Codes by which WordPress tells an unknown name, a wrong password and a refusal apart. */
+	/** Error codes with which WordPress distinguishes an unknown name, a wrong password and a refusal. */
 	const REVEALING = array(
 		'invalid_username',
 		'invalid_email',
@@ -19,18 +19,18 @@ final class Security_Optimizer_Login_Errors {
 		'application_passwords_disabled_for_user',
 	);
 
-	/** Code of the error for a locked address. A code of WordPress could be given another text by a plugin. */
+	/** Error code for a locked address. Plugins replace the texts of WordPress's own codes. */
 	const LOCKED = 'security_optimizer_locked';
 
-	/** HTTP status of errors for programs that have one of their own, by code. */
+	/** HTTP status of errors for programs, by code. */
 	const STATUS = array(
 		self::LOCKED => 429,
 		Security_Optimizer_Application_Passwords::NOT_PERMITTED => 403,
 	);
 
 	/**
-	 * @return WP_Error The error. Its code is the one with which the form keeps the name that was typed. A locked
-	 *                  address gets an error that says so, whatever was typed.
+	 * @return WP_Error The error. With its code the login form keeps the entered name. A locked address always gets the
+	 *                  error for the lock.
 	 */
 	public static function get_error() {
 		if ( Security_Optimizer_Context::is_locked() && '' !== Security_Optimizer_Context::lock_message() ) {
@@ -39,12 +39,12 @@ final class Security_Optimizer_Login_Errors {
 		if ( Security_Optimizer_Context::is_cross_site() ) {
 			return new WP_Error( 'incorrect_password', __( '<strong>Error:</strong> Another website sent this password, so it was not checked. Log in here.', 'security-optimizer' ) );
 		}
-		// In WordPress's own words and translations.
+		// WordPress's own text and translation.
 		return new WP_Error( 'incorrect_password', __( '<strong>Error:</strong> Invalid username, email address or incorrect password.' ) ); // phpcs:ignore WordPress.WP.I18n.MissingArgDomain
 	}
 
 	/**
-	 * @return WP_Error The error for programs, without markup.
+	 * @return WP_Error The error for programs, without HTML.
 	 */
 	public static function get_plain_error() {
 		$error = self::get_error();
@@ -63,8 +63,8 @@ final class Security_Optimizer_Login_Errors {
 	}
 
 	/**
-	 * @param mixed $error How a login failed.
-	 * @return WP_Error The same without what shows whether the user exists. Messages of other plugins stay.
+	 * @param mixed $error Error of the login.
+	 * @return WP_Error The error without codes that reveal whether the user exists. Messages of plugins are kept.
 	 */
 	public static function hide_cause( $error ) {
 		if ( ! is_wp_error( $error ) ) {
@@ -84,10 +84,10 @@ final class Security_Optimizer_Login_Errors {
 	}
 
 	/**
-	 * Filter `xmlrpc_login_error`: WordPress would say that the password is wrong.
+	 * Filter `xmlrpc_login_error`: WordPress would always report a wrong password.
 	 *
-	 * @param IXR_Error $error What XML-RPC answers.
-	 * @param WP_Error  $cause Why.
+	 * @param IXR_Error $error Error of XML-RPC.
+	 * @param WP_Error  $cause Its cause.
 	 * @return IXR_Error
 	 */
 	public static function explain_in_xml_rpc( $error, $cause ) {
@@ -100,9 +100,9 @@ final class Security_Optimizer_Login_Errors {
 	}
 
 	/**
-	 * Takes the time of a password check where none is made: the time of a response must not show whether the user exists.
+	 * Takes the time of a password check, so that the response time does not reveal whether the user exists.
 	 *
-	 * @param string $password What was typed.
+	 * @param string $password The entered password.
 	 */
 	public static function simulate_check( $password ) {
 		wp_hash_password( $password );

@@ -1,10 +1,10 @@
 <?php
 /**
- * The outcome of the password checks of this request, for guard.
+ * Reports the outcome of this request's password checks to guard.
  *
- * Written to a response header as soon as there is something to report, so that it is there however the request ends, and
- * to the database, where guard finds it when the header gets lost. Nothing can be reported once the head of the response
- * is sent, so no password is checked after that.
+ * The report is written to a response header immediately, so that it is sent however the request ends, and to the
+ * database, in case the header gets lost. After the head of the response is sent nothing can be reported, so no
+ * password is checked.
  *
  * @package Security_Optimizer
  */
@@ -21,10 +21,10 @@ final class Security_Optimizer_Login_Report {
 		'factor'  => null,
 	);
 
-	/** @var array|null The failure with which the login under way ends unless it goes on; one of `failed`. */
+	/** @var array|null The failure of the current login, unless it succeeds later; an entry of `failed`. */
 	private static $pending = null;
 
-	/** @var array|null What is in the database. */
+	/** @var array|null The report in the database. */
 	private static $recorded = null;
 
 	/**
@@ -35,15 +35,15 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
-	 * @return bool Whether a password was left unchecked in this request.
+	 * @return bool Whether a password check was refused in this request.
 	 */
 	public static function has_refused() {
 		return self::$report['refused'] > 0;
 	}
 
 	/**
-	 * @param string       $name  What was typed as name.
-	 * @param WP_User|null $user  The user, if there is one.
+	 * @param string       $name  The entered name.
+	 * @param WP_User|null $user  The user with this name, if any.
 	 * @param string       $route `form`, `xmlrpc`, `rest`, `application-password` or `other`.
 	 */
 	public static function add_failed( $name, $user, $route ) {
@@ -53,10 +53,10 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
-	 * The login under way fails unless its password turns out to be right in another way. Parameters as above.
+	 * The current login fails unless a later check succeeds. Parameters as above.
 	 *
-	 * @param string       $name  What was typed as name.
-	 * @param WP_User|null $user  The user, if there is one.
+	 * @param string       $name  The entered name.
+	 * @param WP_User|null $user  The user with this name, if any.
 	 * @param string       $route As above.
 	 */
 	public static function set_pending( $name, $user, $route ) {
@@ -69,7 +69,7 @@ final class Security_Optimizer_Login_Report {
 
 	/**
 	 * @param int $user_id A user.
-	 * @return bool Whether the login under way was failing for this user; it no longer is.
+	 * @return bool Whether a pending failure of this user was cleared.
 	 */
 	public static function clear_pending_of( $user_id ) {
 		$was = null !== self::$pending && $user_id > 0 && self::$pending['id'] === $user_id;
@@ -80,7 +80,7 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
-	 * Another login begins: what the one before was failing with is its end.
+	 * Another login begins, so the pending failure of the previous one is final.
 	 */
 	public static function keep_pending() {
 		if ( null !== self::$pending ) {
@@ -103,7 +103,7 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
-	 * @param WP_User $user Who gave the right password.
+	 * @param WP_User $user User with the correct password.
 	 * @param string  $route As above.
 	 */
 	public static function set_ok( $user, $route ) {
@@ -116,18 +116,19 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
-	 * The right password was not enough.
+	 * Removes the success, because the correct password was not sufficient.
 	 */
 	public static function withdraw_ok() {
 		self::$report['ok'] = null;
 	}
 
 	/**
-	 * @param WP_User $user     Who has to give the second factor now.
-	 * @param bool    $remember Whether the session is to outlive the browser.
-	 * @param string  $redirect Where the visitor wanted to go, '' for the usual place.
+	 * @param WP_User $user     User who has to give the second factor.
+	 * @param bool    $remember Whether the session is persistent.
+	 * @param string  $redirect Requested redirect, '' for the default.
 	 * @param bool    $interim  Whether this is the dialog inside wp-admin.
-	 * @param bool    $withheld Whether only the session is held back, so that the response tells where the login leads.
+	 * @param bool    $withheld Whether only the session is withheld, so that the response determines where the login
+	 *                          leads.
 	 */
 	public static function set_factor( $user, $remember, $redirect, $interim, $withheld ) {
 		self::$report['factor'] = array(
@@ -144,16 +145,16 @@ final class Security_Optimizer_Login_Report {
 	}
 
 	/**
-	 * A password is about to be checked.
+	 * Records that a password check begins.
 	 *
-	 * @return bool False when it must not be: guard would never hear of the check.
+	 * @return bool False when the password must not be checked, because guard could not learn of the check.
 	 */
 	public static function begin() {
 		return Security_Optimizer_Request_Gate::record_checks( null );
 	}
 
 	/**
-	 * Also called by itself: a password was checked, and there is nothing else to tell.
+	 * Sends the report. Also called without a change of the report after a check.
 	 */
 	public static function send() {
 		$report = self::$report;

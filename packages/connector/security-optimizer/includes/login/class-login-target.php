@@ -1,9 +1,9 @@
 <?php
 /**
- * Where a visitor goes after the second factor, on its way to guard and back.
+ * The redirect after the second factor, as it is passed to guard and back.
  *
- * A web server refuses the head of a response that is too long for it. So a long address, such as those of applications
- * that ask for access, waits here and guard gets its name in its place.
+ * Web servers limit the head of a response. So a long URL, such as an OAuth request, is stored here, and guard gets a
+ * name for it.
  *
  * @package Security_Optimizer
  */
@@ -12,21 +12,21 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Login_Target {
 
-	/** Longest address that is sent in the header, and longest that is kept; bytes. */
+	/** Longest URL that is sent in the header, and longest that is stored; bytes. */
 	const MAX_IN_HEADER = 1000;
 	const MAX_LENGTH    = 8000;
 
-	/** What the name of a kept address begins with. No address does: it is no scheme that WordPress redirects to. */
+	/** Prefix of the name of a stored URL. It is no scheme to which WordPress redirects, so no URL begins with it. */
 	const PREFIX = 'kept:';
 
 	const TRANSIENT = 'security_optimizer_target_';
 
-	/** Longer than guard waits for a code. */
+	/** How long a URL is stored, seconds: longer than guard waits for a code. */
 	const LIFETIME = 900;
 
 	/**
-	 * @param string $target Where the visitor wanted to go, '' for the usual place.
-	 * @return string The same, or the name under which it is kept; '' when it is too long for that, too.
+	 * @param string $target Requested redirect, '' for the default.
+	 * @return string The URL, or the name under which it is stored; '' when it is too long.
 	 */
 	public static function pack( $target ) {
 		if ( strlen( $target ) > self::MAX_LENGTH || 0 === strpos( $target, self::PREFIX ) ) {
@@ -40,8 +40,8 @@ final class Security_Optimizer_Login_Target {
 	}
 
 	/**
-	 * @param string $packed What `pack` made.
-	 * @return string The address; '' when it is kept no longer.
+	 * @param string $packed Result of `pack`.
+	 * @return string The URL; '' when it is not stored any more.
 	 */
 	public static function unpack( $packed ) {
 		if ( 0 !== strpos( $packed, self::PREFIX ) ) {

@@ -1,10 +1,10 @@
 <?php
 /**
- * The lost-password form says the same whether the user exists or not.
+ * The lost-password form responds the same whether the user exists or not.
  *
- * For a name that nobody has, WordPress is given a user that does not exist. For every name the mail is not sent
- * now; for a real user it makes the key and the mail after the answer, where PHP can end it early (PHP-FPM,
- * LiteSpeed), so that neither their time nor their failure tells.
+ * For an unknown name WordPress gets an empty user. The mail is never sent immediately. For an existing user WordPress
+ * creates the key and the mail after the response, if PHP can finish it early (PHP-FPM, LiteSpeed), so that neither
+ * their time nor their failure is visible.
  *
  * @package Security_Optimizer
  */
@@ -13,17 +13,17 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Lost_Password {
 
-	/** @var string[] What was typed and belongs to a user. */
+	/** @var string[] Entered names and addresses that belong to a user. */
 	private static $later = array();
 
-	/** @var bool Whether the answer has gone out. */
+	/** @var bool Whether the response was sent. */
 	private static $answered = false;
 
 	/**
 	 * Filter `lostpassword_user_data`.
 	 *
-	 * @param WP_User|false $user   The user that WordPress has found.
-	 * @param WP_Error      $errors What was wrong so far.
+	 * @param WP_User|false $user   The user that WordPress found.
+	 * @param WP_Error      $errors Errors so far.
 	 * @return WP_User|false
 	 */
 	public static function hide_unknown( $user, $errors ) {
@@ -38,7 +38,7 @@ final class Security_Optimizer_Lost_Password {
 	 * Filter `send_retrieve_password_email`.
 	 *
 	 * @param bool    $send  Whether to send the mail.
-	 * @param string  $typed What was typed.
+	 * @param string  $typed The entered name or address.
 	 * @param WP_User $user  The user.
 	 * @return bool
 	 */
@@ -53,7 +53,7 @@ final class Security_Optimizer_Lost_Password {
 	}
 
 	/**
-	 * Action `shutdown`: the same once more, now with the mail.
+	 * Action `shutdown`: runs the password retrieval again, now with the mail.
 	 */
 	public static function send() {
 		if ( array() === self::$later ) {
@@ -65,7 +65,7 @@ final class Security_Optimizer_Lost_Password {
 			}
 		}
 		self::$answered = true;
-		// Plugins that may refuse have been asked; a captcha can be checked only once.
+		// Plugins have already allowed the request, and a captcha can be checked only once.
 		remove_all_actions( 'lostpassword_post' );
 		remove_all_filters( 'lostpassword_errors' );
 		foreach ( self::$later as $typed ) {

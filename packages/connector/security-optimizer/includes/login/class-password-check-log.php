@@ -1,10 +1,10 @@
 <?php
 /**
- * Password checks of the last minutes, recorded before they are made.
+ * Log of recent password checks. An entry is written before the check.
  *
- * The header that tells guard their outcome may get lost: the web server finds the head of the response too long, or PHP
- * dies. Guard asks for the record then. Where there is none, guard is told that no password was checked, and that is made
- * true for good: a row in the record's place keeps the request, which may still be running, from a check.
+ * The header with the outcome may get lost: the web server rejects the head of the response as too long, or PHP dies.
+ * Guard then requests the record. If there is none, guard is told that no password was checked. A row in the place of
+ * the record guarantees this: it prevents a check by the request, which may still be running.
  *
  * @package Security_Optimizer
  */
@@ -15,39 +15,39 @@ final class Security_Optimizer_Password_Check_Log {
 
 	const PREFIX = 'security_optimizer_check_';
 
-	/** How long a record is kept, seconds, and for how long at most when guard needs it longer. */
+	/** How long a record is kept, seconds, and the maximum if guard needs it longer. */
 	const RETENTION     = 600;
 	const MAX_RETENTION = 90000;
 
-	/** What stands in the place of a record that guard was told does not exist. JSON, unlike any report. */
+	/** Value of a row that prevents a check. It is JSON that differs from every report. */
 	const DENIED = 'false';
 
-	/** @var bool Whether this request has one. */
+	/** @var bool Whether this request has a record. */
 	private static $written = false;
 
 	/**
-	 * Records how far the checks of this request have come.
+	 * Records the state of this request's checks.
 	 *
-	 * @param string     $request_id Of this request.
-	 * @param array|null $report     As guard gets it; null before a check.
-	 * @return bool False when there is no record where one is needed: no password may be checked.
+	 * @param string     $request_id Id of this request.
+	 * @param array|null $report     The report for guard; null before a check.
+	 * @return bool False when a required record could not be written, so that no password may be checked.
 	 */
 	public static function write( $request_id, $report ) {
 		global $wpdb;
-		// What was refused unchecked is nothing that guard would have to find out.
+		// Guard does not need a record of refused checks.
 		$counts = null === $report || array() !== $report['failed'] || null !== $report['ok'] || null !== $report['factor'];
 		if ( self::$written ? null === $report : ! $counts ) {
 			return true;
 		}
 		$name  = self::PREFIX . $request_id;
 		$value = Security_Optimizer_Option_Rows::time( time() ) . ( null === $report ? '' : json_encode( $report, JSON_INVALID_UTF8_SUBSTITUTE ) );
-		// Plugins look at these after a query of their own that brought us here.
+		// Plugins read these after the query that triggered this hook.
 		$kept  = array( $wpdb->insert_id, $wpdb->last_error );
 		$quiet = $wpdb->suppress_errors( true );
 		if ( self::$written ) {
 			Security_Optimizer_Option_Rows::update( $name, $value );
 		} else {
-			// A database of several machines may fail the first time, as two of them wrote at once.
+			// A cluster may fail at the first attempt because of a concurrent write.
 			for ( $left = 2; $left > 0 && ! self::$written; --$left ) {
 				$inserted      = Security_Optimizer_Option_Rows::insert( $name, $value );
 				self::$written = 1 === $inserted;
@@ -67,9 +67,9 @@ final class Security_Optimizer_Password_Check_Log {
 	}
 
 	/**
-	 * @param string[] $request_ids Requests.
-	 * @return array|null Reports by request; null for checks that began and did not end. Requests without any are left out,
-	 *                    and can check no password from here on. Null when the database does not answer.
+	 * @param string[] $request_ids Ids of requests.
+	 * @return array|null Reports by request; null for unfinished checks. Requests without a record are left out and
+	 *                    can't check a password any more. Null when the database fails.
 	 */
 	public static function find_or_deny( array $request_ids ) {
 		$found = self::read( $request_ids );
@@ -83,13 +83,13 @@ final class Security_Optimizer_Password_Check_Log {
 				return null;
 			}
 			if ( 0 === $denied ) {
-				// A check began in this very moment.
+				// A check has just begun.
 				$found[ $request_id ] = null;
 			}
 		}
 		if ( array() !== $unknown ) {
-			// Nobody may log in for long, while strangers' requests that the web server answers by itself go on. Records stay:
-			// guard may still need them, and each comes with a login, which deletes older ones.
+			// Without logins, only denials are written, for requests of anonymous clients that never reach PHP. Reports
+			// are kept: guard may still need them, and each login deletes older ones.
 			Security_Optimizer_Option_Rows::delete_older( self::PREFIX, time() - self::RETENTION, self::DENIED );
 		}
 		return array_filter(
@@ -101,8 +101,8 @@ final class Security_Optimizer_Password_Check_Log {
 	}
 
 	/**
-	 * @param string[] $request_ids Requests.
-	 * @return array|null Reports by request; null for checks that have not ended, false for those that were denied.
+	 * @param string[] $request_ids Ids of requests.
+	 * @return array|null Reports by request; null for unfinished checks, false for denied ones.
 	 */
 	private static function read( array $request_ids ) {
 		global $wpdb;

@@ -1,9 +1,9 @@
 <?php
 /**
- * Every password check: refuses what must not be checked, and reports the outcome to guard.
+ * Handles every password check: refuses checks that are not allowed, and reports the outcome to guard.
  *
- * Forms, XML-RPC and most plugins use the filter `authenticate`; code that calls wp_check_password() directly is seen by
- * the filter `check_password`. Application passwords are in class-application-passwords.php.
+ * Forms, XML-RPC and most plugins use the filter `authenticate`; code that calls wp_check_password() directly runs the
+ * filter `check_password`. Application passwords are in class-application-passwords.php.
  *
  * @package Security_Optimizer
  */
@@ -12,38 +12,38 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Password_Checks {
 
-	/** @var bool Whether a login is under way, so that single checks belong to it. */
+	/** @var bool Whether a login is in progress, so that single checks belong to it. */
 	private static $checking = false;
 
 	/** @var bool Whether there was a login in this request. */
 	private static $checked = false;
 
-	/** @var bool Whether the login under way was refused unchecked. */
+	/** @var bool Whether the current login was refused without a check. */
 	private static $refused = false;
 
-	/** @var int Hashes computed for the login under way, as slow as those that WordPress makes now. */
+	/** @var int Number of hashes computed for the current login that are as slow as current hashes of WordPress. */
 	private static $hashes = 0;
 
-	/** @var bool Whether the password of the login under way was right. */
+	/** @var bool Whether the password of the current login was correct. */
 	private static $right = false;
 
-	/** @var bool Whether it was compared with that of an account. */
+	/** @var bool Whether it was compared with the password of an account. */
 	private static $compared = false;
 
-	/** @var string The name that was typed for it. */
+	/** @var string The entered name. */
 	private static $username = '';
 
-	/** @var string The password that was typed for it. */
+	/** @var string The entered password. */
 	private static $password = '';
 
-	/** @var bool Whether an application password was right. */
+	/** @var bool Whether an application password was correct. */
 	private static $by_application = false;
 
 	/** @var bool Whether the form asked to be remembered. */
 	private static $remember = false;
 
 	/**
-	 * Filter `secure_signon_cookie`, through which wp_signon() shows what the form asked for.
+	 * Filter `secure_signon_cookie`, which gets the credentials of wp_signon().
 	 *
 	 * @param bool  $secure      Passed on.
 	 * @param array $credentials With `remember`.
@@ -55,11 +55,11 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * Filter `authenticate`, before anybody else.
+	 * Filter `authenticate`, first.
 	 *
 	 * @param mixed  $user     Passed on.
-	 * @param string $username What was typed.
-	 * @param string $password What was typed.
+	 * @param string $username The entered name.
+	 * @param string $password The entered password.
 	 * @return mixed
 	 */
 	public static function begin( $user, $username, $password ) {
@@ -77,8 +77,8 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * Filter `authenticate`, after WordPress has looked for the account. A plugin may end the request from here on, and a
-	 * name that nobody has costs as many queries as a wrong password.
+	 * Filter `authenticate`, after WordPress has loaded the account. Records an unknown name now, because a plugin may
+	 * end the request later, and because it then needs as many queries as a wrong password.
 	 *
 	 * @param mixed $user WP_User, WP_Error or null.
 	 * @return mixed
@@ -91,11 +91,11 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * Filter `authenticate`, after everybody else.
+	 * Filter `authenticate`, last.
 	 *
 	 * @param mixed  $user     WP_User, WP_Error or null.
-	 * @param string $username What was typed.
-	 * @param string $password What was typed.
+	 * @param string $username The entered name.
+	 * @param string $password The entered password.
 	 * @return mixed
 	 */
 	public static function finish( $user, $username, $password ) {
@@ -112,12 +112,13 @@ final class Security_Optimizer_Password_Checks {
 			return self::accept( $user, $username );
 		}
 		if ( ! self::$right && ! self::$compared ) {
-			// A plugin has refused before WordPress compared anything: whether this was a guess, only the password shows.
+			// A plugin has refused the login before WordPress compared the password, which shows whether this was a
+			// guess.
 			self::compare();
 		}
 		self::$checking = false;
 		if ( self::$right ) {
-			// Another plugin has its own reasons to refuse. That is no guess at a password.
+			// A plugin has refused a correct password. That is no failed attempt.
 			Security_Optimizer_Login_Report::send();
 			return $user;
 		}
@@ -128,10 +129,10 @@ final class Security_Optimizer_Password_Checks {
 	/**
 	 * Filter `check_password`.
 	 *
-	 * @param bool       $right    Whether the password is right.
-	 * @param string     $password What was typed.
-	 * @param string     $hash     What it was compared with.
-	 * @param int|string $user_id  Its user; empty for keys that are no passwords.
+	 * @param bool       $right    Whether the password is correct.
+	 * @param string     $password The entered password.
+	 * @param string     $hash     The hash it was compared with.
+	 * @param int|string $user_id  Id of its user; empty for keys that are no passwords.
 	 * @return bool
 	 */
 	public static function count_check( $right, $password, $hash, $user_id ) {
@@ -139,12 +140,12 @@ final class Security_Optimizer_Password_Checks {
 			return $right;
 		}
 		if ( self::$checking ) {
-			// Since WordPress 6.8 hashes from before are far quicker than new ones: an answer that came sooner would tell
-			// that the account exists, and that it is old.
+			// Hashes from before WordPress 6.8 are much faster than new ones. A faster response would reveal that the
+			// account exists and is old.
 			if ( ! function_exists( 'wp_password_needs_rehash' ) || ! wp_password_needs_rehash( $hash, $user_id ) ) {
 				++self::$hashes;
 			}
-			// Codes of plugins are compared by the same function, without an account.
+			// Plugins compare their codes with the same function, without an account.
 			if ( $user_id ) {
 				$account        = get_userdata( $user_id );
 				self::$compared = self::$compared || ( $account && $account->user_pass === $hash );
@@ -168,8 +169,8 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * Reports what the login under way would end with if a plugin ended the request now, by a redirect or a page of its
-	 * own: then `finish` is never called, and a wrong password would count for nothing.
+	 * Reports the outcome that the current login has if a plugin ends the request now by a redirect or its own page.
+	 * Then `finish` is never called, and a wrong password would not be counted.
 	 */
 	private static function record_so_far() {
 		if ( self::$right ) {
@@ -181,11 +182,12 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * Action `set_auth_cookie`: a plugin has logged the user in by other means, although WordPress has another password.
+	 * Action `set_auth_cookie`: a plugin has logged the user in by other means, although the password of WordPress
+	 * differs.
 	 *
 	 * @param string $cookie     The cookie.
-	 * @param int    $expire     When it ends.
-	 * @param int    $expiration When the session ends.
+	 * @param int    $expire     When it expires.
+	 * @param int    $expiration When the session expires.
 	 * @param int    $user_id    The session's user.
 	 */
 	public static function record_session( $cookie, $expire, $expiration, $user_id ) {
@@ -206,13 +208,13 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * A login begins: single checks belong to it until `end_attempt`.
+	 * Starts a login. Single checks belong to it until `end_attempt`.
 	 *
-	 * @param string $username What was typed.
-	 * @param string $password What was typed.
+	 * @param string $username The entered name.
+	 * @param string $password The entered password.
 	 */
 	public static function start_attempt( $username, $password ) {
-		// One before it in this request did not come to its end.
+		// An earlier login of this request may not have finished.
 		Security_Optimizer_Login_Report::keep_pending();
 		self::$checking       = true;
 		self::$checked        = true;
@@ -230,14 +232,14 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * @return string[] Name and password of the login under way.
+	 * @return string[] Name and password of the current login.
 	 */
 	public static function get_typed() {
 		return array( self::$username, self::$password );
 	}
 
 	/**
-	 * The password was right, even if it is refused for another reason.
+	 * Records that the password was correct, even if it is refused for another reason.
 	 */
 	public static function accept_password() {
 		self::$right = true;
@@ -245,7 +247,7 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * The right password of this login is an application password.
+	 * Records that the correct password of this login is an application password.
 	 */
 	public static function set_application_password() {
 		self::$by_application = true;
@@ -253,24 +255,24 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * @return bool Whether a login is under way right now.
+	 * @return bool Whether a login is in progress.
 	 */
 	public static function is_checking() {
 		return self::$checking;
 	}
 
 	/**
-	 * @return bool Whether a login came by here in this request.
+	 * @return bool Whether there was a login in this request.
 	 */
 	public static function has_checked() {
 		return self::$checked;
 	}
 
 	/**
-	 * A check whose end could not be reported is not made: hence the look at the head of the answer.
+	 * A check that can't be reported is refused, so the head of the response must not be sent yet.
 	 *
-	 * @param WP_User|null $user The user whose password it would be.
-	 * @return bool Whether no password of theirs may be checked now.
+	 * @param WP_User|null $user The user.
+	 * @return bool Whether no password of this user may be checked now.
 	 */
 	public static function must_refuse( $user ) {
 		return self::is_blocked( $user ) || ( Security_Optimizer_Request_Gate::came_through_guard() && (
@@ -286,7 +288,7 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	public static function refuse( $password ) {
-		// A locked address gets an error that says so, so the time of the response reveals nothing more.
+		// A locked address gets a special error anyway, so its response time reveals nothing.
 		if ( ! Security_Optimizer_Context::is_locked() ) {
 			Security_Optimizer_Login_Errors::simulate_check( $password );
 		}
@@ -295,7 +297,7 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * Takes everybody else off the filter that is running, which ends it, and puts them back for the next time.
+	 * Removes all callbacks from the running filter, which ends it, and adds them again for the next call.
 	 */
 	private static function skip_other_callbacks() {
 		$hooked = $GLOBALS['wp_filter']['authenticate']->callbacks;
@@ -331,7 +333,7 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * @param string $username What was typed.
+	 * @param string $username The entered name.
 	 * @return WP_User|null The user that WordPress finds by this name.
 	 */
 	public static function find_user( $username ) {
@@ -353,10 +355,10 @@ final class Security_Optimizer_Password_Checks {
 	}
 
 	/**
-	 * A script of a page logs in by the REST API: guard tells it where its visitor goes on. Whoever sends these headers
-	 * without a page is told the same, and gets no session either.
+	 * Scripts of pages log in by the REST API. Guard tells them where to give the second factor. A client that sends
+	 * these headers without a page gets the same response and no session.
 	 *
-	 * @return bool Whether a browser sent the request, and not by `Authorization: Basic`.
+	 * @return bool Whether a browser sent the request, without `Authorization: Basic`.
 	 */
 	private static function is_from_page() {
 		if ( isset( $_SERVER['PHP_AUTH_USER'] ) || isset( $_SERVER['HTTP_AUTHORIZATION'] ) ) {

@@ -1,7 +1,7 @@
 <?php
 /**
- * Where a plugin has put its own function in the place of wp_authenticate(): it may ask neither the filter `authenticate`
- * nor `check_password`. What is left are the actions around it, which wp_signon() and such functions call.
+ * For plugins that replace the function wp_authenticate(). Their function may not use the filters `authenticate` and
+ * `check_password`, so only the actions that wp_signon() and similar functions run are left.
  *
  * @package Security_Optimizer
  */
@@ -11,10 +11,11 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Replaced_Authentication {
 
 	/**
-	 * Action `wp_authenticate`, right before a login is checked. What must not be checked is replaced by what nobody has.
+	 * Action `wp_authenticate`, right before a login is checked. A password that must not be checked is replaced by a
+	 * random one.
 	 *
-	 * @param string $username What was typed.
-	 * @param string $password What was typed, by reference.
+	 * @param string $username The entered name.
+	 * @param string $password The entered password, by reference.
 	 */
 	public static function refuse( &$username, &$password ) {
 		if ( ! self::is_replaced() || '' === (string) $password ) {
@@ -31,7 +32,7 @@ final class Security_Optimizer_Replaced_Authentication {
 	/**
 	 * Action `wp_login_failed`.
 	 *
-	 * @param string $username What was typed.
+	 * @param string $username The entered name.
 	 */
 	public static function record_failure( $username ) {
 		if ( self::is_replaced() && ! Security_Optimizer_Password_Checks::has_checked()

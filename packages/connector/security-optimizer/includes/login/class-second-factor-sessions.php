@@ -1,6 +1,6 @@
 <?php
 /**
- * Which sessions were made with the second factor, and the end of those that were made without it.
+ * Marks sessions that were created with the second factor, and ends those that were created without it.
  *
  * @package Security_Optimizer
  */
@@ -9,21 +9,21 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Second_Factor_Sessions {
 
-	/** Name of a session's member that says that the second factor was given for it, or was not needed. */
+	/** Session field that marks a session for which the second factor was given or not needed. */
 	const PASSED = 'security_optimizer_factor';
 
-	/** Option with the time at which a pause began, Unix seconds. There until the pause is over. */
+	/** Option with the start of a pause, Unix seconds. It exists until the pause is over. */
 	const PAUSED_AT = 'security_optimizer_paused_at';
 
-	/** @var bool[] Users who needed the second factor before this request changed their roles: id to true. */
+	/** @var bool[] Users who needed the second factor before this request changed their roles, by id. */
 	private static $required = array();
 
-	/** @var bool[] Users who need it by the roles that are being written now: id to true. */
+	/** @var bool[] Users who need it because of the roles that are being written, by id. */
 	private static $promoted = array();
 
 	/**
 	 * Filter `attach_session_information`: marks the session when the second factor was given for it. Sessions that
-	 * WordPress made while the connector was away, or under another policy, have no mark.
+	 * were created without the connector or under another policy have no mark.
 	 *
 	 * @param array $session The new session's data.
 	 * @param int   $user_id Its user.
@@ -39,7 +39,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 
 	/**
 	 * @param int    $user_id A user.
-	 * @param string $token   Which session.
+	 * @param string $token   Token of the session.
 	 * @return bool Whether the second factor was given for it, or was not needed.
 	 */
 	public static function is_marked( $user_id, $token ) {
@@ -51,10 +51,10 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	}
 
 	/**
-	 * For a command of guard: marks a session that was made before the second factor was switched on and is to stay.
+	 * For a command of guard: marks a session that was created before the second factor was switched on and is kept.
 	 *
 	 * @param int    $user_id A user.
-	 * @param string $token   Which.
+	 * @param string $token   Token of the session.
 	 */
 	public static function mark_existing( $user_id, $token ) {
 		$sessions = WP_Session_Tokens::get_instance( $user_id );
@@ -70,8 +70,8 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	}
 
 	/**
-	 * Filter `attach_session_information`, last: WordPress adds the new session to the list that it read when the request
-	 * began. Sessions that have been ended since would be stored again.
+	 * Filter `attach_session_information`, last: WordPress adds the new session to its cached list, which would restore
+	 * sessions that have been ended since.
 	 *
 	 * @param array $session Passed on.
 	 * @param int   $user_id Its user.
@@ -83,8 +83,8 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	}
 
 	/**
-	 * Ends all sessions of each user who needs a second factor and has a session without the mark. WordPress cannot end
-	 * single sessions by what they hold. For a command of guard.
+	 * For a command of guard: ends all sessions of each user who needs a second factor and has a session without the
+	 * mark. WordPress can't end single sessions by their content.
 	 *
 	 * @param string[]|null $roles Only users with one of these roles; null for all who need a second factor.
 	 * @return int|null Number of these users; null when the database did not end the sessions of all.
@@ -106,7 +106,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	}
 
 	/**
-	 * Also action `granted_super_admin`, since that is not a role.
+	 * Ends all sessions of a user. Also action `granted_super_admin`, because that is not a role.
 	 *
 	 * @param int $user_id A user.
 	 */
@@ -115,12 +115,12 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	}
 
 	/**
-	 * Filters `add_user_metadata`, `update_user_metadata` and `delete_user_metadata`, before it happens: by whatever way
-	 * a user gets a role, it is written there. Programs that take all roles away and give them back change nothing.
+	 * Filters `add_user_metadata`, `update_user_metadata` and `delete_user_metadata`, before the change: every change
+	 * of roles is stored there. Removing all roles and adding them again is no promotion.
 	 *
 	 * @param mixed  $check   Passed on.
 	 * @param int    $user_id A user.
-	 * @param string $name    What is written.
+	 * @param string $name    Key of the meta data.
 	 * @param mixed  $value   Its value.
 	 * @return mixed
 	 */
@@ -135,7 +135,8 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	}
 
 	/**
-	 * Actions `added_user_meta` and `updated_user_meta`: the sessions from before were made for a password alone.
+	 * Actions `added_user_meta` and `updated_user_meta`: ends the user's sessions after a promotion, because they were
+	 * created with the password only.
 	 *
 	 * @param int $meta_id Not used.
 	 * @param int $user_id A user.
@@ -148,11 +149,11 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	}
 
 	/**
-	 * A new policy is stored. When it ends a pause in which the second factor was off, so do the sessions that were made
-	 * in it.
+	 * Called after a new policy is stored. If it ends a pause of the second factor, the sessions that were created in
+	 * the pause are ended.
 	 *
 	 * @param int $now Unix seconds.
-	 * @return bool False when the database has not stored the beginning of a pause, or has not ended all those sessions.
+	 * @return bool False when the database did not store the start of a pause, or did not end all these sessions.
 	 */
 	public static function apply_pause( $now ) {
 		$since = (int) get_site_option( self::PAUSED_AT, 0 );
@@ -173,7 +174,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 				++$left;
 			}
 		}
-		// Where some are left, or the option is, the next policy does it again.
+		// If sessions or the option remain, the next policy repeats this.
 		if ( 0 === $left ) {
 			Security_Optimizer_Database_Retry::delete_site_option( self::PAUSED_AT );
 		}

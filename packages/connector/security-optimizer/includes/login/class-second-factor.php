@@ -1,8 +1,9 @@
 <?php
 /**
- * Protection `sg2fa`: administrators, editors and the roles that the owner has added get no session for a password alone.
+ * Protection `sg2fa`: administrators, editors and additional roles of the owner's choice get no session with a password
+ * only.
  *
- * Guard asks for the second factor and has the session issued afterwards (command `issue-session`).
+ * Guard requests the second factor and then has the session issued (command `issue-session`).
  *
  * @package Security_Optimizer
  */
@@ -11,10 +12,10 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Second_Factor {
 
-	/** Roles that need it always. */
+	/** Roles that always need it. */
 	const ROLES = array( 'administrator', 'editor' );
 
-	/** @var int User for whom guard issues a session right now. */
+	/** @var int User for whom guard is issuing a session. */
 	private static $issuing = 0;
 
 	/**
@@ -27,7 +28,8 @@ final class Security_Optimizer_Second_Factor {
 	/**
 	 * @param WP_User       $user  A user.
 	 * @param string[]|null $roles Roles, null for those that need a second factor.
-	 * @return bool Whether the user has one of the roles, and so needs a second factor: on any site of a network, since a session counts on all.
+	 * @return bool Whether the user has one of the roles on any site of the network, because a session is valid on all
+	 *              of them.
 	 */
 	public static function is_required_for( $user, $roles = null ) {
 		if ( null === $roles && is_multisite() && is_super_admin( $user->ID ) ) {
@@ -42,8 +44,8 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * @param string $name Name of something stored about a user.
-	 * @return bool Whether these are the user's roles on some site.
+	 * @param string $name Key of user meta.
+	 * @return bool Whether it holds the user's roles on a site.
 	 */
 	public static function is_roles_key( $name ) {
 		global $wpdb;
@@ -57,7 +59,7 @@ final class Security_Optimizer_Second_Factor {
 
 	/**
 	 * @param int $user_id A user.
-	 * @return bool Whether guard issues a session for this user right now.
+	 * @return bool Whether guard is issuing a session for this user.
 	 */
 	public static function is_issuing( $user_id ) {
 		return self::$issuing === $user_id;
@@ -75,8 +77,8 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * Reads policy and roles from the database, since they may have changed during this request. A change of either ends
-	 * the sessions that exist then; called after a session was stored, this finds one that the change missed.
+	 * Reads policy and roles from the database, because they may have changed during this request. Such a change ends
+	 * the existing sessions. Called after a session was stored, this detects a session that the change missed.
 	 *
 	 * @param int $user_id A user.
 	 * @return bool Whether the user has to give a second factor in this browser.
@@ -95,10 +97,10 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * The password was right: ends the request without a session, so that guard can ask for the second factor.
+	 * Ends the request after a correct password without a session, so that guard can request the second factor.
 	 *
-	 * @param WP_User $user     Who it is.
-	 * @param bool    $remember Whether the session is to outlive the browser.
+	 * @param WP_User $user     The user.
+	 * @param bool    $remember Whether the session is persistent.
 	 */
 	public static function start_challenge( $user, $remember ) {
 		Security_Optimizer_Login_Report::set_factor( $user, $remember, self::get_form_target( $user ), isset( $_REQUEST['interim-login'] ), false );
@@ -106,10 +108,10 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * Changes with what a login depends on between password and second factor.
+	 * Returns a hash of the data on which a login between password and second factor depends.
 	 *
-	 * @param int $user_id A user. Read anew: WordPress may have just written the password's hash in a better way.
-	 * @return string Another one once the user has another password, or needs a second factor no longer.
+	 * @param int $user_id A user. The data are loaded again, because WordPress may have just rehashed the password.
+	 * @return string It changes with the user's password and with the need for a second factor.
 	 */
 	public static function stamp( $user_id ) {
 		$user  = get_userdata( $user_id );
@@ -118,7 +120,7 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * @return WP_Error For programs, which cannot be asked for a second factor.
+	 * @return WP_Error The error for programs, which can't give a second factor.
 	 */
 	public static function get_refusal() {
 		return new WP_Error(
@@ -129,10 +131,10 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * Filter `xmlrpc_login_error`: WordPress would say that the password is wrong.
+	 * Filter `xmlrpc_login_error`: WordPress would always report a wrong password.
 	 *
-	 * @param IXR_Error $error What XML-RPC answers.
-	 * @param WP_Error  $cause Why.
+	 * @param IXR_Error $error Error of XML-RPC.
+	 * @param WP_Error  $cause Its cause.
 	 * @return IXR_Error
 	 */
 	public static function explain_in_xml_rpc( $error, $cause ) {
@@ -140,15 +142,15 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * Filter `send_auth_cookies`: no session cookie is sent before the second factor, whatever logs the user in. The
-	 * report makes guard ask for the factor.
+	 * Filter `send_auth_cookies`: no login sends a session cookie before the second factor. The report makes guard
+	 * request the factor.
 	 *
 	 * @param bool   $send       Whether to send the cookies.
-	 * @param int    $expire     When the cookies end, 0 with the browser.
-	 * @param int    $expiration When the session ends.
+	 * @param int    $expire     When the cookies expire, 0 for session cookies.
+	 * @param int    $expiration When the session expires.
 	 * @param int    $user_id    The session's user, 0 when cookies are deleted.
-	 * @param string $scheme     Kind of cookie.
-	 * @param string $token      The session.
+	 * @param string $scheme     Scheme of the cookie.
+	 * @param string $token      Token of the session.
 	 * @return bool
 	 */
 	public static function withhold_cookies( $send, $expire = 0, $expiration = 0, $user_id = 0, $scheme = '', $token = '' ) {
@@ -160,14 +162,14 @@ final class Security_Optimizer_Second_Factor {
 			if ( ! self::is_missing_by_now( $user->ID ) ) {
 				return $send;
 			}
-			// WordPress may have stored ended sessions again, beside the new one.
+			// WordPress may have restored ended sessions together with the new one.
 			Security_Optimizer_Second_Factor_Sessions::end_all( $user->ID );
 			if ( Security_Optimizer_Password_Checks::has_checked() ) {
 				Security_Optimizer_Login_Report::withdraw_ok();
 				self::start_challenge( $user, $expire > 0 );
 			}
 		} elseif ( Security_Optimizer_Session_User::id() === $user->ID || Security_Optimizer_Second_Factor_Sessions::is_marked( $user->ID, $token ) ) {
-			// A session with the mark is one that the factor was given for: somebody comes back from another account.
+			// The session is marked: a user switches back from another account.
 			return $send;
 		}
 		WP_Session_Tokens::get_instance( $user->ID )->destroy( $token );
@@ -176,10 +178,10 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * Makes a session after the second factor.
+	 * Creates a session after the second factor.
 	 *
 	 * @param WP_User $user     A user.
-	 * @param bool    $remember Whether it is to outlive the browser.
+	 * @param bool    $remember Whether the session is persistent.
 	 */
 	public static function issue( $user, $remember ) {
 		self::$issuing = $user->ID;
@@ -194,10 +196,10 @@ final class Security_Optimizer_Second_Factor {
 	}
 
 	/**
-	 * Where a form leads whose request ends at the password. Forms of plugins have filters of their own for that.
+	 * Redirect of a login form whose request ends after the password. Plugins have their own filters for their forms.
 	 *
-	 * @param WP_User $user Whose password was right.
-	 * @return string '' for the usual place; not checked yet.
+	 * @param WP_User $user User with the correct password.
+	 * @return string '' for the default; not validated.
 	 */
 	private static function get_form_target( $user ) {
 		$target = self::get_target_url();
@@ -206,17 +208,18 @@ final class Security_Optimizer_Second_Factor {
 			$target = apply_filters( 'woocommerce_login_redirect', remove_query_arg( 'wc_error', $target ), $user );
 		}
 		/**
-		 * Where a visitor goes after the second factor when a form of a plugin led to it.
+		 * Filters the redirect after the second factor for login forms of plugins.
 		 *
-		 * @param string  $target What the request says, '' for the usual place. WordPress checks it as it checks `redirect_to`.
-		 * @param WP_User $user   Who logs in.
+		 * @param string  $target Redirect of the request, '' for the default. WordPress validates it like
+		 *                        `redirect_to`.
+		 * @param WP_User $user   User who logs in.
 		 */
 		$target = apply_filters( 'security_optimizer_login_target', $target, $user );
 		return is_string( $target ) ? $target : '';
 	}
 
 	/**
-	 * @return string Where the visitor wanted to go, as far as the request says; not checked yet.
+	 * @return string Redirect of the request; not validated.
 	 */
 	private static function get_target_url() {
 		foreach ( array( 'redirect_to', 'redirect' ) as $name ) {
@@ -224,7 +227,8 @@ final class Security_Optimizer_Second_Factor {
 				return wp_unslash( $_REQUEST[ $name ] );
 			}
 		}
-		// Forms of plugins lead back to their own page. A link was followed from a mail, a chat, or another site.
+		// Forms of plugins redirect to their own page. For a GET request the referrer is only the page or the site with
+		// the link.
 		return 'wp-login.php' === $GLOBALS['pagenow'] || 'GET' === $_SERVER['REQUEST_METHOD'] ? '' : (string) wp_get_raw_referer();
 	}
 }

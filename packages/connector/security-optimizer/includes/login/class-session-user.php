@@ -1,8 +1,8 @@
 <?php
 /**
- * The user of the session cookie, and whether the request is one of a signed-in user.
+ * The user of the session cookie, and whether the request is authenticated.
  *
- * For the session only the cookie counts: other plugins may make somebody else the current user for a while.
+ * The session user is determined by the cookie only, because plugins may temporarily change the current user.
  *
  * @package Security_Optimizer
  */
@@ -11,7 +11,7 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Session_User {
 
-	/** @var int|null Id of the user, 0 for an anonymous client, null while not known yet. */
+	/** @var int|null Id of the user, 0 for an anonymous client, null while unknown. */
 	private static $id = null;
 
 	/** @var bool Whether the second factor was given for the session of the cookie, or was not needed. */
@@ -20,31 +20,30 @@ final class Security_Optimizer_Session_User {
 	/** @var string Token of the session of the cookie, '' without one. */
 	private static $token = '';
 
-	/** @var string|null The cookie that the browser sent, null while it was not looked for. */
+	/** @var string|null The cookie that the browser sent, null while it was not read. */
 	private static $cookie = null;
 
 	/**
-	 * Action `plugins_loaded`, before anybody can log in: plugins put the cookie of a new session among those that the
-	 * browser sent, so that the rest of the request knows it. (Those of blocked users are gone by then.)
+	 * Action `plugins_loaded`, before any login: plugins add the cookie of a new session to `$_COOKIE`. (Cookies of
+	 * blocked users are removed before.)
 	 */
 	public static function remember_cookie() {
 		self::$cookie = isset( $_COOKIE[ LOGGED_IN_COOKIE ] ) && is_string( $_COOKIE[ LOGGED_IN_COOKIE ] ) ? $_COOKIE[ LOGGED_IN_COOKIE ] : '';
 	}
 
 	/**
-	 * Settings hold for the whole installation: in a network they are for super administrators, not for those of one
-	 * site.
+	 * Settings apply to the whole installation, so in a network only super administrators may change them.
 	 *
-	 * @return string What a user must be able to do to change them.
+	 * @return string The capability that is needed to change settings.
 	 */
 	public static function capability() {
 		return is_multisite() ? 'manage_network_options' : 'manage_options';
 	}
 
 	/**
-	 * Also hooked on `init`, so that it is known before a request changes the password and with it the cookie.
+	 * Also called on `init`, so that it is known before the request changes the password, which invalidates the cookie.
 	 *
-	 * @return int Id of the user, 0 for an anonymous client and while WordPress cannot say yet.
+	 * @return int Id of the user, 0 for an anonymous client and while WordPress can't determine it yet.
 	 */
 	public static function id() {
 		if ( null === self::$id ) {
@@ -66,23 +65,23 @@ final class Security_Optimizer_Session_User {
 
 	/**
 	 * @param int $user_id A user.
-	 * @return bool Whether the browser has a session of this user that the second factor was given for, or needed none.
+	 * @return bool Whether the browser has a session of this user for which the second factor was given or not needed.
 	 */
 	public static function has_factor( $user_id ) {
 		return self::id() === $user_id && self::$has_factor;
 	}
 
 	/**
-	 * @return array|null What WordPress keeps of the browser's session; null without one.
+	 * @return array|null Data of the browser's session; null without one.
 	 */
 	public static function session() {
 		return self::id() ? WP_Session_Tokens::get_instance( self::id() )->get( self::$token ) : null;
 	}
 
 	/**
-	 * Filter `determine_current_user`, after everybody else: WordPress or a plugin has taken a proof of who is asking.
+	 * Filter `determine_current_user`, last: WordPress or a plugin has authenticated the request.
 	 *
-	 * @param int|false $user_id Who is asking.
+	 * @param int|false $user_id The authenticated user.
 	 * @return int|false
 	 */
 	public static function report_signed_in( $user_id ) {
@@ -93,7 +92,7 @@ final class Security_Optimizer_Session_User {
 	}
 
 	/**
-	 * Filter `authenticate`, after everybody else: in XML-RPC each request brings the password along.
+	 * Filter `authenticate`, last: each XML-RPC request contains the password.
 	 *
 	 * @param mixed $user WP_User, WP_Error or null.
 	 * @return mixed

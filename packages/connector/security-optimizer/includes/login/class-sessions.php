@@ -1,6 +1,6 @@
 <?php
 /**
- * The end of sessions by a command of guard: of all users, or of one.
+ * Ends sessions for commands of guard: of all users, or of one.
  *
  * @package Security_Optimizer
  */
@@ -10,10 +10,10 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Sessions {
 
 	/**
-	 * Ends every session, whatever keeps them.
+	 * Ends every session in any session storage.
 	 *
-	 * @param bool $keep Whether the session of the browser's cookie stays.
-	 * @return int|null How many users had one; null when the database did not end them.
+	 * @param bool $keep Whether the session of the browser's cookie is kept.
+	 * @return int|null Number of users with a session; null when the database did not end them.
 	 */
 	public static function end_all( $keep = false ) {
 		$users   = self::count_users();
@@ -25,7 +25,7 @@ final class Security_Optimizer_Sessions {
 				global $wpdb;
 				$wpdb->last_error = '';
 				WP_Session_Tokens::destroy_all_for_all_users();
-				// The error may be of a plugin that heard of it.
+				// The error may come from a query of a plugin's callback.
 				return '' === $wpdb->last_error || ( 0 === self::count_users() && '' === $wpdb->last_error );
 			}
 		);
@@ -45,7 +45,7 @@ final class Security_Optimizer_Sessions {
 	 * Ends the sessions of one user.
 	 *
 	 * @param int    $user_id A user.
-	 * @param string $kept    Token of the session that stays, '' for none.
+	 * @param string $kept    Token of the session that is kept, '' for none.
 	 * @return bool Whether the database has ended them.
 	 */
 	public static function end( $user_id, $kept = '' ) {
@@ -59,7 +59,8 @@ final class Security_Optimizer_Sessions {
 				} else {
 					$sessions->destroy_others( $kept );
 				}
-				// WordPress does not say whether it could. Somebody may log in again meanwhile, so not the rest alone counts.
+				// WordPress does not return whether it succeeded. A user may log in again meanwhile, so counting the
+				// remaining sessions is not sufficient.
 				if ( '' === $wpdb->last_error ) {
 					return true;
 				}

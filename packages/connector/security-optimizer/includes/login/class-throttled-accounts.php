@@ -1,8 +1,9 @@
 <?php
 /**
- * Accounts that many addresses are guessing at: anonymous clients get one password check in ten seconds.
+ * Accounts under attack from many addresses. Anonymous clients get one password check per ten seconds.
  *
- * Guard says which (policy field `slow_users`). A browser that has logged in to the account before is not limited.
+ * Guard lists them in the policy field `slow_users`. Browsers that have logged in to the account before are not
+ * limited.
  *
  * @package Security_Optimizer
  */
@@ -14,14 +15,17 @@ final class Security_Optimizer_Throttled_Accounts {
 	const SECONDS = 10;
 	const PREFIX  = 'security_optimizer_slow_';
 
-	/** @var true[] Users who got the check in this request: several calls of one XML-RPC request are one login. */
+	/**
+	 * @var true[] Users for whom this request has acquired the check: several calls of one XML-RPC request are one
+	 * login.
+	 */
 	private static $granted = array();
 
 	/**
-	 * Takes the one check of these ten seconds, if it is still there.
+	 * Acquires the check of the current interval, if it is available.
 	 *
 	 * @param WP_User|null $user The user whose password is to be checked.
-	 * @return bool Whether it must not be checked now.
+	 * @return bool Whether the password must not be checked now.
 	 */
 	public static function must_wait( $user ) {
 		if ( ! $user
@@ -37,7 +41,7 @@ final class Security_Optimizer_Throttled_Accounts {
 	}
 
 	/**
-	 * Both statements are atomic, so of many requests at once one gets it. No answer of the database means no check.
+	 * Both statements are atomic, so only one of concurrent requests succeeds. Without a database there is no check.
 	 */
 	private static function acquire( $name, $now ) {
 		$time = Security_Optimizer_Option_Rows::time( $now );
@@ -46,7 +50,7 @@ final class Security_Optimizer_Throttled_Accounts {
 	}
 
 	/**
-	 * Deletes what is stored about accounts that are not throttled any more.
+	 * Deletes the rows of accounts that are not throttled any more.
 	 */
 	public static function forget_others() {
 		global $wpdb;

@@ -1,6 +1,6 @@
 <?php
 /**
- * Protection `disable_usernames`: nobody new gets a name that attackers try first. Users who have one keep it.
+ * Protection `disable_usernames`: new users can't have a name that attackers try first. Existing users keep theirs.
  *
  * @package Security_Optimizer
  */
@@ -9,21 +9,21 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Usernames {
 
-	/** @var string[]|null Names that are not allowed and not in use. Asked once: an import saves many users. */
+	/** @var string[]|null Disallowed names that are not in use. Cached, because an import saves many users. */
 	private static $free = null;
 
 	/**
-	 * @return string[] Names that are not allowed, in lower case.
+	 * @return string[] Disallowed names in lower case.
 	 */
 	public static function disallowed() {
 		return array_map( 'strtolower', Security_Optimizer_Policy::get_list( 'disallowed_usernames' ) );
 	}
 
 	/**
-	 * Filter `illegal_user_logins`. WordPress asks it when an existing user is saved too, so names in use are left out;
-	 * nobody can register those anyway.
+	 * Filter `illegal_user_logins`. WordPress also applies it to existing users, so names in use are excluded. They
+	 * can't be registered anyway.
 	 *
-	 * @param string[] $names Names that are not allowed.
+	 * @param string[] $names Disallowed names.
 	 * @return string[]
 	 */
 	public static function add_illegal( $names ) {
@@ -34,10 +34,10 @@ final class Security_Optimizer_Usernames {
 	}
 
 	/**
-	 * Filter `wp_pre_insert_user_data`, the last one before a user is written: also for names that differ from one in
-	 * use by their case only. Without data WordPress writes nothing and returns an error.
+	 * Filter `wp_pre_insert_user_data`, the last one before a user is written. It also refuses names that differ from
+	 * one in use only by case. Without data WordPress writes nothing and returns an error.
 	 *
-	 * @param array $data   What is to be written.
+	 * @param array $data   Data of the user.
 	 * @param bool  $update Whether the user exists.
 	 * @return array
 	 */
@@ -48,7 +48,7 @@ final class Security_Optimizer_Usernames {
 
 	/**
 	 * @param string[] $names Names in lower case.
-	 * @return string[] Those that users have, by id, as they are written.
+	 * @return string[] Those that users have, by user id, in their original case.
 	 */
 	public static function in_use( array $names ) {
 		global $wpdb;
@@ -61,7 +61,7 @@ final class Security_Optimizer_Usernames {
 	}
 
 	/**
-	 * @return string[] Administrators with a name that is not allowed: id to name.
+	 * @return string[] Names of administrators with a disallowed name, by user id.
 	 */
 	public static function matches() {
 		$matches = array();

@@ -1,6 +1,6 @@
 <?php
 /**
- * What the checkup looks for among files: plugins that differ from their clean copy, and scripts in uploads.
+ * File checks of the checkup: plugins that differ from the plugin directory, and scripts in uploads.
  *
  * @package Security_Optimizer
  */
@@ -9,24 +9,27 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Checkup_Files {
 
-	/** Seconds that a search may take. */
+	/** Longest search, seconds. */
 	const SECONDS = 20;
 
-	/** Names that a web server may run, also where another ending follows. */
+	/** Names that a web server may execute, also with a further extension. */
 	const SCRIPTS = '/\.(?:php\d*|phtm|phtml|pht|phar|shtml|cgi)(?:\.|\z)|\A\.user\.ini\z/i';
 
-	/** Logs of PHP, settings of web servers, and what desktops leave in folders. */
+	/** Logs of PHP, settings of web servers, and metadata files of desktops. */
 	const LEFT_BY_SERVER = '/\A(?:error_log|php_errorlog|\.htaccess|\.htpasswd|\.user\.ini|php\.ini|\.ds_store|thumbs\.db|desktop\.ini)\z/i';
 
-	/** What has PHP or the web server run code: a tag, settings that load a file, and handlers for other endings. */
+	/**
+	 * What makes PHP or the web server execute code: a tag, settings that load a file, and handlers for other
+	 * extensions.
+	 */
 	const RUNS_CODE = '/<\?|<script|<%|auto_(?:pre|ap)pend_file|extension\s*=|php_(?:admin_)?value|handler|addtype|forcetype|rewrite|filter|includes|cgi/i';
 
-	/** Settings are short, and of a log the end counts as little as the rest. */
+	/** Largest file that is read, bytes. */
 	const SHORT = 1048576;
 
 	/**
-	 * @param string $path A file in one of WordPress's folders that is not part of it.
-	 * @return bool Whether it is a log or a setting that hosts write, and holds nothing that would run.
+	 * @param string $path A file in a folder of WordPress that is not part of WordPress.
+	 * @return bool Whether it is a log or a settings file of the host without executable code.
 	 */
 	public static function is_left_by_server( $path ) {
 		if ( ! preg_match( self::LEFT_BY_SERVER, basename( $path ) ) || is_link( $path ) || ! is_readable( $path ) || filesize( $path ) > self::SHORT ) {
@@ -36,11 +39,11 @@ final class Security_Optimizer_Checkup_Files {
 	}
 
 	/**
-	 * Names of files with the time of their last change, and what tells this state of them from any other.
+	 * Describes files: names, modification times, and a hash of their contents.
 	 *
-	 * @param string   $root  Folder with a slash at the end.
+	 * @param string   $root  Folder with a trailing slash.
 	 * @param string[] $names Names below it.
-	 * @return array `files`: `file` and `at`, Unix seconds, at most as many as are listed; `count`; and `state`.
+	 * @return array `files`: `file` and `at` (Unix seconds), limited in number; `count`; and `state`, the hash.
 	 */
 	public static function describe( $root, array $names ) {
 		$state = hash_init( 'sha256' );
@@ -63,11 +66,11 @@ final class Security_Optimizer_Checkup_Files {
 	}
 
 	/**
-	 * Compares an installed plugin with the checksums of the plugin directory. Scripts that are not part of it count;
-	 * other files that a plugin has written do not.
+	 * Compares an installed plugin with the checksums of the plugin directory. Additional scripts are findings; other
+	 * additional files are not.
 	 *
-	 * @param string $file      As WordPress names the plugin.
-	 * @param string $checksums Address of the directory's checksums.
+	 * @param string $file      Main file of the plugin, as WordPress names it.
+	 * @param string $checksums URL of the directory's checksums.
 	 * @return array `result`: `compared`, `not_listed`, `unreachable` or `gone`, and `found` as describe() has it.
 	 */
 	public static function compare_plugin( $file, $checksums ) {
@@ -87,7 +90,7 @@ final class Security_Optimizer_Checkup_Files {
 		$path = $copy->get_installed_path();
 		$main = basename( $file );
 		if ( ! isset( $sums[ $main ] ) ) {
-			// Another plugin of the same name.
+			// A different plugin of the same name.
 			return self::compared( 'not_listed' );
 		}
 		$single = is_file( $path );
@@ -103,10 +106,10 @@ final class Security_Optimizer_Checkup_Files {
 	}
 
 	/**
-	 * Scripts in the folder of uploads, where none belongs. Links are not followed.
+	 * Finds scripts in the uploads folder, where no script belongs. Links are not followed.
 	 *
-	 * @return array `complete`: false when there were too many files for one search; `scripts`: `file` below the folder of
-	 *               WordPress, `at` and `state`; and `count`.
+	 * @return array `complete`: false when the search took too long; `scripts`: `file` below the folder of WordPress,
+	 *               `at` and `state`; and `count`.
 	 */
 	public static function find_scripts_in_uploads() {
 		$uploads = wp_upload_dir( null, false );
@@ -168,7 +171,7 @@ final class Security_Optimizer_Checkup_Files {
 	}
 
 	/**
-	 * Many plugins put a file into their folders that shows nothing ("Silence is golden"): it holds no code.
+	 * Many plugins add a file without code to their folders (“Silence is golden”).
 	 */
 	private static function is_script( $path ) {
 		if ( ! preg_match( self::SCRIPTS, basename( $path ) ) ) {
@@ -190,7 +193,7 @@ final class Security_Optimizer_Checkup_Files {
 
 	/**
 	 * @param string $path Full path.
-	 * @return string Path below the folder of WordPress with a slash in front, where it lies there.
+	 * @return string Path below the folder of WordPress, with a leading slash; the full path of a file elsewhere.
 	 */
 	private static function below_wordpress( $path ) {
 		$path = wp_normalize_path( $path );

@@ -1,8 +1,8 @@
 <?php
 /**
- * The security keys in the text of a configuration file: where they stand, and the same file with new ones.
+ * Finds and replaces the security keys in the text of a configuration file.
  *
- * Reads tokens, never runs anything. What a key really is, only a new request knows (class-salts.php).
+ * It reads tokens and executes nothing. Only a new request knows the effective keys (class-salts.php).
  *
  * @package Security_Optimizer
  */
@@ -11,24 +11,24 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Config_Keys {
 
-	/** Tokens that stand inside a value that is nothing but text. */
+	/** Tokens of a literal value. */
 	const PLAIN = array( T_CONSTANT_ENCAPSED_STRING, T_START_HEREDOC, T_ENCAPSED_AND_WHITESPACE, T_END_HEREDOC, T_LNUMBER, T_DNUMBER );
 
-	/** What makes `define` another function than PHP's. */
+	/** Tokens before `define` that make it a different function. */
 	const NOT_BEFORE = array( T_OBJECT_OPERATOR, T_DOUBLE_COLON, T_FUNCTION, T_NEW, T_CONST );
 
-	/** @var array Tokens as `array( kind, text )`; signs have their text as kind. */
+	/** @var array Tokens as `array( kind, text )`. The kind of a single character is the character. */
 	private $tokens = array();
 
-	/** @var int[] Places of the tokens that are neither space nor comment. */
+	/** @var int[] Indexes of the tokens that are neither whitespace nor comment. */
 	private $places = array();
 
-	/** @var array[] `name`, `from` and `to` (tokens of the value), `plain`, `value` (null when it is not known). */
+	/** @var array[] `name`, `from` and `to` (token indexes of the value), `plain`, `value` (null if unknown). */
 	private $found = array();
 
 	/**
 	 * @param string   $text  A PHP file.
-	 * @param string[] $names Constants that are looked for.
+	 * @param string[] $names Constants to find.
 	 */
 	public function __construct( $text, array $names ) {
 		foreach ( token_get_all( $text ) as $token ) {
@@ -50,18 +50,18 @@ final class Security_Optimizer_Config_Keys {
 	}
 
 	/**
-	 * @return array[] In the order of the file: `name`, `plain` (whether the value is nothing but text), `value` (that
-	 *                 text, null when it is not known).
+	 * @return array[] In the order of the file: `name`, `plain` (whether the value is a literal), `value` (its text,
+	 *                 null if unknown).
 	 */
 	public function definitions() {
 		return $this->found;
 	}
 
 	/**
-	 * Every value that is nothing but text is replaced as a whole; nothing else changes.
+	 * Replaces every literal value. Nothing else changes.
 	 *
-	 * @param callable $make Gives a new value, without quotes and backslashes.
-	 * @return string|null Null when there is nothing to replace, or when PHP could not read the result.
+	 * @param callable $make Returns a new value without quotes and backslashes.
+	 * @return string|null The new text; null when there is nothing to replace, or when PHP can't parse the result.
 	 */
 	public function with_new_values( callable $make ) {
 		$plain = array_filter( array_column( $this->found, 'plain' ) );
@@ -101,11 +101,11 @@ final class Security_Optimizer_Config_Keys {
 	}
 
 	/**
-	 * Whether `const` gives a constant of a namespace here, and no global one.
+	 * Whether the file declares a namespace, so that `const` defines no global constant.
 	 */
 	private function has_namespace() {
 		foreach ( array_keys( $this->places ) as $at ) {
-			// `namespace\name` is no declaration, `namespace { }` is the global one.
+			// `namespace\name` is no declaration. `namespace { }` is the global namespace.
 			if ( T_NAMESPACE === $this->kind( $at ) && T_NS_SEPARATOR !== $this->kind( $at + 1 ) && '{' !== $this->kind( $at + 1 ) ) {
 				return true;
 			}
@@ -114,7 +114,7 @@ final class Security_Optimizer_Config_Keys {
 	}
 
 	/**
-	 * @return true[] By place: what stands inside a class, whose constants are its own.
+	 * @return true[] Indexes of the tokens inside of classes, where `const` defines class constants.
 	 */
 	private function class_bodies() {
 		$inside = array();
@@ -147,7 +147,7 @@ final class Security_Optimizer_Config_Keys {
 	}
 
 	/**
-	 * Whether PHP's own `define` is called here: in any case, also as `\define`.
+	 * Whether PHP's own `define` is called here, in any case, also as `\define`.
 	 */
 	private function is_define( $at ) {
 		$full = defined( 'T_NAME_FULLY_QUALIFIED' ) ? constant( 'T_NAME_FULLY_QUALIFIED' ) : -1;
@@ -162,7 +162,7 @@ final class Security_Optimizer_Config_Keys {
 		}
 		$before   = T_NS_SEPARATOR === $this->kind( $at - 1 ) ? $this->kind( $at - 2 ) : $this->kind( $at - 1 );
 		$nullsafe = defined( 'T_NULLSAFE_OBJECT_OPERATOR' ) ? constant( 'T_NULLSAFE_OBJECT_OPERATOR' ) : -1;
-		// Before PHP 8, `Name\define` comes in parts.
+		// Before PHP 8, `Name\define` consists of several tokens.
 		$qualified = T_NS_SEPARATOR === $this->kind( $at - 1 ) && in_array( $before, array( T_STRING, T_NAMESPACE ), true );
 		return ! $qualified && $nullsafe !== $before && ! in_array( $before, self::NOT_BEFORE, true );
 	}
@@ -211,15 +211,15 @@ final class Security_Optimizer_Config_Keys {
 		$from = $this->places[ $first ];
 		$to   = $this->places[ $end - 1 ];
 		for ( $token = $from; $token <= $to; ++$token ) {
-			// A comment inside would be lost with the old value.
+			// Replacing the value would delete a comment inside of it.
 			$plain = $plain && ! in_array( $this->tokens[ $token ][0], array( T_COMMENT, T_DOC_COMMENT ), true );
 		}
 		$this->found[] = compact( 'name', 'from', 'to', 'plain', 'value' );
 	}
 
 	/**
-	 * @param int $at Place of a value's first token.
-	 * @return int|null Place of the comma, bracket or semicolon behind it.
+	 * @param int $at Index of the value's first token.
+	 * @return int|null Index of the comma, bracket or semicolon after it.
 	 */
 	private function end_of_value( $at ) {
 		$depth = 0;
@@ -238,8 +238,8 @@ final class Security_Optimizer_Config_Keys {
 	}
 
 	/**
-	 * @param string $literal A string as it stands in PHP.
-	 * @return string|null Null where that takes more than quotes and backslashes.
+	 * @param string $literal A string literal of PHP.
+	 * @return string|null Its value; null if it has other escapes than quotes and backslashes.
 	 */
 	private static function decode( $literal ) {
 		$inner = substr( $literal, 1, -1 );

@@ -11,8 +11,8 @@ final class Security_Optimizer_Files {
 
 	/**
 	 * @param string $path A folder, or a single file.
-	 * @return string[] Names below it, each with a slash in front, sorted; links are listed, never followed. For a
-	 *                  file one empty name, so that path and name together always are the file.
+	 * @return string[] Sorted names below it with a leading slash; links are listed but not followed. For a file one
+	 *                  empty name, so that path and name together always form the file's path.
 	 */
 	public static function list_below( $path ) {
 		if ( ! is_dir( $path ) || is_link( $path ) ) {
@@ -22,7 +22,7 @@ final class Security_Optimizer_Files {
 		$files = new RecursiveIteratorIterator( new RecursiveDirectoryIterator( $path, FilesystemIterator::SKIP_DOTS ) );
 		foreach ( $files as $file ) {
 			$name = substr( $file->getPathname(), strlen( $path ) );
-			// Elsewhere than on Windows a backslash is part of a name, and the name another one.
+			// Only on Windows a backslash is a separator.
 			$names[] = '\\' === DIRECTORY_SEPARATOR ? str_replace( '\\', '/', $name ) : $name;
 		}
 		sort( $names );

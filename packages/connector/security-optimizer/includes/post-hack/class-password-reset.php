@@ -1,10 +1,10 @@
 <?php
 /**
- * After a forced reset the old password of a user is no password any more.
+ * Forced password reset: the old password of every user becomes invalid.
  *
- * The reset keeps the hash of each user's password of that moment. A password that matches it is refused wherever
- * passwords are checked, whether it is still the stored one or was chosen again. So the rule holds for all users from
- * one statement on, by every route, and whatever sets a password.
+ * The reset stores the current password hash of each user. A password that matches it is refused wherever passwords are
+ * checked, whether it is still the stored one or was chosen again. So one statement applies to all users and to every
+ * route.
  *
  * @package Security_Optimizer
  */
@@ -13,27 +13,27 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Password_Reset {
 
-	/** User meta: the hash that must not open anything any more. */
+	/** User meta: the hash of the invalid password. */
 	const OLD = 'security_optimizer_old_password';
 
 	/** Option: when the reset was forced, Unix seconds. */
 	const SINCE = 'security_optimizer_reset_at';
 
-	/** @var bool Whether a password is being compared with an old one, which is no login. */
+	/** @var bool Whether a password is being compared with an old one, which is not a login. */
 	private static $comparing = false;
 
 	/**
-	 * @return bool Whether a password is being compared with an old one, which is no login.
+	 * @return bool Whether a password is being compared with an old one, which is not a login.
 	 */
 	public static function is_comparing() {
 		return self::$comparing;
 	}
 
 	/**
-	 * From now on no present password works, no session is open, and no link to a new password that was sent before.
+	 * Invalidates all current passwords and all links that were sent to set a new one.
 	 *
 	 * @param int $now Unix seconds.
-	 * @return bool False when the database did not store all of it; what it has stored harms nothing when this is done again.
+	 * @return bool False when the database did not store everything. The call can be repeated.
 	 */
 	public static function begin( $now ) {
 		$is_stored = self::mark_passwords() && self::void_links() && Security_Optimizer_Database_Retry::run(
@@ -46,12 +46,12 @@ final class Security_Optimizer_Password_Reset {
 	}
 
 	/**
-	 * @return bool Whether each user's present password, and no other, is the one that does not work any more.
+	 * @return bool Whether exactly the current password of each user is marked as invalid.
 	 */
 	private static function mark_passwords() {
 		global $wpdb;
-		// Users who have not chosen a new password since the last reset must not lose the mark in between: add, then
-		// drop what is older.
+		// New marks are added before old ones are deleted, so that users who have not chosen a new password since the
+		// last reset never lose their mark.
 		$last    = 0;
 		$is_read = Security_Optimizer_Database_Retry::run(
 			static function () use ( $wpdb, &$last ) {
@@ -65,7 +65,7 @@ final class Security_Optimizer_Password_Reset {
 	}
 
 	/**
-	 * @return bool Whether no link to a new password, or to another address for one, works any more.
+	 * @return bool Whether all links to set a password or to confirm a new email address are invalid.
 	 */
 	private static function void_links() {
 		global $wpdb;
@@ -74,7 +74,7 @@ final class Security_Optimizer_Password_Reset {
 	}
 
 	/**
-	 * @return bool Whether a reset was ever forced here. Costs a query: most sites never have the option.
+	 * @return bool Whether a reset was ever forced. Costs a query, because most sites do not have the option.
 	 */
 	private static function was_forced() {
 		return (int) get_site_option( self::SINCE, 0 ) > 0;
@@ -90,12 +90,12 @@ final class Security_Optimizer_Password_Reset {
 	}
 
 	/**
-	 * Filter `check_password`, before anybody counts it.
+	 * Filter `check_password`, before the check is counted.
 	 *
-	 * @param bool       $right    Whether the password is right.
-	 * @param string     $password What was typed.
-	 * @param string     $hash     What it was compared with.
-	 * @param int|string $user_id  Its user; empty for keys that are no passwords.
+	 * @param bool       $right    Whether the password is correct.
+	 * @param string     $password The entered password.
+	 * @param string     $hash     The hash it was compared with.
+	 * @param int|string $user_id  Id of its user; empty for keys that are no passwords.
 	 * @return bool
 	 */
 	public static function refuse_old( $right, $password, $hash, $user_id ) {
@@ -103,15 +103,15 @@ final class Security_Optimizer_Password_Reset {
 		if ( ! $user || ! hash_equals( $user->user_pass, $hash ) || ! self::is_old( $user, $password ) ) {
 			return $right;
 		}
-		// With a second factor to come, the old password leads to the page on which a new one is chosen.
+		// If the second factor follows, the old password leads to the page for choosing a new one.
 		return self::is_due( $user ) && Security_Optimizer_Second_Factor::is_missing( $user );
 	}
 
 	/**
-	 * Action `validate_password_reset`: the form behind the mailed link.
+	 * Action `validate_password_reset`: the form of the link in the mail.
 	 *
-	 * @param WP_Error         $errors What was wrong so far.
-	 * @param WP_User|WP_Error $user   Who asks.
+	 * @param WP_Error         $errors Errors so far.
+	 * @param WP_User|WP_Error $user   The user.
 	 */
 	public static function check_form( $errors, $user ) {
 		if ( $user instanceof WP_User && isset( $_POST['pass1'] ) && is_string( $_POST['pass1'] ) // phpcs:ignore WordPress.Security.NonceVerification
@@ -124,9 +124,9 @@ final class Security_Optimizer_Password_Reset {
 	/**
 	 * Action `user_profile_update_errors`.
 	 *
-	 * @param WP_Error $errors What was wrong so far.
+	 * @param WP_Error $errors Errors so far.
 	 * @param bool     $update Whether the user exists already.
-	 * @param object   $user   With `ID` and the new `user_pass`, if one was typed.
+	 * @param object   $user   With `ID` and the new `user_pass`, if one was entered.
 	 */
 	public static function check_profile( $errors, $update, $user ) {
 		$known = $update && ! empty( $user->user_pass ) && isset( $user->ID ) ? get_userdata( $user->ID ) : false;
@@ -140,7 +140,7 @@ final class Security_Optimizer_Password_Reset {
 	 *
 	 * @param mixed           $result  Passed on.
 	 * @param array           $handler Not used.
-	 * @param WP_REST_Request $request The call.
+	 * @param WP_REST_Request $request The request.
 	 * @return mixed
 	 */
 	public static function check_rest( $result, $handler, $request ) {
@@ -155,9 +155,10 @@ final class Security_Optimizer_Password_Reset {
 	}
 
 	/**
-	 * Filter `login_message`: the same for everybody, so that it tells nobody whether a password was right.
+	 * Filter `login_message`. The notice is the same for all clients, so that it does not reveal whether a password was
+	 * correct.
 	 *
-	 * @param string $message What stands above the form.
+	 * @param string $message Message above the form.
 	 * @return string
 	 */
 	public static function show_notice( $message ) {
@@ -175,7 +176,7 @@ final class Security_Optimizer_Password_Reset {
 			return false;
 		}
 		self::$comparing = true;
-		// WordPress hashes what its forms send with slashes, and other passwords without.
+		// WordPress hashes passwords of its forms with slashes, and others without.
 		$same            = wp_check_password( $password, $old ) || ( $slashed && wp_check_password( wp_unslash( $password ), $old ) );
 		self::$comparing = false;
 		return $same;

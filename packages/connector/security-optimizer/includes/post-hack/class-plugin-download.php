@@ -1,6 +1,6 @@
 <?php
 /**
- * A clean copy of a plugin, fetched from the public directory and checked, beside the one in use.
+ * Downloads a clean copy of a plugin from the public directory and verifies it.
  *
  * @package Security_Optimizer
  */
@@ -12,19 +12,19 @@ final class Security_Optimizer_Plugin_Download {
 	/** Name of the download in the temporary folder. */
 	const ZIP = '/copy.zip';
 
-	/** @var string Version of the plugin as its header says. */
+	/** @var string Version in the plugin's header. */
 	public $version;
 
-	/** @var string File of the package for which fetch() refused it; above the plugin's folder with `../` in front. */
+	/** @var string File for which fetch() refused the package; starts with `../` if it is above the plugin's folder. */
 	public $refused_file = '';
 
-	/** @var string As WordPress names the plugin: `folder/main.php`, or `main.php`. */
+	/** @var string Main file of the plugin: `folder/main.php`, or `main.php`. */
 	private $file;
 
 	/** @var array Headers of the plugin. */
 	private $data;
 
-	/** @var array Addresses of the directory. */
+	/** @var array URLs of the directory. */
 	private $directory;
 
 	/** @var string Name in the directory. */
@@ -34,7 +34,7 @@ final class Security_Optimizer_Plugin_Download {
 	private $temporary;
 
 	/**
-	 * @param string $file      As WordPress names the plugin.
+	 * @param string $file      Main file of the plugin, as WordPress names it.
 	 * @param array  $data      Its headers.
 	 * @param array  $directory `api`, `downloads` and `checksums`.
 	 */
@@ -48,7 +48,7 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * @return string Folder or single file of the plugin in use.
+	 * @return string Folder or single file of the installed plugin.
 	 */
 	public function get_installed_path() {
 		return WP_PLUGIN_DIR . '/' . ( $this->is_single() ? $this->file : dirname( $this->file ) );
@@ -62,7 +62,8 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * @return string Why the directory cannot have this plugin, as far as that is known without a request; '' when it may.
+	 * @return string Code of the reason why the directory can't have this plugin, as far as known without a request; ''
+	 *                without one.
 	 */
 	public function find_obstacle() {
 		$update = isset( $this->data['UpdateURI'] ) ? (string) $this->data['UpdateURI'] : '';
@@ -82,9 +83,9 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * Fetches the copy, checks every file of it, and that it is the same plugin.
+	 * Downloads the copy, verifies every file, and checks that it is the same plugin.
 	 *
-	 * @return string Code of the reason why not, or ''.
+	 * @return string Code of the error, or ''.
 	 */
 	public function fetch() {
 		$known = $this->request(
@@ -141,7 +142,7 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * @return array|string The directory's checksums by file; or the code of the reason why there are none.
+	 * @return array|string The directory's checksums by file; or the code of the error.
 	 */
 	public function fetch_checksums() {
 		$sums = $this->request( $this->directory['checksums'] . '/plugin-checksums/' . rawurlencode( $this->slug ) . '/' . rawurlencode( $this->version ) . '.json' );
@@ -152,12 +153,12 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * The directory makes its sums from its own copies; readme files may differ between them.
+	 * The directory computes its checksums from its own copies. Readme files may differ between them.
 	 *
 	 * @param string $path  A file.
 	 * @param string $name  Its name in the plugin.
-	 * @param mixed  $known Its sums, as the directory tells them.
-	 * @return bool Whether it has one of them.
+	 * @param mixed  $known Its checksums from the directory.
+	 * @return bool Whether the file has one of them.
 	 */
 	public static function has_sum( $path, $name, $known ) {
 		$known = (array) $known;
@@ -168,7 +169,7 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * Removes what was fetched and is not in use.
+	 * Removes the temporary folder.
 	 */
 	public function remove() {
 		Security_Optimizer_Files::delete( $this->temporary );
@@ -179,8 +180,8 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * WordPress itself learns the directory's name of a single file when it looks for updates. Before it could, the name
-	 * that the directory makes of the plugin's own is asked for; what comes back is compared with the plugin in use.
+	 * WordPress gets the slug of a single-file plugin when it checks for updates. Before that, the slug is derived from
+	 * the plugin's name as the directory does it; the download is compared with the installed plugin.
 	 */
 	private static function to_slug( $file, array $data ) {
 		$updates = get_site_transient( 'update_plugins' );
@@ -193,7 +194,7 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * @return array|int|null Decoded answer; the status of any other; null without one.
+	 * @return array|int|null Decoded response; the status of any other response; null without one.
 	 */
 	private function request( $url ) {
 		$response = wp_remote_get( $url, array( 'timeout' => 30 ) );
@@ -206,11 +207,11 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * Every file that was unpacked is on the list with one of its sums. The list also has names of files that packages no
-	 * longer have; they harm nobody.
+	 * Checks that every unpacked file is on the list and has one of its checksums. The list may also have files that
+	 * the package does not have.
 	 *
 	 * @param array $sums The directory's checksums by file.
-	 * @return string Code of the reason why the package is refused, or ''.
+	 * @return string Code of the error, or ''.
 	 */
 	private function prove( array $sums ) {
 		$folder = $this->temporary . '/' . $this->slug;
@@ -235,7 +236,8 @@ final class Security_Optimizer_Plugin_Download {
 	}
 
 	/**
-	 * A private plugin may carry the name of one in the directory. Same main file, and the same name, author or home.
+	 * A private plugin may have the slug of one in the directory. Requires the same main file, and the same name,
+	 * author or plugin URI.
 	 */
 	private function is_same_plugin() {
 		$main = $this->temporary . '/' . $this->slug . '/' . basename( $this->file );

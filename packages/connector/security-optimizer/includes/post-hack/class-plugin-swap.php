@@ -1,8 +1,8 @@
 <?php
 /**
- * Replaces a plugin by a clean copy with two renames, and restores the old one if the second fails.
+ * Replaces a plugin by a clean copy with two renames, and restores the old one if the second rename fails.
  *
- * The paths are stored in the database meanwhile, so that the next request restores the plugin if this one dies.
+ * The paths are stored in the database meanwhile, so that the next command restores the plugin if this request dies.
  *
  * @package Security_Optimizer
  */
@@ -14,9 +14,9 @@ final class Security_Optimizer_Plugin_Swap {
 	const OPTION = 'security_optimizer_swap';
 
 	/**
-	 * @param string $place Folder or file in use.
-	 * @param string $fresh Its replacement, on the same disk.
-	 * @return string Code of the reason why not, or ''.
+	 * @param string $place Folder or file of the installed plugin.
+	 * @param string $fresh Its replacement, on the same file system.
+	 * @return string Code of the error, or ''.
 	 */
 	public static function run( $place, $fresh ) {
 		$old       = WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' . bin2hex( random_bytes( 8 ) );
@@ -35,7 +35,7 @@ final class Security_Optimizer_Plugin_Swap {
 		self::maintain( true );
 		$reason = self::rename_both( $place, $fresh, $old );
 		self::maintain( false );
-		// An old copy that could not be restored is the only one; the next step tries again.
+		// If the old copy could not be restored, it is the only one, and the next step tries again.
 		if ( 'not_put_back' !== $reason ) {
 			self::forget( $old );
 		}
@@ -43,17 +43,17 @@ final class Security_Optimizer_Plugin_Swap {
 	}
 
 	/**
-	 * Restores the plugin where an earlier request died half-way and left it without its folder.
+	 * Restores the plugin if an earlier request died between the two renames.
 	 *
-	 * @return bool False when it can not be restored: nothing else may be swapped then, as that would take the place of
-	 *              the record which says where its only copy is.
+	 * @return bool False when it can't be restored. Then no other plugin may be swapped, because that would overwrite
+	 *              the record of the only copy.
 	 */
 	public static function finish_interrupted() {
 		$paths = get_site_option( self::OPTION );
 		if ( ! is_array( $paths ) || ! isset( $paths['place'], $paths['old'] ) ) {
 			return true;
 		}
-		// The place itself comes from the database, so it must not lead elsewhere.
+		// The paths come from the database, so they must not lead elsewhere.
 		$inside = 0 === strpos( $paths['place'], WP_PLUGIN_DIR . '/' ) && 0 === strpos( $paths['old'], WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' )
 			&& false === strpos( $paths['place'] . $paths['old'], '..' );
 		// phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
@@ -66,8 +66,8 @@ final class Security_Optimizer_Plugin_Swap {
 	}
 
 	/**
-	 * Deletes an old copy and its record. The copy leaves its path first: should the record stay, the copy of a plugin
-	 * that the owner deletes later does not come back.
+	 * Deletes an old copy and its record. The copy is renamed first, so that a remaining record can't restore a plugin
+	 * that the owner deletes later.
 	 */
 	private static function forget( $old ) {
 		if ( '' !== $old && file_exists( $old ) ) {
@@ -96,13 +96,13 @@ final class Security_Optimizer_Plugin_Swap {
 	}
 
 	/**
-	 * WordPress tells visitors to come back in a minute while this file is there and young.
+	 * WordPress shows its maintenance page while this file exists and is recent.
 	 */
 	private static function maintain( $begin ) {
 		$file = ABSPATH . '.maintenance';
 		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- Good to have, no more.
 		if ( $begin ) {
-			// Renamed into place: writing to a link would change what it leads to.
+			// Renamed into place, because writing to a link would change its target.
 			$temporary = $file . '-' . bin2hex( random_bytes( 8 ) ) . '.php';
 			if ( false === @file_put_contents( $temporary, '<?php $upgrading = ' . time() . '; // security-optimizer' ) || ! @rename( $temporary, $file ) ) {
 				Security_Optimizer_Files::delete( $temporary );

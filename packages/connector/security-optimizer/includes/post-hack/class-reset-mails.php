@@ -2,9 +2,9 @@
 /**
  * Mails with a link to choose a new password, for many users at once.
  *
- * WordPress's own `retrieve_password()` updates the whole user for each key, which costs more than the mail, and asks
- * plugins that protect the lost-password form against robots. Here the keys of all users of a step are written by one
- * statement, in the form that this version of WordPress reads; the filters of the mail are WordPress's own.
+ * WordPress's `retrieve_password()` updates the whole user for each key, which costs more than the mail, and runs the
+ * checks of captcha plugins. Here one statement writes the keys of all users of a step, in the format of this version
+ * of WordPress. The filters of the mail are WordPress's own.
  *
  * @package Security_Optimizer
  */
@@ -15,14 +15,14 @@ final class Security_Optimizer_Reset_Mails {
 
 	/**
 	 * @param WP_User $user A user.
-	 * @return bool Whether WordPress and its plugins let this user choose a new password.
+	 * @return bool Whether WordPress and its plugins allow this user to reset the password.
 	 */
 	public static function may_reset( $user ) {
 		return true === apply_filters( 'allow_password_reset', ! is_multisite() || ! is_user_spammy( $user ), $user->ID );
 	}
 
 	/**
-	 * Gives each user a new key. Keys of before are void.
+	 * Writes a new key for each user. Earlier keys become invalid.
 	 *
 	 * @param WP_User[] $users Users who may reset their password.
 	 * @return string[] The keys by user id; empty when they could not be written.
@@ -47,8 +47,8 @@ final class Security_Optimizer_Reset_Mails {
 	}
 
 	/**
-	 * @param mixed $mails Mails by language, from guard.
-	 * @return bool Whether all of them are complete, and English is among them.
+	 * @param mixed $mails Mails by locale, from guard.
+	 * @return bool Whether all mails are complete and the English one is included.
 	 */
 	public static function are_mails( $mails ) {
 		if ( ! is_array( $mails ) || ! isset( $mails['en_US'] ) ) {
@@ -65,12 +65,12 @@ final class Security_Optimizer_Reset_Mails {
 	}
 
 	/**
-	 * Mails a user the link, in the user's language.
+	 * Sends the link to a user, in the user's language.
 	 *
 	 * @param WP_User $user  A user.
 	 * @param string  $key   The key that was written for this user.
-	 * @param array[] $mails By language: `subject`, `html` and `text`, with the places that values() fills.
-	 * @return bool Whether the mail went out.
+	 * @param array[] $mails By locale: `subject`, `html` and `text`, with the placeholders of values().
+	 * @return bool Whether the mail was sent.
 	 */
 	public static function send( $user, $key, array $mails ) {
 		$login = $user->user_login;
@@ -81,7 +81,7 @@ final class Security_Optimizer_Reset_Mails {
 		$template = null !== $known && isset( $mails[ $known ] ) ? $mails[ $known ] : $mails['en_US'];
 		$switched = switch_to_user_locale( $user->ID );
 		$values   = self::values( $user, $key, $locale );
-		// A name that was typed like an encoded word (RFC 2047) is not read as one: a word joiner, which nobody sees.
+		// An invisible word joiner prevents that a name is parsed as an encoded word (RFC 2047).
 		$subject = str_replace( '=?', "=\u{2060}?", strtr( $template['subject'], $values ) );
 		$text    = str_replace( "\n", "\r\n", strtr( $template['text'], $values ) );
 		$mail    = array(
@@ -98,18 +98,18 @@ final class Security_Optimizer_Reset_Mails {
 			restore_previous_locale();
 		}
 		if ( ! $mail['message'] ) {
-			// An empty text says, as in WordPress, that somebody else sends it.
+			// An empty text means, as in WordPress, that a plugin sends the mail.
 			return true;
 		}
-		// Ours is the text itself; those of plugins may have entities, as WordPress's own has.
+		// This subject has no entities. Those of plugins may have them, as WordPress's own does.
 		$title = $subject === $mail['subject'] ? $subject : wp_specialchars_decode( $mail['subject'] );
 		if ( $text !== $mail['message'] || false !== stripos( implode( "\n", (array) $mail['headers'] ), 'content-type' ) ) {
-			// A plugin has written a mail of its own.
+			// A plugin has replaced the mail.
 			return wp_mail( $mail['to'], $title, $mail['message'], $mail['headers'] );
 		}
 		$html = array();
 		foreach ( $values as $place => $value ) {
-			// Not esc_html(): it takes what was typed as an entity for one.
+			// Not esc_html(): it does not escape what looks like an entity.
 			$html[ $place ] = htmlspecialchars( $value, ENT_QUOTES, 'UTF-8' );
 		}
 		$html = strtr( $template['html'], $html );
@@ -117,12 +117,12 @@ final class Security_Optimizer_Reset_Mails {
 	}
 
 	/**
-	 * What the mail says about this user; days and times in the language that is switched to.
+	 * Values of the placeholders; dates in the current locale.
 	 *
 	 * @param WP_User $user   A user.
 	 * @param string  $key    The key that was written for this user.
 	 * @param string  $locale Locale of the user.
-	 * @return string[] By the places in the mails.
+	 * @return string[] Values by placeholder.
 	 */
 	private static function values( $user, $key, $locale ) {
 		$site  = html_entity_decode( is_multisite() ? get_network()->site_name : get_option( 'blogname' ), ENT_QUOTES | ENT_HTML5, 'UTF-8' );
@@ -138,7 +138,7 @@ final class Security_Optimizer_Reset_Mails {
 	}
 
 	/**
-	 * Long random keys need no slow hash, so the older form gets the fewest rounds that its readers accept.
+	 * Long random keys need no slow hash, so the older format gets the minimum number of rounds.
 	 */
 	private static function hash( $key ) {
 		global $wp_hasher;

@@ -1,8 +1,8 @@
 <?php
 /**
- * New salts for WordPress: every cookie and link that was signed with the old ones is void.
+ * New salts for WordPress: every cookie and link that was signed with the old ones becomes invalid.
  *
- * The configuration file is valid at every moment: the new one is written beside, read back, and renamed.
+ * The configuration file is always valid: the new one is written to a temporary file, read back, and renamed.
  *
  * @package Security_Optimizer
  */
@@ -22,24 +22,25 @@ final class Security_Optimizer_Salts {
 		'NONCE_SALT',
 	);
 
-	/** Schemes for which WordPress signs cookies and nonces. */
+	/** WordPress's schemes for cookies and nonces. */
 	const SCHEMES = array( 'auth', 'secure_auth', 'logged_in', 'nonce' );
 
-	/** Longest file in which the constants are looked for, bytes. */
+	/** Largest file that is searched for the constants, bytes. */
 	const MAX_FILE_SIZE = 262144;
 
 	/**
-	 * Gives the site new salts as far as it can. Whether WordPress uses them shows only in a new request: `fingerprints`.
+	 * Replaces the site's salts where possible. Only a new request can tell whether WordPress uses them:
+	 * `fingerprints`.
 	 *
-	 * @return array `change`: `written`, `not_writable`, or `nothing` (no value in wp-config.php that could be replaced;
-	 *               what WordPress keeps in its database is new in any case); `mark` and `before`, as `fingerprints` takes and
-	 *               gives them; `elsewhere`: constants that are not those of wp-config.php; `files`: where they seem to
-	 *               be set, at most three.
+	 * @return array `change`: `written`, `not_writable`, or `nothing` (no value in wp-config.php could be replaced;
+	 *               salts in the database are always replaced); `mark` and `before`, argument and result of
+	 *               `fingerprints`; `elsewhere`: constants that wp-config.php does not set; `files`: at most three
+	 *               files that seem to set them.
 	 */
 	public static function replace() {
 		$mark   = bin2hex( random_bytes( 16 ) );
 		$before = self::fingerprints( $mark );
-		// What WordPress keeps for itself where a constant is missing; it makes new ones.
+		// WordPress stores salts for missing constants, and creates new ones after this.
 		foreach ( self::NAMES as $name ) {
 			Security_Optimizer_Database_Retry::delete_site_option( strtolower( $name ) );
 		}
@@ -63,12 +64,11 @@ final class Security_Optimizer_Salts {
 	}
 
 	/**
-	 * What this request uses, in a form that tells whether it has changed and nothing else.
+	 * Fingerprints of the salts of this request, which only show whether they have changed.
 	 *
-	 * @param string $mark Prints with the same mark can be compared.
-	 * @return array By name of a constant: of the value that WordPress uses for it, whether it comes from the constant or
-	 *               from the database; null when a plugin makes the salts and there is no such constant. By scheme: of
-	 *               what `wp_salt` gives.
+	 * @param string $mark Key of the fingerprints. Those with the same mark can be compared.
+	 * @return array By constant: of the value that WordPress uses, from the constant or from the database; null when a
+	 *               plugin creates the salts and the constant is missing. By scheme: of the result of `wp_salt`.
 	 */
 	public static function fingerprints( $mark ) {
 		$settings       = Security_Optimizer_Secret::read();
@@ -90,9 +90,9 @@ final class Security_Optimizer_Salts {
 	}
 
 	/**
-	 * WordPress passes over a constant that is empty, that has the sample's text, or that another one equals.
+	 * WordPress ignores a constant that is empty, has the sample's text, or equals another one.
 	 *
-	 * @return string[]|null Key and salt of which WordPress made this, or null when it made it of something else.
+	 * @return string[]|null Key and salt from which WordPress built this salt; null when it used other values.
 	 */
 	private static function split_salt( $scheme, $salt ) {
 		$keys   = array( $scheme . '_key', 'SECRET_KEY' );
@@ -121,7 +121,7 @@ final class Security_Optimizer_Salts {
 	}
 
 	/**
-	 * @return string[] Constants whose value is not one that wp-config.php gives as plain text.
+	 * @return string[] Constants whose value does not come from a literal in wp-config.php.
 	 */
 	private static function find_external( Security_Optimizer_Config_Keys $keys ) {
 		return array_values(
@@ -148,7 +148,7 @@ final class Security_Optimizer_Salts {
 
 	/**
 	 * @param string[] $names Constants.
-	 * @return string[] Files of this request that define one of them, without those of WordPress and its plugins.
+	 * @return string[] Included files that define one of them, except those of WordPress and its plugins.
 	 */
 	private static function find_files( array $names ) {
 		$found   = array();
@@ -177,7 +177,7 @@ final class Security_Optimizer_Salts {
 	}
 
 	/**
-	 * @return string 64 characters, none of which means anything inside single quotes.
+	 * @return string 64 characters that need no escaping in single quotes.
 	 */
 	public static function salt() {
 		$characters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!@#$%^&*()-_ []{}<>~`+=,.;:/?|';
@@ -189,7 +189,7 @@ final class Security_Optimizer_Salts {
 	}
 
 	/**
-	 * Where WordPress itself looks for it: one folder above only where that is no WordPress of its own.
+	 * Path of wp-config.php, found as WordPress does it: also one folder above, unless that is another WordPress.
 	 */
 	private static function file() {
 		$above = dirname( ABSPATH );
@@ -200,14 +200,14 @@ final class Security_Optimizer_Salts {
 	}
 
 	private static function write( $file, $old, $text ) {
-		// Where one user runs PHP for several sites, a link could lead to another site's configuration.
+		// If one user runs PHP for several sites, a link could lead to another site's configuration.
 		$linked = is_link( $file );
 		$file   = (string) realpath( $file );
 		if ( $linked && array( fileowner( ABSPATH ) ) !== array_unique( array( fileowner( ABSPATH ), fileowner( $file ), fileowner( dirname( $file ) ) ) ) ) {
 			return false;
 		}
 		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
-		// The name ends in .php, so that a server never shows what a killed request has left behind.
+		// The name ends in .php, so that a web server never shows the file of a killed request.
 		$temporary = dirname( $file ) . '/wp-config-' . bin2hex( random_bytes( 8 ) ) . '.php';
 		$mode      = (int) fileperms( $file ) & 0777;
 		if ( ! is_writable( $file ) || ! is_writable( dirname( $file ) ) || ! @touch( $temporary ) ) {
@@ -217,7 +217,7 @@ final class Security_Optimizer_Salts {
 			&& @chmod( $temporary, $mode )
 			&& ( fileowner( $temporary ) === fileowner( $file ) || @chown( $temporary, fileowner( $file ) ) )
 			&& ( filegroup( $temporary ) === filegroup( $file ) || @chgrp( $temporary, filegroup( $file ) ) );
-		// Whoever has changed the file meanwhile has the last word.
+		// A concurrent change of the file has precedence.
 		if ( ! $same || file_get_contents( $file ) !== $old || ! @rename( $temporary, $file ) ) {
 			@unlink( $temporary );
 			return false;

@@ -1,6 +1,6 @@
 <?php
 /**
- * Protection `disable_feed`: no feed of any kind, and no link to one in the head of a page.
+ * Protection `disable_feed`: disables all feeds, and removes the links to them from the head of pages.
  *
  * @package Security_Optimizer
  */
@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Feeds {
 
 	/**
-	 * Action `parse_request`: by now WordPress has looked at the path, the query and the body.
+	 * Action `parse_request`: WordPress has parsed the path, the query and the body.
 	 *
 	 * @param WP $wp The request.
 	 */
@@ -21,7 +21,7 @@ final class Security_Optimizer_Feeds {
 	}
 
 	/**
-	 * Action `template_redirect`: for a query that another plugin has turned into a feed.
+	 * Action `template_redirect`: for a query that a plugin has turned into a feed.
 	 */
 	public static function refuse_query() {
 		if ( is_feed() ) {

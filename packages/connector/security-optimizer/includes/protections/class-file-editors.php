@@ -1,6 +1,6 @@
 <?php
 /**
- * Protection `disable_file_edit`: nobody may use the theme and plugin editors, on their screens or by direct calls.
+ * Protection `disable_file_edit`: disables the theme and plugin editors, their screens and their direct requests.
  *
  * @package Security_Optimizer
  */
@@ -12,8 +12,8 @@ final class Security_Optimizer_File_Editors {
 	/**
 	 * Filter `map_meta_cap`.
 	 *
-	 * @param string[] $caps What a user needs.
-	 * @param string   $cap  What a user wants to do.
+	 * @param string[] $caps Required capabilities.
+	 * @param string   $cap  Requested capability.
 	 * @return string[]
 	 */
 	public static function refuse( $caps, $cap ) {

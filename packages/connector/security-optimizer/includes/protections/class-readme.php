@@ -1,6 +1,6 @@
 <?php
 /**
- * Protection `delete_readme`: the readme that comes with WordPress is deleted, now and whenever it comes back.
+ * Protection `delete_readme`: deletes the readme of WordPress, now and after each update.
  *
  * @package Security_Optimizer
  */
@@ -9,7 +9,7 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Readme {
 
-	/** Name of the daily event that looks whether the file has come back. */
+	/** Name of the daily cron event that deletes the file again. */
 	const DAILY = 'security_optimizer_delete_readme';
 
 	/**

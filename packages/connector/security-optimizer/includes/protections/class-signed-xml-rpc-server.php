@@ -1,6 +1,6 @@
 <?php
 /**
- * WordPress's XML-RPC server with the methods of one plugin alone. Loaded while xmlrpc.php runs, behind its own server.
+ * WordPress's XML-RPC server with the methods of one plugin only. Loaded by xmlrpc.php after its own server class.
  *
  * @package Security_Optimizer
  */
@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Signed_Xml_Rpc_Server extends wp_xmlrpc_server {
 
 	/**
-	 * Called last before a request is carried out, by the base class, to add its own `system.…` methods.
+	 * The base class calls it before it handles a request, to add its own `system.…` methods.
 	 */
 	public function setCallbacks() { // phpcs:ignore WordPress.NamingConventions.ValidFunctionName.MethodNameInvalid -- Its name.
 		$this->callbacks = Security_Optimizer_Signed_Xml_Rpc::only_own( $this->callbacks );

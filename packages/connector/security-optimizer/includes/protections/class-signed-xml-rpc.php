@@ -1,9 +1,9 @@
 <?php
 /**
- * Plugins that need `xmlrpc.php` for requests that they sign themselves, while XML-RPC is off (`signed_xml_rpc`).
+ * Setting `signed_xml_rpc`: while XML-RPC is off, plugins still receive XML-RPC requests that they sign themselves.
  *
- * Guard lets requests of their shape through and says so in the context header. A client that forges the shape reaches the
- * plugin's own methods, which check the signature, and nothing else: no method of WordPress's own, and no password.
+ * Guard allows requests of this form and marks them in the context header. A client that forges the form only reaches
+ * the plugin's own methods, which verify the signature. It reaches no method of WordPress, and no password is checked.
  *
  * @package Security_Optimizer
  */
@@ -12,7 +12,7 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Signed_Xml_Rpc {
 
-	/** Folders of plugins that are reached by Jetpack's connection. */
+	/** Folders of plugins that use Jetpack's connection. */
 	const JETPACK = array(
 		'jetpack',
 		'jetpack-backup',
@@ -28,7 +28,7 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	const CORE = array( 'wp.', 'metaweblog.', 'blogger.', 'mt.', 'pingback.', 'demo.', 'system.' );
 
 	/**
-	 * @return array[] The active plugins that have such requests sent to them, in the form of docs/connector-protocol.md.
+	 * @return array[] The active plugins that receive such requests, in the format of docs/connector-protocol.md.
 	 */
 	public static function plugins() {
 		$plugins = array();
@@ -48,12 +48,12 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 			);
 		}
 		/**
-		 * Filters the plugins whose signed XML-RPC requests are let through while XML-RPC is off.
+		 * Filters the plugins whose signed XML-RPC requests are allowed while XML-RPC is off.
 		 *
 		 * An entry has `id` (lower-case letters, digits, hyphens), `name`, `query` (parameters with a fixed value),
-		 * `parameters` (name to form: `digits`, `hex`, `base64` or `text`; at least one is a signature, by its name, and
-		 * `hex` or `base64`) and `methods` (what the names of the plugin's methods begin with, such as `shop.`). Guard
-		 * leaves out what has another form, and what would open methods of WordPress itself.
+		 * `parameters` (name to form: `digits`, `hex`, `base64` or `text`; at least one is a signature, by its name,
+		 * and `hex` or `base64`) and `methods` (prefixes of the plugin's methods, such as `shop.`). Guard ignores
+		 * entries of another form, and entries that would allow methods of WordPress itself.
 		 *
 		 * @param array[] $plugins The entries.
 		 */
@@ -75,20 +75,21 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	}
 
 	/**
-	 * The request has the shape of a plugin's signed one: takes everything else away from xmlrpc.php.
+	 * The request has the form of a plugin's signed request: disables everything else in xmlrpc.php.
 	 */
 	public static function restrict() {
-		// Would make xmlrpc.php print what it offers.
+		// This parameter would make xmlrpc.php print its description.
 		unset( $_GET['rsd'], $_REQUEST['rsd'] );
 		add_filter( 'xmlrpc_enabled', '__return_false', PHP_INT_MAX );
 		add_filter( 'xmlrpc_methods', array( __CLASS__, 'only_own' ), PHP_INT_MAX );
 		add_filter( 'wp_xmlrpc_server_class', array( __CLASS__, 'server' ), PHP_INT_MAX );
-		// Plugins are loaded then, and have named themselves.
+		// Plugins have been loaded by then.
 		add_action( 'plugins_loaded', array( __CLASS__, 'refuse_unknown' ), PHP_INT_MIN );
 	}
 
 	/**
-	 * Action `plugins_loaded`: a plugin that is no longer active gets no requests, whatever guard knows.
+	 * Action `plugins_loaded`: refuses requests for a plugin that is not active any more, even if guard does not know
+	 * yet.
 	 */
 	public static function refuse_unknown() {
 		if ( array() === self::methods() && defined( 'XMLRPC_REQUEST' ) && XMLRPC_REQUEST ) {
@@ -97,8 +98,8 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	}
 
 	/**
-	 * Filter `wp_xmlrpc_server_class`, after everybody else: WordPress's server adds methods (`system.multicall`) that no
-	 * filter sees.
+	 * Filter `wp_xmlrpc_server_class`, last: WordPress's server adds methods (`system.multicall`) that no filter can
+	 * remove.
 	 *
 	 * @return string
 	 */
@@ -107,16 +108,16 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	}
 
 	/**
-	 * Filter `xmlrpc_methods`, after everybody else.
+	 * Filter `xmlrpc_methods`, last.
 	 *
-	 * @param mixed $methods Names to what carries them out.
-	 * @return array Those of the plugin whose request it is.
+	 * @param mixed $methods Callbacks by method name.
+	 * @return array The methods of the plugin whose request this is.
 	 */
 	public static function only_own( $methods ) {
 		$own = array();
 		foreach ( is_array( $methods ) ? $methods : array() as $name => $callback ) {
 			foreach ( self::methods() as $prefix ) {
-				// What is WordPress's own stays away by any name.
+				// Methods of WordPress's server are excluded under any name.
 				if ( 0 === strpos( (string) $name, $prefix ) && ! ( is_string( $callback ) && 0 === strpos( $callback, 'this:' ) ) ) {
 					$own[ $name ] = $callback;
 				}
@@ -126,7 +127,7 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	}
 
 	/**
-	 * @return string[] What names of methods may begin with in this request.
+	 * @return string[] Allowed prefixes of methods in this request.
 	 */
 	private static function methods() {
 		foreach ( self::plugins() as $plugin ) {
@@ -144,7 +145,7 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	}
 
 	/**
-	 * Actions `activated_plugin` and `deactivated_plugin`: guard asks anew what there is.
+	 * Actions `activated_plugin` and `deactivated_plugin`: makes guard fetch the list of plugins again.
 	 */
 	public static function notify_guard() {
 		Security_Optimizer_Request_Gate::add_flag( 'p' );

@@ -1,9 +1,9 @@
 <?php
 /**
- * Protection `wp_remove_version`: anonymous clients do not learn which WordPress this is.
+ * Protection `wp_remove_version`: hides the version of WordPress from anonymous clients.
  *
- * URLs of core files carry a token in the place of the version. It changes with the version, so caches work as
- * before. The screens of wp-admin go on naming the version to those who may see them.
+ * URLs of core files contain a token instead of the version. It changes with the version, so caches work as before. The
+ * screens of wp-admin still show the version.
  *
  * @package Security_Optimizer
  */
@@ -19,7 +19,7 @@ final class Security_Optimizer_Version {
 	private static $token = '';
 
 	/**
-	 * @param string $secret The site's secret, without which the token cannot be computed from the version.
+	 * @param string $secret The site's secret, which is needed to derive the token from the version.
 	 */
 	public static function prepare( $secret ) {
 		self::$version = (string) $GLOBALS['wp_version'];
@@ -27,7 +27,7 @@ final class Security_Optimizer_Version {
 	}
 
 	/**
-	 * Actions `wp_default_styles` and `wp_default_scripts`: the version of all files that name none of their own.
+	 * Actions `wp_default_styles` and `wp_default_scripts`: the default version of files without a version.
 	 *
 	 * @param WP_Dependencies $dependencies Registered files.
 	 */
@@ -36,9 +36,9 @@ final class Security_Optimizer_Version {
 	}
 
 	/**
-	 * Filters of URLs. A version of somebody else's stays, also one that happens to be the same.
+	 * Filters of URLs. Versions of plugins and themes are kept, even if they equal that of WordPress.
 	 *
-	 * @param string $url One URL, or several with commas between them, as the editor has them.
+	 * @param string $url One URL, or a comma-separated list, as in the settings of the editor.
 	 * @return string
 	 */
 	public static function replace_in_url( $url ) {
@@ -55,7 +55,7 @@ final class Security_Optimizer_Version {
 	}
 
 	/**
-	 * Filters `tiny_mce_before_init` and `teeny_mce_before_init`: some sites show the editor to visitors.
+	 * Filters `tiny_mce_before_init` and `teeny_mce_before_init`: some sites use the editor on public pages.
 	 *
 	 * @param array $settings Settings of the editor.
 	 * @return array
@@ -68,13 +68,13 @@ final class Security_Optimizer_Version {
 	}
 
 	/**
-	 * Filter `http_request_args`: a client that makes WordPress fetch a page of its own, by a pingback for example,
-	 * must not read the version there. wordpress.org needs it to offer the right updates.
+	 * Filter `http_request_args`: a client that makes WordPress request the client's own server, for example by a
+	 * pingback, must not see the version. wordpress.org needs it to offer the right updates.
 	 *
-	 * Only the product `WordPress/<version>` loses its version: other programs stand in the same header.
+	 * Only the version of the product `WordPress/<version>` is removed, because the header may contain other products.
 	 *
 	 * @param array  $args Arguments of the request.
-	 * @param string $url  Where it goes.
+	 * @param string $url  URL of the request.
 	 * @return array
 	 */
 	public static function remove_from_user_agent( $args, $url ) {
@@ -82,8 +82,8 @@ final class Security_Optimizer_Version {
 		if ( isset( $args['user-agent'] ) && is_string( $args['user-agent'] )
 			&& ! preg_match( '/(\A|\.)wordpress\.org\z/', $host )
 		) {
-			// A product begins at a blank, an opening bracket, a comma or a semicolon, and its version ends where no
-			// longer one could go on: 7.1 is no part of 7.1.2 or 7.1-RC1.
+			// A product begins after a space, an opening bracket, a comma or a semicolon. Its version ends where no
+			// longer version continues: 7.1 does not match 7.1.2 or 7.1-RC1.
 			$product            = '~(?<![^\s(\[;,"\'])(WordPress)/' . preg_quote( self::$version, '~' ) . '(?![\w+/\~-]|\.\w)~i';
 			$args['user-agent'] = preg_replace( $product, '$1', $args['user-agent'] );
 		}
@@ -91,10 +91,10 @@ final class Security_Optimizer_Version {
 	}
 
 	/**
-	 * A plugin or theme may give its files the version of WordPress, or its own, which may be the same.
+	 * A plugin or theme may use the version of WordPress for its files, or its own version, which may be the same.
 	 *
-	 * @param string $url Of a file, with the version of WordPress in its query.
-	 * @return bool Whether this version is that of WordPress itself.
+	 * @param string $url URL of a file with the version of WordPress in its query.
+	 * @return bool Whether the version in the URL is that of WordPress itself.
 	 */
 	private static function is_core_version( $url ) {
 		$path = (string) wp_parse_url( $url, PHP_URL_PATH );
@@ -109,7 +109,7 @@ final class Security_Optimizer_Version {
 
 	/**
 	 * @param string $path URL path of a file.
-	 * @return string Version of the active plugin, or the theme, whose file it is; empty when it is nobody's.
+	 * @return string Version of the active plugin or the theme of this file; empty for other files.
 	 */
 	private static function get_component_version( $path ) {
 		$folder = self::first_folder( $path, get_theme_root_uri() );

@@ -1,6 +1,6 @@
 <?php
 /**
- * Protection `disable_xml_rpc`: no XML-RPC, and nothing that announces it.
+ * Protection `disable_xml_rpc`: disables XML-RPC and removes what announces it.
  *
  * @package Security_Optimizer
  */
@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Xml_Rpc {
 
 	/**
-	 * Ends a request to xmlrpc.php, by whatever path it came. The file defines the constant before it loads WordPress.
+	 * Ends a request to xmlrpc.php at any path. The file defines the constant before it loads WordPress.
 	 */
 	public static function refuse_request() {
 		if ( defined( 'XMLRPC_REQUEST' ) && XMLRPC_REQUEST ) {
@@ -19,10 +19,10 @@ final class Security_Optimizer_Xml_Rpc {
 	}
 
 	/**
-	 * Filter `site_url`: also what bloginfo( 'pingback_url' ) shows.
+	 * Filter `site_url`, also for bloginfo( 'pingback_url' ).
 	 *
 	 * @param string $url  The URL.
-	 * @param string $path The path that was asked for.
+	 * @param string $path The requested path.
 	 * @return string Empty for xmlrpc.php.
 	 */
 	public static function hide_url( $url, $path ) {
@@ -30,10 +30,10 @@ final class Security_Optimizer_Xml_Rpc {
 	}
 
 	/**
-	 * Filter `pings_open`: themes print their pingback link only for posts that take pings. Asked anywhere but in
-	 * the head of a page the answer stands, so trackbacks and comment forms do not change.
+	 * Filter `pings_open`: themes print their pingback link only for posts that accept pings. Only the head of a page
+	 * is changed, so trackbacks and comment forms work as before.
 	 *
-	 * @param bool $open Whether the post takes pings.
+	 * @param bool $open Whether the post accepts pings.
 	 * @return bool
 	 */
 	public static function hide_pings_from_head( $open ) {
@@ -44,7 +44,7 @@ final class Security_Optimizer_Xml_Rpc {
 	/**
 	 * Filter `wp_headers`.
 	 *
-	 * @param array $headers Names to values.
+	 * @param array $headers Values by name.
 	 * @return array
 	 */
 	public static function remove_header( $headers ) {
@@ -53,7 +53,7 @@ final class Security_Optimizer_Xml_Rpc {
 	}
 
 	/**
-	 * WordPress sends the header by itself while it looks for a 404.
+	 * WordPress sends the header itself when it handles a 404.
 	 */
 	public static function remove_sent_header() {
 		if ( ! headers_sent() ) {
@@ -62,7 +62,7 @@ final class Security_Optimizer_Xml_Rpc {
 	}
 
 	/**
-	 * The second link is only there before WordPress 6.3.
+	 * The second link only exists before WordPress 6.3.
 	 */
 	public static function remove_links() {
 		remove_action( 'wp_head', 'rsd_link' );

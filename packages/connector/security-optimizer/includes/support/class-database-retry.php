@@ -1,9 +1,10 @@
 <?php
 /**
- * Writes that are repeated while the database is busy: SQLite is locked by another request, MySQL and MariaDB end one of
- * two transactions that wait for each other, a cluster says that a write has to be done again. A moment later it succeeds.
+ * Retries writes while the database is busy: another request locks SQLite, MySQL and MariaDB resolve a deadlock, or a
+ * cluster demands a retry. A moment later the write succeeds.
  *
- * For the commands of guard alone, which would fail for good or report as done what is not: no visitor waits for it.
+ * Only commands of guard use it, because clients should not wait. Without it a command would fail, or would report a
+ * write that did not happen.
  *
  * @package Security_Optimizer
  */
@@ -12,27 +13,26 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Database_Retry {
 
-	/** Pauses before the next tries of a write, microseconds. */
+	/** Pauses between the attempts of a write, microseconds. */
 	const PAUSES = array( 50000, 100000, 200000, 300000 );
 
 	/**
-	 * No write is repeated once the pauses of a request, or the tries that failed in it, have taken longer, microseconds:
-	 * guard waits 20 seconds for most answers. SQLite waits 5 seconds for a lock and may get it at the next try; MySQL has
-	 * waited for much longer when it gives up.
+	 * Total pauses and total failed attempts of one request, microseconds; after that no write is retried. Guard waits
+	 * 20 seconds for most responses. SQLite waits 5 seconds for a lock and may get it at the next attempt. MySQL waits
+	 * much longer before it gives up.
 	 */
 	const MAX_PAUSED = 1000000;
 	const MAX_FAILED = 6000000;
 
-	/** @var int How long the pauses of this request have taken, microseconds. */
+	/** @var int Total pauses of this request, microseconds. */
 	public static $paused = 0;
 
-	/** @var int How long the tries that failed in this request have taken, microseconds. */
+	/** @var int Total time of the failed attempts of this request, microseconds. */
 	public static $failed = 0;
 
 	/**
-	 * @param callable $write Writes, and says whether the database holds now what it should. Doing it again must have no
-	 *                        second effect.
-	 * @return bool Whether the database holds it in the end.
+	 * @param callable $write Writes, and returns whether the database holds the new value. It has to be idempotent.
+	 * @return bool Whether a write succeeded.
 	 */
 	public static function run( $write ) {
 		foreach ( self::PAUSES as $pause ) {
@@ -52,7 +52,7 @@ final class Security_Optimizer_Database_Retry {
 
 	/**
 	 * @param string $query SQL, escaped.
-	 * @return bool Whether the database has carried it out.
+	 * @return bool Whether the query succeeded.
 	 */
 	public static function query( $query ) {
 		return self::run(
@@ -63,29 +63,30 @@ final class Security_Optimizer_Database_Retry {
 	}
 
 	/**
-	 * @param string $key Name of the user meta that is deleted for all users.
-	 * @return bool Whether nobody has it any more.
+	 * @param string $key Name of the user meta to delete for all users.
+	 * @return bool Whether no user has it any more.
 	 */
 	public static function delete_user_meta( $key ) {
 		return self::run(
 			static function () use ( $key ) {
 				global $wpdb;
 				$wpdb->last_error = '';
-				// False where nobody had it, too.
+				// delete_metadata() also returns false when no user had it.
 				return delete_metadata( 'user', 0, $key, '', true ) || '' === $wpdb->last_error;
 			}
 		);
 	}
 
 	/**
-	 * @param string $name Name of an option of the network, or of the site where there is none.
-	 * @return bool Whether there is none of this name any more.
+	 * @param string $name Name of an option of the network, or of the site without a network.
+	 * @return bool Whether the option does not exist any more.
 	 */
 	public static function delete_site_option( $name ) {
 		return self::run(
 			static function () use ( $name ) {
 				global $wpdb;
-				// False where there was none, too. WordPress's cache has none then even if the database refused.
+				// delete_site_option() also returns false for a missing option. WordPress's cache drops the option even
+				// if the database refuses.
 				return delete_site_option( $name ) || ( null === Security_Optimizer_Option_Rows::read_site_option( $name ) && '' === $wpdb->last_error );
 			}
 		);

@@ -1,6 +1,6 @@
 <?php
 /**
- * Sends a mail as HTML with the same in plain text beside it, by the way in which this site sends its mails.
+ * Sends a mail as HTML with a plain text part, by the site's own mail transport.
  *
  * @package Security_Optimizer
  */
@@ -9,16 +9,16 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Html_Mail {
 
-	/** @var string The mail in plain text. */
+	/** @var string The plain text part. */
 	private static $text = '';
 
 	/**
 	 * @param string          $to      Address.
 	 * @param string          $subject Subject.
 	 * @param string          $html    HTML document.
-	 * @param string          $text    The same in plain text.
+	 * @param string          $text    The plain text part.
 	 * @param string|string[] $headers Further headers.
-	 * @return bool Whether it went out.
+	 * @return bool Whether it was sent.
 	 */
 	public static function send( $to, $subject, $html, $text, $headers = array() ) {
 		$headers    = is_array( $headers ) ? $headers : preg_split( '/[\r\n]+/', $headers, -1, PREG_SPLIT_NO_EMPTY );
@@ -31,7 +31,7 @@ final class Security_Optimizer_Html_Mail {
 	}
 
 	/**
-	 * @return string The text with the links that the HTML will have, too; WordPress has no filter for it.
+	 * @return string The plain text with the same links as the HTML. WordPress has no filter for the plain text part.
 	 */
 	private static function with_links( $to, $text, $headers ) {
 		$links = array( 'Security_Optimizer_Login_Mails', 'filter' );
@@ -46,7 +46,7 @@ final class Security_Optimizer_Html_Mail {
 	/**
 	 * Action `phpmailer_init`.
 	 *
-	 * @param PHPMailer\PHPMailer\PHPMailer $mailer About to send.
+	 * @param PHPMailer\PHPMailer\PHPMailer $mailer The mailer.
 	 */
 	public static function add_text( $mailer ) {
 		$mailer->AltBody = self::$text; // phpcs:ignore WordPress.NamingConventions.ValidVariableName

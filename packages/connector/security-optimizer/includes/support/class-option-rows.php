@@ -1,9 +1,9 @@
 <?php
 /**
- * Rows of the options table for what must happen once, or be written at once: past WordPress's cache, never loaded with
- * the other options. The unique key of the name makes an insertion atomic in every database that WordPress runs on.
+ * Rows of the options table for data that needs atomic writes. They bypass WordPress's cache and are never autoloaded.
+ * The unique key of the name makes an insertion atomic in every database that WordPress supports.
  *
- * Values begin with a time, so that old rows can be found.
+ * A value begins with a time, so that old rows can be found.
  *
  * @package Security_Optimizer
  */
@@ -25,7 +25,7 @@ final class Security_Optimizer_Option_Rows {
 
 	/**
 	 * @param int $time Unix seconds.
-	 * @return string The same in a form that sorts as text.
+	 * @return string The time in a form that sorts as text.
 	 */
 	public static function time( $time ) {
 		return sprintf( '%0' . self::TIME_LENGTH . 'd', $time );
@@ -34,7 +34,7 @@ final class Security_Optimizer_Option_Rows {
 	/**
 	 * @param string $name  Name of the row.
 	 * @param string $value Value, which begins with `time()`.
-	 * @return int|false 1 when the row is new, 0 when there was one of this name, false when the database does not answer.
+	 * @return int|false 1 for a new row, 0 when the name exists, false when the database fails.
 	 */
 	public static function insert( $name, $value ) {
 		global $wpdb;
@@ -45,8 +45,8 @@ final class Security_Optimizer_Option_Rows {
 	/**
 	 * @param string   $name   Name of the row.
 	 * @param string   $value  Value, which begins with `time()`.
-	 * @param int|null $before Only a row that is no younger than this, Unix seconds; null for any.
-	 * @return int|false How many rows were changed, false when the database does not answer.
+	 * @param int|null $before Only updates a row that is at least as old as this, Unix seconds; null for any row.
+	 * @return int|false Number of changed rows, false when the database fails.
 	 */
 	public static function update( $name, $value, $before = null ) {
 		global $wpdb;
@@ -59,7 +59,7 @@ final class Security_Optimizer_Option_Rows {
 	/**
 	 * @param string $prefix Beginning of names.
 	 * @param int    $before Rows older than this are deleted, Unix seconds.
-	 * @param string $ending Only those whose value ends with this.
+	 * @param string $ending Only deletes rows whose value ends with this.
 	 */
 	public static function delete_older( $prefix, $before, $ending = '' ) {
 		global $wpdb;
@@ -68,8 +68,8 @@ final class Security_Optimizer_Option_Rows {
 	}
 
 	/**
-	 * @param string $name Name of an option of the network, or of the site where there is none.
-	 * @return mixed The stored value, past the cache of options; null when there is none.
+	 * @param string $name Name of an option of the network, or of the site without a network.
+	 * @return mixed The stored value, without the cache of options; null without one.
 	 */
 	public static function read_site_option( $name ) {
 		global $wpdb;

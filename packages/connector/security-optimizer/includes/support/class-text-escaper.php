@@ -1,6 +1,6 @@
 <?php
 /**
- * Texts that others have chosen, as mails and terminals may show them.
+ * Escapes untrusted text for mails, terminals and spreadsheets.
  *
  * @package Security_Optimizer
  */
@@ -10,27 +10,27 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Text_Escaper {
 
 	/**
-	 * Control characters, those that change the direction of writing (UAX #9), those that nobody sees, and marks that pile
-	 * up over other lines. Guard's list (plain-text.ts) is the same; the invisible joiners of scripts and emoji stay.
+	 * Control characters, bidirectional controls (UAX #9), invisible characters, and long runs of combining marks.
+	 * Guard's list (plain-text.ts) is the same. The invisible joiners of scripts and emoji are allowed.
 	 */
 	const UNSAFE = '/[\p{Cc}\x{ad}\x{61c}\x{115f}\x{1160}\x{180e}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{feff}\x{ffa0}\x{fff9}-\x{fffb}]|(?<=[\p{Mn}\p{Me}]{5})[\p{Mn}\p{Me}]/u';
 
-	/** What a spreadsheet takes for a formula at the beginning of a cell; full-width signs too. */
+	/** Characters that start a formula in a spreadsheet, also full-width ones. */
 	const FORMULA = '/\A(?:[=+\-@\t\r\n]|\x{ff1d}|\x{ff0b}|\x{ff0d}|\x{ff20})/u';
 
 	/**
-	 * @param string $text Text from outside.
-	 * @return string One line that shows what it is: such characters stand as `\u202e`.
+	 * @param string $text Untrusted text.
+	 * @return string One line, with unsafe characters escaped like `\u202e`.
 	 */
 	public static function to_line( $text ) {
 		$line = preg_replace_callback( self::UNSAFE, array( __CLASS__, 'escape' ), $text );
-		// Null: no UTF-8. A terminal may obey single bytes, too.
+		// Null means invalid UTF-8. Terminals may interpret single bytes as well.
 		return null === $line ? preg_replace_callback( '/[^\x20-\x7e]/', array( __CLASS__, 'escape_byte' ), $text ) : $line;
 	}
 
 	/**
-	 * @param string $text Text from outside.
-	 * @return string The same for a cell of a CSV file: with an apostrophe before what would be a formula.
+	 * @param string $text Untrusted text.
+	 * @return string The text for a cell of a CSV file, with an apostrophe before a formula.
 	 */
 	public static function to_cell( $text ) {
 		return ( preg_match( self::FORMULA, $text ) ? "'" : '' ) . self::to_line( $text );

@@ -2,8 +2,8 @@
 /**
  * Commands of guard.
  *
- * They look like REST calls, yet are no REST routes: a client without guard's signature gets WordPress's response
- * for a route that does not exist, and filters that other plugins put on the REST API cannot stop guard.
+ * They look like REST requests but are no REST routes. A client without guard's signature gets WordPress's response for
+ * a missing route, and filters of other plugins on the REST API can't block guard.
  *
  * @package Security_Optimizer
  */
@@ -13,8 +13,8 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Commands {
 
 	/**
-	 * Commands and the functions that carry them out: decoded body in, answer out, or an error's code as text, or a
-	 * WP_Error whose data are added to the answer.
+	 * Commands and their functions. A function gets the decoded body and returns the response, an error code, or a
+	 * WP_Error whose data are added to the response.
 	 */
 	const COMMANDS = array(
 		'hello'                => array( 'Security_Optimizer_Command_Hello', 'run' ),
@@ -43,20 +43,20 @@ final class Security_Optimizer_Commands {
 		'checkup'              => array( 'Security_Optimizer_Command_Checkup', 'run' ),
 	);
 
-	/** Commands that need what plugins and themes set up on `init`; the others run before any of that. */
+	/** Commands that need what plugins and themes register on `init`. The others run before that. */
 	const LATE = array( 'issue-session', 'path-in-use', 'send-mail', 'mail-password-links', 'checkup', 'overview' );
 
-	/** Errors that are not the command's fault. */
+	/** Errors that the command did not cause. */
 	const FAULTS = array( 'policy_not_stored', 'not_stored', 'not_sent', 'not_read' );
 
-	/** @var array|null `name`, `time`, `nonce` and `body` of a command that guard has signed. */
+	/** @var array|null `name`, `time`, `nonce` and `body` of a command with a valid signature. */
 	private static $received = null;
 
 	/**
-	 * Looks whether the request is a command.
+	 * Checks whether the request is a command.
 	 *
 	 * @param string $secret The site's secret.
-	 * @return bool Whether guard has signed it.
+	 * @return bool Whether it is a command with a valid signature.
 	 */
 	public static function receive( $secret ) {
 		$header = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_COMMAND'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_COMMAND'] : null;
@@ -87,21 +87,21 @@ final class Security_Optimizer_Commands {
 	}
 
 	/**
-	 * @return bool Whether guard asks, and no visitor.
+	 * @return bool Whether this request is a command of guard.
 	 */
 	public static function is_received() {
 		return null !== self::$received;
 	}
 
 	/**
-	 * @return string The action on which the command received is to be carried out.
+	 * @return string The action on which the received command runs.
 	 */
 	public static function action() {
 		return in_array( self::$received['name'], self::LATE, true ) ? 'wp_loaded' : 'init';
 	}
 
 	/**
-	 * Carries out the command and ends the request. A used nonce is left to WordPress, which knows no such route.
+	 * Runs the command and ends the request. A command with a used nonce gets WordPress's response for a missing route.
 	 */
 	public static function run() {
 		$consumed = Security_Optimizer_Nonces::consume( self::$received['nonce'], self::$received['time'] );

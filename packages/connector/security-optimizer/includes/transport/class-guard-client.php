@@ -1,7 +1,7 @@
 <?php
 /**
- * Calls of guard's REST API from the site's own PHP, for the commands of WP-CLI. Each call is signed with the site's key,
- * for its method, route and body, once and for a minute; guard checks it as it checks those of an administrator.
+ * Client of guard's REST API, for the commands of WP-CLI. Each request is signed with the site's key for its method,
+ * route and body. The signature is valid once and for one minute. Guard checks the input as for an administrator.
  *
  * @package Security_Optimizer
  */
@@ -12,7 +12,7 @@ final class Security_Optimizer_Guard_Client {
 
 	const HEADER = 'X-Security-Optimizer-Call';
 
-	/** Seconds: guard may ask WordPress before it answers. */
+	/** Seconds. Guard may send a request to WordPress before it responds. */
 	const TIMEOUT = 40;
 
 	/** @var string The site's secret. */
@@ -26,12 +26,13 @@ final class Security_Optimizer_Guard_Client {
 	}
 
 	/**
-	 * Sends a call.
+	 * Sends a request.
 	 *
 	 * @param string     $method `GET` or `POST`.
 	 * @param string     $route  Route below the namespace, for example `/away-mode`.
-	 * @param array|null $input  Members of the JSON body; null for none.
-	 * @return array|WP_Error `data` and `message` of the answer; the error's code is guard's, or one of the transport.
+	 * @param array|null $input  Fields of the JSON body; null for none.
+	 * @return array|WP_Error `data` and `message` of the response; or an error with a code of guard or of the
+	 *                        transport.
 	 */
 	public function call( $method, $route, $input = null ) {
 		$body   = null === $input ? '' : (string) json_encode( (object) $input );
@@ -41,7 +42,7 @@ final class Security_Optimizer_Guard_Client {
 		$args   = array(
 			'method'      => $method,
 			'timeout'     => self::TIMEOUT,
-			// Whoever it led to would get a call that is signed for guard.
+			// The target of a redirect would get a request that is signed for guard.
 			'redirection' => 0,
 			'headers'     => array(
 				self::HEADER   => $header,
@@ -51,7 +52,7 @@ final class Security_Optimizer_Guard_Client {
 		if ( '' !== $body ) {
 			$args['body'] = $body;
 		}
-		// Where the machine does not reach its own public address.
+		// For machines that can't reach their own public address.
 		if ( defined( 'SECURITY_OPTIMIZER_GUARD_URL' ) ) {
 			$args['headers']['Host'] = self::authority( $home );
 
@@ -62,8 +63,8 @@ final class Security_Optimizer_Guard_Client {
 	}
 
 	/**
-	 * @param array|WP_Error $response What WordPress got.
-	 * @param string         $address  Where from.
+	 * @param array|WP_Error $response Response.
+	 * @param string         $address  URL of the request.
 	 * @return array|WP_Error
 	 */
 	private static function read( $response, $address ) {
@@ -94,7 +95,7 @@ final class Security_Optimizer_Guard_Client {
 
 	/**
 	 * @param string $url A URL.
-	 * @return string Host and port, as they stand in the header `Host`.
+	 * @return string Host and port for the header `Host`.
 	 */
 	private static function authority( $url ) {
 		$port = wp_parse_url( $url, PHP_URL_PORT );

@@ -1,7 +1,7 @@
 <?php
 /**
- * The calls that WordPress makes to its own wp-cron.php carry a proof of it, so that guard need not list them among
- * unknown visitors. A user agent would be none: anybody can send one.
+ * WordPress's loopback requests to wp-cron.php are signed, so that guard does not list them as unknown clients. The
+ * user agent proves nothing, because any client can send it.
  *
  * @package Security_Optimizer
  */
@@ -23,8 +23,7 @@ final class Security_Optimizer_Loopback_Cron {
 	}
 
 	/**
-	 * Filter `cron_request`, after everybody else: signs the call as it is going to be made. One that a plugin has led
-	 * to another place is not signed.
+	 * Filter `cron_request`, last: signs the request. A request that a plugin sends elsewhere is not signed.
 	 *
 	 * @param mixed $request `url` and `args` of the request.
 	 * @return mixed

@@ -1,10 +1,10 @@
 <?php
 /**
- * Requests in which the site works for itself, although they hold the cookies of whoever's visit started them.
+ * Loopback requests: background work of the site that runs with the cookies of the client whose request started it.
  *
- * Plugins work in the background by calling admin-ajax.php of their own site (Action Scheduler, WP_Background_Process),
- * often with the visitor's cookies. Each such call carries a proof that the site made it. The name of the header is none
- * of guard's, which guard takes out of every request; that anybody may send one does not matter, since nobody can sign it.
+ * Plugins send requests to admin-ajax.php of their own site (Action Scheduler, WP_Background_Process), often with the
+ * client's cookies. Each such request gets a signature. The header has no name of guard's, because guard removes those
+ * from every request. Clients may send the header, but they can't sign it.
  *
  * @package Security_Optimizer
  */
@@ -15,13 +15,13 @@ final class Security_Optimizer_Loopback_Requests {
 
 	const HEADER = 'X-Site-Request';
 
-	/** How long a call may be on its way, seconds: it may wait for a free process of PHP. */
+	/** How long a signature is valid, seconds. A request may wait for a free process of PHP. */
 	const VALID_FOR = 120;
 
 	/** @var string The site's secret. */
 	private static $secret = '';
 
-	/** @var bool|null Whether this request is such a call; null until somebody asks. */
+	/** @var bool|null Whether this request has a valid signature; null while unknown. */
 	private static $is_own = null;
 
 	/**
@@ -32,10 +32,10 @@ final class Security_Optimizer_Loopback_Requests {
 	}
 
 	/**
-	 * Filter `http_request_args`, after everybody else: signs calls to admin-ajax.php of this site.
+	 * Filter `http_request_args`, last: signs requests to admin-ajax.php of this site.
 	 *
-	 * @param mixed $args Of the request.
-	 * @param mixed $url  Of the request.
+	 * @param mixed $args Arguments of the request.
+	 * @param mixed $url  URL of the request.
 	 * @return mixed
 	 */
 	public static function sign( $args, $url ) {
@@ -58,8 +58,8 @@ final class Security_Optimizer_Loopback_Requests {
 	}
 
 	/**
-	 * @return bool Whether what happens now is the site's own work, and not that of who is signed in: the queue of Action
-	 *              Scheduler, a call of the site to itself, or the end of a request of somebody who works on nothing.
+	 * @return bool Whether this is background work of the site, and not an action of the current user: the queue of
+	 *              Action Scheduler, a loopback request, or the shutdown of a request of a user who can't edit.
 	 */
 	public static function is_background() {
 		return doing_action( 'action_scheduler_run_queue' )

@@ -1,6 +1,6 @@
 <?php
 /**
- * Nonces of commands: each is good for one use.
+ * Nonces of commands. Each can be used once.
  *
  * @package Security_Optimizer
  */
@@ -12,11 +12,11 @@ final class Security_Optimizer_Nonces {
 	const PREFIX = 'security_optimizer_nonce_';
 
 	/**
-	 * Uses up a nonce. Those of commands that are too old to be believed, twice over, are deleted.
+	 * Consumes a nonce, and deletes nonces of commands that have expired twice over.
 	 *
 	 * @param string $nonce 32 hexadecimal digits.
 	 * @param int    $time  When the command was signed, Unix seconds.
-	 * @return bool|null True for the first use, false for any other, null when the database does not answer.
+	 * @return bool|null True for the first use, false for any other, null when the database fails.
 	 */
 	public static function consume( $nonce, $time ) {
 		global $wpdb;

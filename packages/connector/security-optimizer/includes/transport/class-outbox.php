@@ -1,10 +1,10 @@
 <?php
 /**
- * What has happened here and guard does not know yet. One table for the whole installation, as there is one guard.
+ * Events that guard has not fetched yet. One table serves the whole installation.
  *
- * A row is written in the request in which it happened, in the same transaction if there is one; guard fetches it
- * whenever it can. A provisional row, which a later hook of the same request may replace, is held until that request
- * ends, or for a few seconds where PHP dies before.
+ * A row is written in the request in which the event happened, in the same transaction if there is one. Guard fetches
+ * it later. A provisional row, which a later hook of the same request may replace, is held until the request ends, or
+ * for a few seconds if PHP dies before.
  *
  * @package Security_Optimizer
  */
@@ -13,13 +13,13 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Outbox {
 
-	/** Rows kept while guard does not come. */
+	/** Most rows that are kept while guard does not fetch them. */
 	const MAX_ROWS = 50000;
 
-	/** Characters of a value. */
+	/** Longest value, characters. */
 	const MAX_TEXT = 200;
 
-	/** Bytes of one batch: guard reads no longer answers. */
+	/** Longest batch, bytes. Guard reads no longer responses. */
 	const MAX_BATCH = 200000;
 
 	/** Longest time for which a row is held, seconds. */
@@ -29,13 +29,13 @@ final class Security_Optimizer_Outbox {
 	private static $held = array();
 
 	/**
-	 * Writes an event. Whatever the database says, the request goes on.
+	 * Writes an event. The request continues even if the database fails.
 	 *
-	 * @param string       $kind   Of packages/contract/src/activity-kinds.ts.
-	 * @param array        $object `type`, `id` and `name` of what was touched.
+	 * @param string       $kind   Kind, as in packages/contract/src/activity-kinds.ts.
+	 * @param array        $object `type`, `id` and `name` of the object.
 	 * @param string|null  $before Value before.
 	 * @param string|null  $after  Value after.
-	 * @param WP_User|null $user   Who did it; the current user when left out.
+	 * @param WP_User|null $user   The acting user; by default the current user.
 	 * @param array        $more   Further fields of the event, for alerts: `administrator` and `agent`.
 	 * @return string The event's uid.
 	 */
@@ -44,14 +44,14 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * Writes an event that this request may replace by another one (`delete`). Guard does not get it before the request
-	 * has ended or `HELD_FOR` seconds have passed. It is written at once all the same: PHP may die before the end.
+	 * Writes an event that this request may still replace (`delete`). Guard gets it after the request has ended or
+	 * `HELD_FOR` seconds have passed. It is written immediately, because PHP may die before the end.
 	 *
-	 * @param string       $kind   As for `add`, like all others.
-	 * @param array        $object `type`, `id` and `name` of what was touched.
+	 * @param string       $kind   As for `add`.
+	 * @param array        $object `type`, `id` and `name` of the object.
 	 * @param string|null  $before Value before.
 	 * @param string|null  $after  Value after.
-	 * @param WP_User|null $user   Who did it; the current user when left out.
+	 * @param WP_User|null $user   The acting user; by default the current user.
 	 * @param array        $more   Further fields of the event.
 	 * @return string The event's uid.
 	 */
@@ -59,7 +59,7 @@ final class Security_Optimizer_Outbox {
 		$until = time() + self::HELD_FOR;
 		$uid   = self::insert( self::event( $kind, $object, $before, $after, $user, $more ), $until );
 		if ( array() === self::$held ) {
-			// Last: what others do at the end of a request may still replace an event.
+			// At the last priority: other shutdown callbacks may still replace an event.
 			add_action( 'shutdown', array( __CLASS__, 'release' ), PHP_INT_MAX );
 		}
 		self::$held[ $uid ] = $until;
@@ -67,13 +67,13 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * Action `shutdown`: guard may have the provisional rows of this request.
+	 * Action `shutdown`: releases the provisional rows of this request.
 	 */
 	public static function release() {
 		$now  = time();
 		$uids = array();
 		foreach ( self::$held as $uid => $until ) {
-			// A long import has written many, but only the last ones are still held.
+			// A long import writes many rows, but only the last ones are still held.
 			if ( $until > $now ) {
 				$uids[] = $uid;
 			}
@@ -92,8 +92,8 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * @param string[] $uids Events that another one replaces.
-	 * @return bool Whether any of them was still here.
+	 * @param string[] $uids Events to delete.
+	 * @return bool Whether any of them was still stored.
 	 */
 	public static function delete( array $uids ) {
 		global $wpdb;
@@ -104,11 +104,12 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * @param int $limit Most events wanted.
-	 * @return array `events`, oldest first; `more`; and `held`: seconds after which a held row is free at the latest, 0 for none.
+	 * @param int $limit Maximum number of events.
+	 * @return array `events`, oldest first; `more`; and `held`: seconds until a held row is released at the latest, 0
+	 *               for none.
 	 */
 	public static function read( $limit ) {
-		// First: a row that is released meanwhile is among the events then.
+		// Read first: a row that is released meanwhile is then among the events.
 		$held   = self::run_quietly( array( __CLASS__, 'seconds_held' ) );
 		$rows   = self::free_rows( $limit + 1 );
 		$events = array();
@@ -131,20 +132,20 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * Creates the table, and adds what a table of an earlier connector lacks.
+	 * Creates the table, and adds the columns that a table of an earlier connector lacks.
 	 *
-	 * @return bool Whether the table is there now, and complete.
+	 * @return bool Whether the table exists and is complete.
 	 */
 	public static function create() {
 		global $wpdb;
 		$table = self::table();
-		// Looks first: on SQLite IF NOT EXISTS fails for a table with an index.
+		// Checked first: on SQLite, IF NOT EXISTS fails for a table with an index.
 		return self::run_quietly( array( __CLASS__, 'complete' ) )
 			|| false !== $wpdb->query( "CREATE TABLE IF NOT EXISTS $table (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, held_until bigint(20) unsigned NOT NULL DEFAULT 0, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $wpdb->get_charset_collate() ); // phpcs:ignore WordPress.DB.PreparedSQL
 	}
 
 	/**
-	 * For a command of guard.
+	 * Drops the table, for a command of guard.
 	 *
 	 * @return bool Whether the table is gone.
 	 */
@@ -153,7 +154,7 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * @return string `web`, `cli`, or `cron` for what runs by itself, automatic updates for example.
+	 * @return string `web`, `cli`, or `cron` for background work such as automatic updates.
 	 */
 	public static function origin() {
 		if ( wp_doing_cron() ) {
@@ -166,11 +167,11 @@ final class Security_Optimizer_Outbox {
 	}
 
 	/**
-	 * A text as WordPress's own lists show it: WordPress stores titles, names and settings with entities for what was
-	 * typed, and shows tags as text. Nothing is taken away; guard shows control characters and invisible marks as such.
+	 * Decodes a text as WordPress's own lists show it. WordPress stores titles, names and settings with entities.
+	 * Nothing is removed; guard escapes control characters and invisible marks.
 	 *
 	 * @param mixed $value Anything.
-	 * @return string What was typed, not too long.
+	 * @return string The decoded text, shortened.
 	 */
 	public static function text( $value ) {
 		return is_scalar( $value ) ? self::shorten( html_entity_decode( (string) $value, ENT_QUOTES | ENT_HTML5, 'UTF-8' ) ) : '';
@@ -178,7 +179,7 @@ final class Security_Optimizer_Outbox {
 
 	/**
 	 * @param string $text Text without entities.
-	 * @return string The same, not too long.
+	 * @return string The text, shortened.
 	 */
 	public static function shorten( $text ) {
 		return mb_strlen( $text, 'UTF-8' ) > self::MAX_TEXT ? mb_substr( $text, 0, self::MAX_TEXT - 1, 'UTF-8' ) . '…' : $text;
@@ -209,7 +210,7 @@ final class Security_Optimizer_Outbox {
 	 */
 	private static function insert( array $event, $held_until ) {
 		$uid = bin2hex( random_bytes( 16 ) );
-		// JSON in ASCII, so that it fits into any character set and WordPress need not ask for the table's.
+		// JSON in ASCII fits into any character set, so WordPress does not query that of the table.
 		$row = self::row( $uid, json_encode( $event, JSON_INVALID_UTF8_SUBSTITUTE ), $held_until );
 		self::run_quietly(
 			static function () use ( $row ) {
@@ -228,14 +229,14 @@ final class Security_Optimizer_Outbox {
 	private static function row( $uid, $event, $held_until ) {
 		global $wpdb;
 		$table = self::table();
-		// A table of an earlier connector takes most rows as it is: to add the column ends a transaction that is under way.
+		// Most rows fit into a table of an earlier connector. Adding the column would end an open transaction.
 		return 0 === $held_until
 			? $wpdb->prepare( "INSERT INTO $table (uid, event) VALUES (%s, %s)", $uid, $event ) // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
 			: $wpdb->prepare( "INSERT INTO $table (uid, event, held_until) VALUES (%s, %s, %d)", $uid, $event, $held_until ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
 	}
 
 	/**
-	 * A row that is held for longer than any is at first was written before the clock was set back: it is free.
+	 * A row that is held for longer than `HELD_FOR` was written before the clock was set back. It is released.
 	 */
 	private static function free_rows( $limit ) {
 		return self::run_quietly(
@@ -254,16 +255,16 @@ final class Security_Optimizer_Outbox {
 		$now   = time();
 		$next  = (int) $wpdb->get_var( $wpdb->prepare( "SELECT MIN(held_until) FROM $table WHERE held_until > %d AND held_until <= %d", $now, $now + self::HELD_FOR ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
 		if ( '' !== $wpdb->last_error ) {
-			// `create` would bring back a table that `forget` has just dropped.
+			// `create` would restore a table that `forget` has just dropped.
 			self::complete();
 		}
 		return 0 === $next ? 0 : $next - $now;
 	}
 
 	/**
-	 * Adds the column that the first connectors did without. Creates no table.
+	 * Adds the column that the first versions did not have. Creates no table.
 	 *
-	 * @return bool Whether the table is there, and complete now.
+	 * @return bool Whether the table exists and is complete.
 	 */
 	private static function complete() {
 		global $wpdb;
@@ -273,16 +274,15 @@ final class Security_Optimizer_Outbox {
 			return true;
 		}
 		$wpdb->query( "ALTER TABLE $table ADD COLUMN held_until bigint(20) unsigned NOT NULL DEFAULT 0" ); // phpcs:ignore WordPress.DB
-		// Another process may have been first to add it.
+		// Another process may have added it first.
 		return false !== $wpdb->query( $look ); // phpcs:ignore WordPress.DB.PreparedSQL
 	}
 
 	/**
-	 * Runs queries without a trace: plugins look at the last one's id and error after a query of their own that brought us
-	 * here.
+	 * Runs queries without side effects: plugins read the last id and error after the query that triggered this hook.
 	 *
-	 * @param callable $work Makes the queries.
-	 * @return mixed What it returns.
+	 * @param callable $work Function that runs the queries.
+	 * @return mixed Its result.
 	 */
 	private static function run_quietly( $work ) {
 		global $wpdb;
@@ -298,7 +298,7 @@ final class Security_Optimizer_Outbox {
 
 	private static function user( $user, $origin ) {
 		if ( null === $user ) {
-			// Cron runs as the user whose visit started it.
+			// Cron runs as the user whose request started it.
 			$user = 'cron' === $origin ? null : wp_get_current_user();
 		}
 		return $user && $user->exists() ? array(

@@ -10,20 +10,23 @@
 
 final class Security_Optimizer_Protocol {
 
-	/** What guard may have to say of a request, likeliest first. It is part of what is signed, and takes no byte. */
+	/**
+	 * Notes that guard may have signed with a request, most frequent first. They are part of the signed text and are
+	 * not sent.
+	 */
 	const NOTES = array( '', 'context', 'decoy', 'decoy context', 'repeated', 'repeated decoy', 'probe' );
 
 	/** Seconds by which the clocks of guard and WordPress may differ. */
 	const CLOCK_TOLERANCE = 60;
 
-	/** Bytes of a body that come in a second on the slowest way that is waited for. */
+	/** Slowest accepted transfer of a request body, bytes per second. */
 	const MIN_BODY_RATE = 4096;
 
-	/** Seconds after which no body is waited for any more, however long it is. */
+	/** Longest accepted transfer of a request body, seconds. */
 	const MAX_BODY_TIME = 21600;
 
 	/**
-	 * Names a secret without showing it.
+	 * Identifies a secret without revealing it.
 	 *
 	 * @param string $secret 64 lower-case hexadecimal digits.
 	 * @return string 8 hexadecimal digits.
@@ -33,7 +36,7 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * @param string $text   What is to be signed.
+	 * @param string $text   Text to sign.
 	 * @param string $secret 64 lower-case hexadecimal digits, used as text.
 	 * @return string HMAC-SHA-256, 64 hexadecimal digits.
 	 */
@@ -42,15 +45,15 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Reads the header that guard adds to each request. Guard signs it before the body goes on its way, and most web servers
-	 * start PHP when all of the body has come: it may be older by the time that such a body takes.
+	 * Reads the header that guard adds to each request. Guard signs it before it sends the body, and most web servers
+	 * start PHP after the whole body has arrived. So the header may be older by the time that the transfer takes.
 	 *
 	 * @param string $header Value of X-Security-Optimizer-Guard.
 	 * @param string $secret The site's secret.
 	 * @param int    $now    Unix seconds.
 	 * @param int    $bytes  Length of the request's body.
-	 * @return array|null `request_id`, `scheme` and `address`, and what guard says of the request without a byte for it:
-	 *                    `has_context`, `is_decoy`, `is_repeated` and `is_probe`; null when the header is not to be believed.
+	 * @return array|null `request_id`, `scheme` and `address`, and from the note: `has_context`, `is_decoy`,
+	 *                    `is_repeated` and `is_probe`; null when the header is invalid.
 	 */
 	public static function read_guard_header( $header, $secret, $now, $bytes = 0 ) {
 		$form = '/\A(1 ([0-9a-f]{8}) ([0-9]{1,12}) ([0-9a-f]{16}) (https?) ([0-9a-f.:]{2,45})) ([0-9a-f]{64})\z/';
@@ -79,7 +82,7 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * @return string|null One of `NOTES`: what the header was signed for.
+	 * @return string|null One of `NOTES`: the note that the header was signed with.
 	 */
 	private static function note( $signed, $mac, $secret ) {
 		foreach ( self::NOTES as $note ) {
@@ -91,7 +94,7 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Writes the header by which the connector answers guard.
+	 * Creates the header with which the connector responds to guard.
 	 *
 	 * @param string      $secret      The site's secret.
 	 * @param string      $request_id  From the guard header of the same request.
@@ -116,7 +119,7 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Answers a guard header that is not to be believed, so that guard can say that the keys differ.
+	 * Creates the response to an invalid guard header, so that guard can report that the keys differ.
 	 *
 	 * @param string $secret The site's secret.
 	 * @return string Value of X-Security-Optimizer-Signal.
@@ -126,11 +129,11 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Writes the header by which guard knows a call that WordPress makes to itself.
+	 * Creates the header by which guard recognises a loopback request of WordPress.
 	 *
 	 * @param string $secret The site's secret.
 	 * @param int    $time   Unix seconds.
-	 * @param string $target Path and query of the call, as they will stand on its request line.
+	 * @param string $target Path and query of the request line.
 	 * @return string Value of X-Security-Optimizer-Cron.
 	 */
 	public static function cron_header( $secret, $time, $target ) {
@@ -139,14 +142,14 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Writes the header by which guard believes a call of its API that the site's PHP makes.
+	 * Creates the header that authenticates a request of the site's PHP to guard's API.
 	 *
 	 * @param string $secret The site's secret.
 	 * @param int    $time   Unix seconds.
 	 * @param string $nonce  32 hexadecimal digits, never used before.
 	 * @param string $method Method of the request.
 	 * @param string $route  Route below the namespace of the API.
-	 * @param string $body   The request's body as it will be sent.
+	 * @param string $body   Body of the request.
 	 * @return string Value of X-Security-Optimizer-Call.
 	 */
 	public static function call_header( $secret, $time, $nonce, $method, $route, $body ) {
@@ -155,14 +158,14 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Reads the header that makes a request a command. Whether the nonce was used before is for the caller to check.
+	 * Reads the header of a command. The caller has to check whether the nonce was used before.
 	 *
 	 * @param string $header  Value of X-Security-Optimizer-Command.
 	 * @param string $command Name of the command.
-	 * @param string $body    The request's body as it came.
+	 * @param string $body    Body of the request.
 	 * @param string $secret  The site's secret.
 	 * @param int    $now     Unix seconds.
-	 * @return array|null `time` (Unix seconds) and `nonce`; null when the header is not to be believed.
+	 * @return array|null `time` (Unix seconds) and `nonce`; null when the header is invalid.
 	 */
 	public static function read_command_header( $header, $command, $body, $secret, $now ) {
 		if ( ! is_string( $header )
@@ -185,12 +188,12 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Reads the header by which guard says what it has found out about a request.
+	 * Reads the header with guard's context of a request.
 	 *
 	 * @param string $header     Value of X-Security-Optimizer-Context.
 	 * @param string $request_id From the guard header of the same request, to which this one is bound.
 	 * @param string $secret     The site's secret.
-	 * @return array|null The payload; null when the header is not to be believed.
+	 * @return array|null The payload; null when the header is invalid.
 	 */
 	public static function read_context_header( $header, $request_id, $secret ) {
 		$form = '/\A(1 ([0-9a-f]{16}) ([A-Za-z0-9_-]{1,6000})) ([0-9a-f]{64})\z/';
@@ -207,7 +210,7 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Writes the header by which the connector says how password checks have ended.
+	 * Creates the header with the outcome of password checks.
 	 *
 	 * @param string $secret     The site's secret.
 	 * @param string $request_id From the guard header of the same request.
@@ -221,7 +224,7 @@ final class Security_Optimizer_Protocol {
 	}
 
 	/**
-	 * Names a policy by its content.
+	 * Computes the hash of a policy.
 	 *
 	 * @param array $policy Flat: names to integers, booleans or strings.
 	 * @return string 16 hexadecimal digits.

@@ -1,6 +1,6 @@
 <?php
 /**
- * The first thing that runs: whether a request came through guard, and from whom.
+ * Runs first: decides whether a request came through guard, and sets the client's address.
  *
  * @package Security_Optimizer
  */
@@ -13,25 +13,25 @@ final class Security_Optimizer_Request_Gate {
 	private static $secret = '';
 
 	/**
-	 * @var string Letters for the signal. `S` is always there: while guard says that the owner is away, this version
-	 *             refuses what staff would change (login/class-away-mode.php), so guard may let through what members do.
+	 * @var string Flags of the signal. `S` is always set: while Away Mode is active, this version refuses changes by
+	 *             staff (login/class-away-mode.php), so guard may allow requests of other users.
 	 */
 	private static $flags = 'S';
 
 	/** @var string|null Identifier that guard gave this request; null when it did not come through guard. */
 	private static $request_id = null;
 
-	/** @var bool|null Whether the web server sees visitors by itself; null where that can't be known. */
+	/** @var bool|null Whether the web server sees the clients' addresses itself; null where that is unknown. */
 	private static $is_address_seen = null;
 
 	/**
-	 * Believes, refuses or lets through the request.
+	 * Verifies, refuses or allows the request.
 	 *
 	 * @param string $secret        The site's secret.
-	 * @param bool   $require_guard Whether other web requests are refused.
+	 * @param bool   $require_guard Whether all other web requests are refused.
 	 */
 	public static function enter( $secret, $require_guard ) {
-		// The command line is for those who could change these files anyway.
+		// Users of the command line can change these files anyway.
 		if ( self::is_command_line() ) {
 			return;
 		}
@@ -49,13 +49,13 @@ final class Security_Optimizer_Request_Gate {
 			self::$is_address_seen = self::compare_address( $facts['address'] );
 			self::set_visitor( $facts['address'], $facts['scheme'] );
 			if ( $facts['is_probe'] ) {
-				// Guard only wants to know whether such a request comes this far. It may have been sent before.
+				// Guard only tests whether such a request reaches the connector. It may have been sent before.
 				self::send_signal();
 				Security_Optimizer_Response::send_empty();
 			}
 			$payload = Security_Optimizer_Protocol::read_context_header( $context, $facts['request_id'], $secret );
 			if ( null === $payload && ( null !== $context || $facts['has_context'] ) ) {
-				// It may have said that no password may be checked here, or that nobody may log in now.
+				// The lost context may have forbidden password checks or logins.
 				self::send_signal();
 				Security_Optimizer_Response::send_page( 400, 'Bad Request', 'This request could not be read.' );
 			}
@@ -86,8 +86,8 @@ final class Security_Optimizer_Request_Gate {
 	}
 
 	/**
-	 * @return bool|null Whether the web server has named the address that guard has signed, and not guard's own; null
-	 *                   where that can't be known. Of a command that guard sends from its own address it proves nothing.
+	 * @return bool|null Whether the web server reports the address that guard has signed, and not guard's own; null
+	 *                   where that is unknown. It proves nothing for a command that guard sends from its own address.
 	 */
 	public static function is_address_seen() {
 		return self::$is_address_seen;
@@ -98,11 +98,11 @@ final class Security_Optimizer_Request_Gate {
 	 * @return bool|null See `is_address_seen()`.
 	 */
 	private static function compare_address( $address ) {
-		// PHP's own web server knows of no proxies.
+		// PHP's built-in web server does not support proxies.
 		if ( 'cli-server' === PHP_SAPI ) {
 			return null;
 		}
-		// What the web server has said: wp-config.php may have put another one into `$_SERVER`.
+		// The value of the web server: wp-config.php may have changed `$_SERVER`.
 		$seen = getenv( 'REMOTE_ADDR' );
 		if ( false === $seen ) {
 			$seen = isset( $_SERVER['REMOTE_ADDR'] ) ? $_SERVER['REMOTE_ADDR'] : '';
@@ -110,13 +110,13 @@ final class Security_Optimizer_Request_Gate {
 		if ( ! filter_var( $seen, FILTER_VALIDATE_IP ) || ! filter_var( $address, FILTER_VALIDATE_IP ) ) {
 			return null;
 		}
-		// IPv6 has several spellings.
+		// An IPv6 address has several spellings.
 		return inet_pton( $seen ) === inet_pton( $address );
 	}
 
 	/**
-	 * Tells guard how things stand here. Sent as the request starts, so that it is on redirects, errors and early
-	 * ends as well; sent again, in place of the first, when something has changed during the request.
+	 * Sends the state of the connector to guard. It is sent at the start of the request, so that redirects, errors and
+	 * early exits have it as well. It is replaced when something changes during the request.
 	 */
 	public static function send_signal() {
 		self::send(
@@ -132,7 +132,7 @@ final class Security_Optimizer_Request_Gate {
 	}
 
 	/**
-	 * @param string $letter One more thing that guard has to know about this request.
+	 * @param string $letter A flag of the signal, see docs/connector-protocol.md.
 	 */
 	public static function add_flag( $letter ) {
 		if ( self::came_through_guard() && false === strpos( self::$flags, $letter ) ) {
@@ -142,8 +142,7 @@ final class Security_Optimizer_Request_Gate {
 	}
 
 	/**
-	 * Ends a request whose response would lead an anonymous client to the hidden login. Guard answers in its place, as for any
-	 * missing page.
+	 * Ends a request whose response would reveal the hidden login to an anonymous client. Guard sends its 404 instead.
 	 */
 	public static function end_as_not_found() {
 		self::add_flag( 'a' );
@@ -151,7 +150,7 @@ final class Security_Optimizer_Request_Gate {
 	}
 
 	/**
-	 * Tells guard how password checks have ended. Sent again, in place of the first, when there is more to tell.
+	 * Sends the outcome of password checks to guard. It is replaced when there is more to report.
 	 *
 	 * @param array $report `failed`, `refused`, `ok` and `factor`.
 	 */
@@ -162,10 +161,10 @@ final class Security_Optimizer_Request_Gate {
 	}
 
 	/**
-	 * Writes down how far the password checks of this request have come, in case the header does not arrive.
+	 * Records the state of this request's password checks, in case the header gets lost.
 	 *
 	 * @param array|null $report `failed`, `refused`, `ok` and `factor`; null before a check.
-	 * @return bool Whether a password may be checked, as far as the record goes.
+	 * @return bool False when the record could not be written, so that no password may be checked.
 	 */
 	public static function record_checks( $report ) {
 		return ! self::came_through_guard() || Security_Optimizer_Password_Check_Log::write( self::$request_id, $report );
@@ -178,13 +177,13 @@ final class Security_Optimizer_Request_Gate {
 	}
 
 	/**
-	 * Makes WordPress and all plugins see the visitor in place of guard.
+	 * Makes WordPress and all plugins see the client's address instead of guard's.
 	 *
-	 * @param string $address Address of the visitor.
-	 * @param string $scheme  `http` or `https`, as the visitor used it.
+	 * @param string $address Address of the client.
+	 * @param string $scheme  `http` or `https`, as the client used it.
 	 */
 	private static function set_visitor( $address, $scheme ) {
-		// Plugins read whichever of these they like best. Only what guard has signed may remain.
+		// Plugins read any of these headers. Only the values that guard has signed may remain.
 		$unsigned = '/\AHTTP_(X_FORWARDED(_.+)?|FORWARDED(_.+)?|X_REAL_IP|X_CLIENT_IP|X_CLUSTER_CLIENT_IP|CLIENT_IP|CF_CONNECTING_IP|TRUE_CLIENT_IP|FRONT_END_HTTPS)\z/';
 		foreach ( array_keys( $_SERVER ) as $name ) {
 			if ( preg_match( $unsigned, $name ) ) {
@@ -199,7 +198,7 @@ final class Security_Optimizer_Request_Gate {
 			$_SERVER['HTTPS'] = 'on';
 			$port             = '' === $port ? '443' : $port;
 		} elseif ( '' === $port || '443' === $port ) {
-			// WordPress takes port 443 for HTTPS.
+			// WordPress treats port 443 as HTTPS.
 			$port = '80';
 		}
 		$_SERVER['SERVER_PORT']            = $port;

@@ -1,6 +1,6 @@
 <?php
 /**
- * Answers that end a request.
+ * Responses that end a request.
  *
  * @package Security_Optimizer
  */
@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Response {
 
 	/**
-	 * Ends the request with a short page. Works before WordPress has loaded; the words name no product.
+	 * Ends the request with a short page. Works before WordPress has loaded. The text names no product.
 	 *
 	 * @param int    $status HTTP status.
 	 * @param string $title  Plain text without HTML.
@@ -28,7 +28,7 @@ final class Security_Optimizer_Response {
 	 * Ends the request with JSON.
 	 *
 	 * @param int   $status HTTP status.
-	 * @param array $data   What to write; a JSON object.
+	 * @param array $data   Content of the JSON object.
 	 */
 	public static function send_json( $status, array $data ) {
 		self::send_head( $status, 'application/json; charset=utf-8' );
@@ -37,7 +37,7 @@ final class Security_Optimizer_Response {
 	}
 
 	/**
-	 * Ends the request with an empty answer, in whose place guard puts its own.
+	 * Ends the request with an empty response, which guard replaces by its own.
 	 */
 	public static function send_empty() {
 		self::send_head( 200, 'text/plain; charset=utf-8' );
@@ -46,18 +46,18 @@ final class Security_Optimizer_Response {
 	}
 
 	private static function send_head( $status, $type ) {
-		// Page caches keep what is printed for everybody, whatever its headers say; by this word they leave it alone.
+		// Page caches store any printed page, whatever its headers say. This constant prevents that.
 		if ( ! defined( 'DONOTCACHEPAGE' ) ) {
 			define( 'DONOTCACHEPAGE', true );
 		}
-		// Notices that some other plugin printed must not spoil the answer.
+		// Output of other plugins must not become part of the response.
 		while ( ob_get_level() > 0 && ob_end_clean() ) {
 			continue;
 		}
 		if ( headers_sent() ) {
 			return;
 		}
-		// Not http_response_code(): a status line that WordPress has set already would stay.
+		// Not http_response_code(): it would keep a status line that WordPress has set before.
 		header( 'Content-Type: ' . $type, true, $status );
 		header( 'Cache-Control: no-store' );
 		header( 'X-Content-Type-Options: nosniff' );

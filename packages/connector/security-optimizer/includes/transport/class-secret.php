@@ -1,6 +1,6 @@
 <?php
 /**
- * The secret that guard and this site share.
+ * The shared secret of guard and this site.
  *
  * @package Security_Optimizer
  */
@@ -10,14 +10,13 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Secret {
 
 	/**
-	 * Reads the key: the one that the site's configuration or its environment names; else the file of this site in the
-	 * folder `keys`; else secret.php. A site that names a key has that one or none, never that of the folder.
+	 * Reads the key from the place that the site's configuration or environment names; otherwise from this site's file
+	 * in the folder `keys`; otherwise from secret.php. A site that names a key never uses that of the folder.
 	 *
-	 * @return array|null `secret` (64 hexadecimal digits) and `require_guard` (boolean); null when there is no key, or not
-	 *                    one as it should be.
+	 * @return array|null `secret` (64 hexadecimal digits) and `require_guard` (boolean); null without a valid key.
 	 */
 	public static function read() {
-		// A constant is this site's own; the environment may be that of all sites of a pool.
+		// A constant belongs to this site; the environment may be that of all sites of a pool.
 		$has_constant = defined( 'SECURITY_OPTIMIZER_KEY' ) || defined( 'SECURITY_OPTIMIZER_KEY_FILE' );
 		$key          = self::setting( 'SECURITY_OPTIMIZER_KEY', $has_constant );
 		if ( null !== $key ) {
@@ -25,20 +24,20 @@ final class Security_Optimizer_Secret {
 		}
 		$file = self::setting( 'SECURITY_OPTIMIZER_KEY_FILE', $has_constant );
 		if ( null !== $file ) {
-			// What runs as PHP is run, so that it prints nothing; anything else holds the digits alone.
+			// A PHP file is executed, so that a web server never prints the key. Any other file holds the digits alone.
 			$settings = '.php' === substr( $file, -4 ) ? self::run( $file ) : self::read_digits( $file );
 			return is_array( $settings ) ? self::check( self::named_settings() + $settings ) : null;
 		}
 
-		// Beside the loader, also where the classes are shared with other sites.
+		// Next to the loader, also where sites share the classes.
 		$folder = dirname( SECURITY_OPTIMIZER_FILE ) . '/security-optimizer/';
 		$own    = $folder . 'keys/' . self::file_name( ABSPATH );
 		return self::check( self::run( @is_readable( $own ) ? $own : $folder . 'secret.php' ) ); // phpcs:ignore WordPress.PHP.NoSilencedErrors
 	}
 
 	/**
-	 * Name of this site's file in a folder that several sites use. What counts is the folder of WordPress, which is the
-	 * site's own and which no visitor chooses, unlike a host name.
+	 * Name of this site's file in a folder that several sites use. It depends on the folder of WordPress, which a
+	 * client can't choose, unlike a host name.
 	 *
 	 * @param string $wordpress_dir Folder of WordPress.
 	 * @return string
@@ -49,12 +48,12 @@ final class Security_Optimizer_Secret {
 	}
 
 	/**
-	 * A constant of wp-config.php, else a variable of the environment. Visitors set neither: what they send is in variables
-	 * whose names begin with HTTP_.
+	 * A constant of wp-config.php, or a variable of the environment. Clients can set neither: their headers are in
+	 * variables whose names begin with HTTP_.
 	 *
 	 * @param string $name         Name of both.
-	 * @param bool   $has_constant Whether the environment does not count.
-	 * @return string|null Null when it is not set; an empty one is.
+	 * @param bool   $has_constant Whether the environment is ignored.
+	 * @return string|null Null when it is not set. An empty string is a value.
 	 */
 	private static function setting( $name, $has_constant = false ) {
 		if ( defined( $name ) ) {
@@ -66,7 +65,7 @@ final class Security_Optimizer_Secret {
 	}
 
 	/**
-	 * @return array Whether the site requires guard, where that is said beside the key.
+	 * @return array Whether the site requires guard, where the configuration says so.
 	 */
 	private static function named_settings() {
 		$required = self::setting( 'SECURITY_OPTIMIZER_REQUIRE_GUARD' );
@@ -78,16 +77,16 @@ final class Security_Optimizer_Secret {
 	 * @return array|null
 	 */
 	private static function read_digits( $file ) {
-		// Silenced, since `open_basedir` may close it.
+		// Silenced, because `open_basedir` may forbid it.
 		$text = @is_readable( $file ) ? file_get_contents( $file, false, null, 0, 200 ) : false; // phpcs:ignore WordPress.PHP.NoSilencedErrors
 		return false === $text ? null : array( 'secret' => trim( $text ) );
 	}
 
 	/**
-	 * The file may be cut short or hold anything: neither an error nor output of it may reach a visitor.
+	 * The file may be truncated or hold anything. Neither its errors nor its output may reach a client.
 	 *
 	 * @param string $file A key file of guard.
-	 * @return mixed What it returns; null when it can't be read.
+	 * @return mixed What the file returns; null when it can't be read.
 	 */
 	private static function run( $file ) {
 		if ( ! @is_readable( $file ) ) { // phpcs:ignore WordPress.PHP.NoSilencedErrors
@@ -104,7 +103,7 @@ final class Security_Optimizer_Secret {
 	}
 
 	/**
-	 * @param mixed $settings What a file or the configuration says.
+	 * @param mixed $settings Content of a file or of the configuration.
 	 * @return array|null
 	 */
 	private static function check( $settings ) {
