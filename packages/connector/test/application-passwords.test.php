@@ -20,7 +20,7 @@ final class Security_Optimizer_Password_Checks {
 		return self::$checking;
 	}
 
-	public static function get_typed() {
+	public static function get_credentials() {
 		return self::$typed;
 	}
 
@@ -146,7 +146,7 @@ fail( 'incorrect_password' );
 check( 'within a login the login as a whole counts', array(), told() );
 
 begin_call( 'member', 'abcd EFGH' );
-Security_Optimizer_Application_Passwords::record_right();
+Security_Optimizer_Application_Passwords::record_correct();
 $error = fail( 'a plugin has its reasons' );
 check( 'a right one that a plugin refuses counts for nothing', array( 'right' ), told() );
 check( 'and the call hears why, as a refusal and no fault of the server', array( $error, array( 'status' => 401 ) ), array( Security_Optimizer_Application_Passwords::explain_in_rest( null ), $error->get_error_data() ) );
@@ -169,7 +169,7 @@ fail( 'application_passwords_disabled' );
 check( 'another refusal proves nothing', array( 'failed: member, application-password' ), told() );
 
 begin_call( 'member', 'abcd EFGH' );
-Security_Optimizer_Application_Passwords::record_right();
+Security_Optimizer_Application_Passwords::record_correct();
 Security_Optimizer_Application_Passwords::record_success( new WP_User( 5 ) );
 check( 'a right one logs in', array( 'ok: 5, application-password' ), told() );
 begin_call( 'member', 'wrong' );

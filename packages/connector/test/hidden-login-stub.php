@@ -112,7 +112,7 @@ final class Found_Nothing extends Exception {
 final class Security_Optimizer_Request_Gate {
 	public static $through_guard = true;
 
-	public static function came_through_guard() {
+	public static function is_via_guard() {
 		return self::$through_guard;
 	}
 

@@ -19,7 +19,7 @@ final class Security_Optimizer_Request_Gate {
 	public static $header   = null;
 	public static $recorded = null;
 
-	public static function came_through_guard() {
+	public static function is_via_guard() {
 		return true;
 	}
 
@@ -178,7 +178,7 @@ function begin_request() {
 	) {
 		set_private( 'Security_Optimizer_Login_Report', $property, $value );
 	}
-	foreach ( array( 'checking', 'checked', 'refused', 'right', 'compared' ) as $property ) {
+	foreach ( array( 'checking', 'checked', 'refused', 'is_correct', 'compared' ) as $property ) {
 		set_private( 'Security_Optimizer_Password_Checks', $property, false );
 	}
 	Security_Optimizer_Request_Gate::$header   = null;

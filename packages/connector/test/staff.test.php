@@ -14,7 +14,7 @@ define( 'ABSPATH', __DIR__ . '/' );
 load_classes( 'Staff' );
 
 function is_of_staff( $role, array $names ) {
-	return Security_Optimizer_Staff::works_on_site( array_fill_keys( array_merge( $names, array( $role ) ), true ), array( $role ) );
+	return Security_Optimizer_Staff::has_staff_capability( array_fill_keys( array_merge( $names, array( $role ) ), true ), array( $role ) );
 }
 
 $members = array(
@@ -30,7 +30,7 @@ $members = array(
 foreach ( $members as $role => $names ) {
 	check( "a $role is a member", false, is_of_staff( $role, $names ) );
 }
-check( 'an account without a role is a member', false, Security_Optimizer_Staff::works_on_site( array(), array() ) );
+check( 'an account without a role is a member', false, Security_Optimizer_Staff::has_staff_capability( array(), array() ) );
 
 $staff = array(
 	'contributor'   => array( 'read', 'level_0', 'level_1', 'edit_posts', 'delete_posts' ),
@@ -51,12 +51,12 @@ foreach ( $staff as $role => $names ) {
 }
 // Each capability of WordPress's roles above Subscriber makes a member of the staff by itself (wp-admin/includes/schema.php).
 foreach ( explode( ' ', 'switch_themes edit_themes activate_plugins edit_plugins edit_users edit_files manage_options moderate_comments manage_categories manage_links upload_files import unfiltered_html edit_posts edit_others_posts edit_published_posts publish_posts edit_pages level_10 level_9 level_8 level_7 level_6 level_5 level_4 level_3 level_2 level_1 edit_others_pages edit_published_pages publish_pages delete_pages delete_others_pages delete_published_pages delete_posts delete_others_posts delete_published_posts delete_private_posts edit_private_posts delete_private_pages edit_private_pages delete_users create_users unfiltered_upload edit_dashboard update_plugins delete_plugins install_plugins update_themes install_themes update_core list_users remove_users promote_users edit_theme_options delete_themes export customize manage_network manage_sites' ) as $name ) {
-	check( "who has only $name works on the site", true, Security_Optimizer_Staff::works_on_site( array_fill_keys( array( 'read', $name ), true ), array() ) );
+	check( "who has only $name works on the site", true, Security_Optimizer_Staff::has_staff_capability( array_fill_keys( array( 'read', $name ), true ), array() ) );
 }
 check(
 	'a capability that is denied counts for nothing',
 	false,
-	Security_Optimizer_Staff::works_on_site(
+	Security_Optimizer_Staff::has_staff_capability(
 		array(
 			'read'       => true,
 			'edit_posts' => false,
@@ -67,7 +67,7 @@ check(
 check(
 	'a capability that was given to the account itself counts, also beside a role of members',
 	true,
-	Security_Optimizer_Staff::works_on_site(
+	Security_Optimizer_Staff::has_staff_capability(
 		array(
 			'read'           => true,
 			'customer'       => true,
@@ -76,7 +76,7 @@ check(
 		array( 'customer' )
 	)
 );
-check( 'numbers among the names break nothing', false, Security_Optimizer_Staff::works_on_site( array( 7 => true ), array() ) );
+check( 'numbers among the names break nothing', false, Security_Optimizer_Staff::has_staff_capability( array( 7 => true ), array() ) );
 
 /** What the class asks WordPress. */
 $network = false;

@@ -46,7 +46,7 @@ final class Security_Optimizer_Context {
 		if ( ! self::uses_custom_url() && preg_match( self::REGISTER_RULE, rawurldecode( $requested ) ) ) {
 			self::$address = $requested;
 		} else {
-			self::show_address( $requested );
+			self::restore_url( $requested );
 		}
 	}
 
@@ -108,7 +108,7 @@ final class Security_Optimizer_Context {
 	 * @return bool Whether `Authorization: Basic` holds credentials for the web server in front of PHP, and no login of
 	 *              WordPress.
 	 */
-	public static function is_basic_of_web_server() {
+	public static function is_web_server_auth() {
 		return isset( self::$context['basic'] ) && 'web-server' === self::$context['basic'];
 	}
 
@@ -186,7 +186,7 @@ final class Security_Optimizer_Context {
 	 *
 	 * @param string $uri Path and query.
 	 */
-	private static function show_address( $uri ) {
+	private static function restore_url( $uri ) {
 		$forwarded              = rawurldecode( (string) strtok( $_SERVER['REQUEST_URI'], '?' ) );
 		$requested              = rawurldecode( (string) strtok( $uri, '?' ) );
 		$_SERVER['REQUEST_URI'] = $uri;
@@ -213,9 +213,9 @@ final class Security_Optimizer_Context {
 	/**
 	 * Action `parse_request`: WordPress has resolved the URL.
 	 */
-	public static function show_script() {
+	public static function restore_script() {
 		if ( null !== self::$address ) {
-			self::show_address( self::$address );
+			self::restore_url( self::$address );
 			self::$address = null;
 		}
 		if ( null !== self::$script ) {

@@ -25,7 +25,7 @@ final class Security_Optimizer_Hooks {
 		}
 
 		// First: identifies the client and decides whether the request is allowed.
-		Security_Optimizer_Request_Gate::enter( $settings['secret'], $settings['require_guard'] );
+		Security_Optimizer_Request_Gate::check_request( $settings['secret'], $settings['require_guard'] );
 
 		// Commands of guard run before all other callbacks of that action, so that no plugin can interfere.
 		if ( Security_Optimizer_Commands::receive( $settings['secret'] ) ) {
@@ -68,7 +68,7 @@ final class Security_Optimizer_Hooks {
 		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
 		// Guard counts failures by its own settings, also while WordPress has no policy yet or has lost it.
 		$counts_failures = (int) Security_Optimizer_Policy::get_text( 'login_attempts' ) > 0
-			|| ( Security_Optimizer_Request_Gate::came_through_guard() && ! Security_Optimizer_Policy::exists() );
+			|| ( Security_Optimizer_Request_Gate::is_via_guard() && ! Security_Optimizer_Policy::exists() );
 		if ( $hides_login || $needs_factor
 			|| $counts_failures
 			|| Security_Optimizer_Blocked_Users::exist()
@@ -190,7 +190,7 @@ final class Security_Optimizer_Hooks {
 		// WordPress checks application passwords of REST at priority 20.
 		add_filter( 'determine_current_user', array( $application, 'begin_check' ), 19 );
 		add_filter( 'determine_current_user', array( $application, 'end_check' ), 21 );
-		add_action( 'wp_authenticate_application_password_errors', array( $application, 'record_right' ), PHP_INT_MIN );
+		add_action( 'wp_authenticate_application_password_errors', array( $application, 'record_correct' ), PHP_INT_MIN );
 		add_action( 'application_password_failed_authentication', array( $application, 'record_failure' ), PHP_INT_MAX );
 		add_action( 'application_password_did_authenticate', array( $application, 'record_success' ), PHP_INT_MIN );
 		add_filter( 'check_password', array( $checks, 'count_check' ), PHP_INT_MAX, 4 );
@@ -225,7 +225,7 @@ final class Security_Optimizer_Hooks {
 	 */
 	private static function add_session_checks() {
 		$factor = 'Security_Optimizer_Second_Factor';
-		add_filter( 'attach_session_information', array( 'Security_Optimizer_Second_Factor_Sessions', 'forget_cached_sessions' ), PHP_INT_MAX, 2 );
+		add_filter( 'attach_session_information', array( 'Security_Optimizer_Second_Factor_Sessions', 'clear_cached_sessions' ), PHP_INT_MAX, 2 );
 		add_filter( 'send_auth_cookies', array( $factor, 'withhold_cookies' ), PHP_INT_MAX, 6 );
 	}
 
@@ -276,9 +276,9 @@ final class Security_Optimizer_Hooks {
 			add_action( 'init', array( 'Security_Optimizer_Signup', 'require_key' ), PHP_INT_MIN );
 			add_action( 'before_signup_header', array( 'Security_Optimizer_Signup', 'begin_in_network' ), PHP_INT_MIN );
 		}
-		add_filter( 'do_parse_request', array( $links, 'recognise_address' ), PHP_INT_MAX );
-		add_action( 'parse_request', array( 'Security_Optimizer_Context', 'show_script' ), PHP_INT_MIN );
-		add_action( 'before_signup_form', array( $links, 'begin_form' ), PHP_INT_MIN );
+		add_filter( 'do_parse_request', array( $links, 'skip_parsing' ), PHP_INT_MAX );
+		add_action( 'parse_request', array( 'Security_Optimizer_Context', 'restore_script' ), PHP_INT_MIN );
+		add_action( 'before_signup_form', array( $links, 'buffer_form' ), PHP_INT_MIN );
 		add_filter( 'site_url', array( $links, 'filter_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'network_site_url', array( $links, 'filter_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'wp_redirect', array( $links, 'filter_redirect' ), PHP_INT_MAX );
@@ -288,7 +288,7 @@ final class Security_Optimizer_Hooks {
 		add_filter( 'logout_url', array( $links, 'filter_logout_url' ), PHP_INT_MAX );
 		$forms = 'Security_Optimizer_Login_Forms';
 		add_filter( 'login_form_top', array( $forms, 'mark' ), PHP_INT_MAX );
-		add_filter( 'template_include', array( $forms, 'begin_page' ), PHP_INT_MAX );
+		add_filter( 'template_include', array( $forms, 'buffer_page' ), PHP_INT_MAX );
 		add_filter( 'comment_form_defaults', array( $forms, 'unlink_in_comment_form' ), PHP_INT_MAX );
 		add_filter( 'render_block_core/loginout', array( $forms, 'remove_empty_block' ), PHP_INT_MAX );
 		foreach ( array( 'render_block', 'the_content', 'do_shortcode_tag' ) as $part ) {

@@ -13,7 +13,7 @@ final class Security_Optimizer_Policy {
 
 	const OPTION = 'security_optimizer_policy';
 
-	/** @var array[] While `with_stored` runs: what the database holds, as its only element. */
+	/** @var array[] While `run_with_stored` runs: what the database holds, as its only element. */
 	private static $stored = array();
 
 	/**
@@ -101,7 +101,7 @@ final class Security_Optimizer_Policy {
 	 * @param callable $work Function without arguments.
 	 * @return mixed What the function returns.
 	 */
-	public static function with_stored( $work ) {
+	public static function run_with_stored( $work ) {
 		self::$stored = array( Security_Optimizer_Option_Rows::read_site_option( self::OPTION ) );
 		try {
 			return $work();
@@ -114,7 +114,7 @@ final class Security_Optimizer_Policy {
 	 * Makes sure that WordPress autoloads the policy, as `store` sets it. Database clean-up plugins and imports may
 	 * have removed the flag, and then each request needs a query for it. Options of a network have no such flag.
 	 */
-	public static function keep_loaded() {
+	public static function ensure_autoload() {
 		global $wpdb;
 		if ( is_multisite() || isset( wp_load_alloptions()[ self::OPTION ] ) ) {
 			return;

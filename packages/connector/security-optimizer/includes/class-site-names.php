@@ -42,7 +42,7 @@ final class Security_Optimizer_Site_Names {
 			'site_url'  => site_url(),
 			'admin_url' => current( self::admin_urls() ),
 			'paths'     => $paths,
-			'also'      => self::also( $paths ),
+			'also'      => self::find_alternative_paths( $paths ),
 			'files'     => self::files(),
 			'cookies'   => array(
 				'logged_in' => LOGGED_IN_COOKIE,
@@ -235,7 +235,7 @@ final class Security_Optimizer_Site_Names {
 	 * @param array $paths Paths of the folders.
 	 * @return array Other paths of this host under which plugins link to them, by folder.
 	 */
-	private static function also( array $paths ) {
+	private static function find_alternative_paths( array $paths ) {
 		$uploads = wp_upload_dir( null, false );
 		$shown   = array(
 			'admin'    => self::admin_urls(),
@@ -259,14 +259,14 @@ final class Security_Optimizer_Site_Names {
 	/**
 	 * A plugin may change the URL of single pages. That does not change the folder.
 	 *
-	 * @param callable $url_of Function that returns the URL of a file in the folder.
+	 * @param callable $get_url Function that returns the URL of a file in the folder.
 	 * @param string[] $files  Two files.
 	 * @return string URL of the folder of both files, '' for none.
 	 */
-	private static function prefix( $url_of, array $files ) {
+	private static function prefix( $get_url, array $files ) {
 		$found = array();
 		foreach ( $files as $file ) {
-			$url  = preg_replace( '/[?#].*\z/s', '', (string) call_user_func( $url_of, $file ) );
+			$url  = preg_replace( '/[?#].*\z/s', '', (string) call_user_func( $get_url, $file ) );
 			$tail = '/' . $file;
 			if ( substr( $url, -strlen( $tail ) ) !== $tail ) {
 				return '';

@@ -42,7 +42,7 @@ final class Security_Optimizer_Activity_Content {
 		}
 		if ( 'new' === $old || 'auto-draft' === $old ) {
 			if ( ! in_array( $post->post_type, self::AUTO_CREATED, true ) ) {
-				self::record_post( self::kind_of_status( $new, 'post.created' ), $post );
+				self::record_post( self::to_kind( $new, 'post.created' ), $post );
 			}
 			return;
 		}
@@ -51,7 +51,7 @@ final class Security_Optimizer_Activity_Content {
 			return;
 		}
 		if ( $old !== $new ) {
-			$kind = 'trash' === $old ? 'post.restored' : self::kind_of_status( $new, 'post.status' );
+			$kind = 'trash' === $old ? 'post.restored' : self::to_kind( $new, 'post.status' );
 			self::record_post( $kind, $post, 'post.status' === $kind ? self::status_name( $old ) : null );
 		} elseif ( self::is_first_save( $post ) ) {
 			self::record_post( 'post.updated', $post );
@@ -162,7 +162,7 @@ final class Security_Optimizer_Activity_Content {
 			&& ( $type->public || in_array( $type->name, self::SITE_TYPES, true ) );
 	}
 
-	private static function kind_of_status( $status, $else ) {
+	private static function to_kind( $status, $else ) {
 		$kinds = array(
 			'publish' => 'post.published',
 			'future'  => 'post.scheduled',

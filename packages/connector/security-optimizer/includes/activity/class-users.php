@@ -40,7 +40,7 @@ final class Security_Optimizer_Activity_Users {
 	}
 
 	public static function fail_log_in( $name, $error = null ) {
-		if ( Security_Optimizer_Application_Passwords::is_right_but_refused( $error ) ) {
+		if ( Security_Optimizer_Application_Passwords::is_correct_but_refused( $error ) ) {
 			return;
 		}
 		$user = Security_Optimizer_Password_Checks::find_user( $name );

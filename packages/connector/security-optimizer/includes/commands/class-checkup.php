@@ -148,7 +148,7 @@ final class Security_Optimizer_Command_Checkup {
 					$tasks[ $hook ] = array(
 						'hook'  => (string) $hook,
 						'next'  => (int) $time,
-						'owner' => self::owner( $hook ),
+						'owner' => self::get_hook_owner( $hook ),
 					);
 				}
 			}
@@ -159,11 +159,11 @@ final class Security_Optimizer_Command_Checkup {
 	/**
 	 * @return string `wordpress`, `plugin:<folder>`, `theme:<folder>`, `must-use`, or '' without a callback.
 	 */
-	private static function owner( $hook ) {
+	private static function get_hook_owner( $hook ) {
 		global $wp_filter;
 		foreach ( isset( $wp_filter[ $hook ] ) ? $wp_filter[ $hook ]->callbacks : array() as $callbacks ) {
 			foreach ( $callbacks as $callback ) {
-				$file = wp_normalize_path( (string) self::file_of( $callback['function'] ) );
+				$file = wp_normalize_path( (string) self::get_callback_file( $callback['function'] ) );
 				foreach ( array(
 					'must-use' => WPMU_PLUGIN_DIR,
 					'plugin'   => WP_PLUGIN_DIR,
@@ -184,7 +184,7 @@ final class Security_Optimizer_Command_Checkup {
 		return in_array( $hook, $own, true ) ? 'wordpress' : '';
 	}
 
-	private static function file_of( $function ) {
+	private static function get_callback_file( $function ) {
 		try {
 			if ( is_string( $function ) && false !== strpos( $function, '::' ) ) {
 				$function = explode( '::', $function, 2 );

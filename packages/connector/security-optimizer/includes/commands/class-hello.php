@@ -13,7 +13,7 @@ final class Security_Optimizer_Command_Hello {
 	 * @return array The response described in docs/connector-protocol.md.
 	 */
 	public static function run() {
-		Security_Optimizer_Policy::keep_loaded();
+		Security_Optimizer_Policy::ensure_autoload();
 		$names = Security_Optimizer_Site_Names::all();
 		return $names + array(
 			'connector'      => SECURITY_OPTIMIZER_VERSION,

@@ -42,7 +42,7 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 		);
 		cache_users( $users );
 		$users = array_combine( $users, array_map( 'get_userdata', $users ) );
-		$due   = array_filter( $users, array( __CLASS__, 'gets_mail' ) );
+		$due   = array_filter( $users, array( __CLASS__, 'needs_mail' ) );
 		$keys  = Security_Optimizer_Reset_Mails::write_keys( array_filter( $due, array( 'Security_Optimizer_Reset_Mails', 'may_reset' ) ) );
 		foreach ( $users as $id => $user ) {
 			if ( ! isset( $due[ $id ] ) ) {
@@ -74,7 +74,7 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 	 * @param WP_User|false $user A user; false for a deleted one.
 	 * @return bool
 	 */
-	public static function gets_mail( $user ) {
+	public static function needs_mail( $user ) {
 		return $user && '' !== $user->user_email && Security_Optimizer_Password_Reset::is_due( $user );
 	}
 }

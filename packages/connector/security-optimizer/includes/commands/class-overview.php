@@ -27,8 +27,8 @@ final class Security_Optimizer_Command_Overview {
 		usort( $newer, 'version_compare' );
 		return array(
 			'core_update'    => array() === $newer ? null : end( $newer ),
-			'plugin_updates' => self::waiting( 'update_plugins' ),
-			'theme_updates'  => self::waiting( 'update_themes' ),
+			'plugin_updates' => self::count_updates( 'update_plugins' ),
+			'theme_updates'  => self::count_updates( 'update_themes' ),
 			'salts'          => self::salts(),
 			'shows_errors'   => defined( 'WP_DEBUG' ) && WP_DEBUG && ( ! defined( 'WP_DEBUG_DISPLAY' ) || WP_DEBUG_DISPLAY ),
 			'can_edit_files' => ! ( defined( 'DISALLOW_FILE_EDIT' ) && DISALLOW_FILE_EDIT ),
@@ -44,7 +44,7 @@ final class Security_Optimizer_Command_Overview {
 		return $wp_version;
 	}
 
-	private static function waiting( $transient ) {
+	private static function count_updates( $transient ) {
 		$known = get_site_transient( $transient );
 		return isset( $known->response ) && is_array( $known->response ) ? count( $known->response ) : 0;
 	}

@@ -23,14 +23,14 @@ final class Security_Optimizer_Command_Path_In_Use {
 		if ( ! isset( $body['path'] ) || ! is_string( $body['path'] ) || ! preg_match( '#\A[\w-]+(/[\w-]+)*\z#', $body['path'] ) ) {
 			return 'invalid_path';
 		}
-		$by = self::user_of( $body['path'] );
+		$by = self::find_usage( $body['path'] );
 		return null === $by ? array( 'used' => false ) : array(
 			'used' => true,
 			'by'   => $by,
 		);
 	}
 
-	private static function user_of( $path ) {
+	private static function find_usage( $path ) {
 		$first = strtolower( (string) strtok( $path, '/' ) );
 		if ( in_array( $first, self::RESERVED, true ) || 0 === strpos( $first, 'wp-' ) || strtolower( (string) strtok( rest_get_url_prefix(), '/' ) ) === $first ) {
 			return 'WordPress';
@@ -52,7 +52,7 @@ final class Security_Optimizer_Command_Path_In_Use {
 		if ( self::is_base( $first ) ) {
 			return 'an archive';
 		}
-		return self::found_by_rules( $path );
+		return self::find_by_rules( $path );
 	}
 
 	/**
@@ -77,7 +77,7 @@ final class Security_Optimizer_Command_Path_In_Use {
 	/**
 	 * Applies WordPress's rewrite rules and checks whether there is content.
 	 */
-	private static function found_by_rules( $path ) {
+	private static function find_by_rules( $path ) {
 		global $wpdb, $wp_rewrite;
 		$types = get_post_types( array( 'public' => true ) );
 		if ( get_page_by_path( $path, OBJECT, array_values( $types ) ) ) {

@@ -27,7 +27,7 @@ final class Security_Optimizer_Command_Policy {
 			return 'policy_not_stored';
 		}
 		Security_Optimizer_Request_Gate::send_signal();
-		Security_Optimizer_Throttled_Accounts::forget_others();
+		Security_Optimizer_Throttled_Accounts::delete_stale();
 		$is_applied = Security_Optimizer_Second_Factor_Sessions::apply_pause( time() );
 		// When the owner switches the factor on or adds a role, guard sends `end-sessions`, which keeps the owner's session.
 		$more_need_it = ! $required_factor || array() !== array_diff( Security_Optimizer_Second_Factor::roles(), $required_roles );

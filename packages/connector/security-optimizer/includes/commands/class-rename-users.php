@@ -27,7 +27,7 @@ final class Security_Optimizer_Command_Rename_Users {
 			if ( ! isset( $entry['ID'], $entry['user_login'] ) || ! is_int( $entry['ID'] ) || ! is_string( $entry['user_login'] ) ) {
 				return 'invalid_users';
 			}
-			$problem = isset( $names[ $entry['ID'] ] ) ? 'typed' : self::problem( $entry['ID'], $entry['user_login'], $names );
+			$problem = isset( $names[ $entry['ID'] ] ) ? 'typed' : self::find_problem( $entry['ID'], $entry['user_login'], $names );
 			if ( '' !== $problem ) {
 				$fields[ $entry['ID'] ] = $problem;
 			}
@@ -53,7 +53,7 @@ final class Security_Optimizer_Command_Rename_Users {
 	/**
 	 * @return string Code of the reason why the name can't be used, '' if it can.
 	 */
-	private static function problem( $id, $name, array $typed ) {
+	private static function find_problem( $id, $name, array $typed ) {
 		$lower = strtolower( $name );
 		if ( ! isset( Security_Optimizer_Usernames::matches()[ $id ] ) ) {
 			return 'no_match';
@@ -100,7 +100,7 @@ final class Security_Optimizer_Command_Rename_Users {
 		}
 		foreach ( $before as $user ) {
 			clean_user_cache( $user );
-			self::keep_super_admin( $user->user_login, $names[ $user->ID ] );
+			self::rename_super_admin( $user->user_login, $names[ $user->ID ] );
 		}
 		return true;
 	}
@@ -120,7 +120,7 @@ final class Security_Optimizer_Command_Rename_Users {
 	/**
 	 * A network stores its super admins by name.
 	 */
-	private static function keep_super_admin( $old, $new ) {
+	private static function rename_super_admin( $old, $new ) {
 		$admins = is_multisite() ? get_site_option( 'site_admins', array() ) : array();
 		$place  = array_search( $old, (array) $admins, true );
 		if ( false !== $place ) {

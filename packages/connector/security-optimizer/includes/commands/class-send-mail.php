@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Send_Mail {
 
 	/** @var string Why the mail was not sent. */
-	private static $problem = '';
+	private static $error_message = '';
 
 	/**
 	 * @param array $body `to`, `subject`, `html` and `text`.
@@ -25,9 +25,9 @@ final class Security_Optimizer_Command_Send_Mail {
 		if ( ! is_email( $body['to'] ) ) {
 			return 'invalid_mail';
 		}
-		add_action( 'wp_mail_failed', array( __CLASS__, 'keep_problem' ), PHP_INT_MIN );
+		add_action( 'wp_mail_failed', array( __CLASS__, 'record_error' ), PHP_INT_MIN );
 		if ( ! Security_Optimizer_Html_Mail::send( $body['to'], $body['subject'], $body['html'], $body['text'] ) ) {
-			return new WP_Error( 'not_sent', '', array( 'message' => self::$problem ) );
+			return new WP_Error( 'not_sent', '', array( 'message' => self::$error_message ) );
 		}
 		return array( 'sent' => true );
 	}
@@ -37,7 +37,7 @@ final class Security_Optimizer_Command_Send_Mail {
 	 *
 	 * @param WP_Error $error The cause.
 	 */
-	public static function keep_problem( $error ) {
-		self::$problem = $error->get_error_message();
+	public static function record_error( $error ) {
+		self::$error_message = $error->get_error_message();
 	}
 }

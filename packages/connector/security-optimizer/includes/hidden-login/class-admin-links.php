@@ -27,7 +27,7 @@ final class Security_Optimizer_Admin_Links {
 			return $url;
 		}
 		self::$busy = true;
-		$home       = Security_Optimizer_Login_Url::home_of( $part[1], $part[2] );
+		$home       = Security_Optimizer_Login_Url::find_home_path( $part[1], $part[2] );
 		$is_page    = null !== $home && self::is_page( $part[2], $home );
 		self::$busy = false;
 		return $is_page
@@ -132,7 +132,7 @@ final class Security_Optimizer_Admin_Links {
 	private static function is_admin_page( $location ) {
 		$path = (string) strtok( $location, '?#' );
 		if ( 0 === strpos( $location, '/' ) && 0 !== strpos( $location, '//' ) ) {
-			$home = Security_Optimizer_Login_Url::home_of( '', $path );
+			$home = Security_Optimizer_Login_Url::find_home_path( '', $path );
 			return null !== $home && self::is_page( $path, $home );
 		}
 		return self::to_login( $location ) !== $location;

@@ -44,7 +44,7 @@ final class Security_Optimizer_Login_Forms {
 	 * @param string $template The template.
 	 * @return string
 	 */
-	public static function begin_page( $template ) {
+	public static function buffer_page( $template ) {
 		if ( ! Security_Optimizer_Login_Url::is_login_visible() ) {
 			ob_start( array( __CLASS__, 'remove' ) );
 		}

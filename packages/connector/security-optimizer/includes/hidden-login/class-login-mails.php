@@ -31,11 +31,11 @@ final class Security_Optimizer_Login_Mails {
 	 * @return array
 	 */
 	public static function filter( $mail ) {
-		$recipients = self::recipients( $mail );
-		$are_users  = self::are_users( $recipients );
-		$unknown    = Security_Optimizer_Request_Gate::came_through_guard() && ! wp_doing_cron() && ! Security_Optimizer_Commands::is_received();
-		$is_typed   = $unknown && ! ( Security_Optimizer_Login_Url::is_login_visible() && current_user_can( 'edit_posts' ) );
-		$may_work   = $are_users && ! self::include_customers( $recipients );
+		$recipients  = self::recipients( $mail );
+		$are_users   = self::are_users( $recipients );
+		$unknown     = Security_Optimizer_Request_Gate::is_via_guard() && ! wp_doing_cron() && ! Security_Optimizer_Commands::is_received();
+		$keeps_input = $unknown && ! ( Security_Optimizer_Login_Url::is_login_visible() && current_user_can( 'edit_posts' ) );
+		$may_work    = $are_users && ! self::include_customers( $recipients );
 		if ( ! $are_users && $unknown && ! Security_Optimizer_Login_Url::is_visible() ) {
 			return $mail;
 		}
@@ -46,8 +46,8 @@ final class Security_Optimizer_Login_Mails {
 			$is_text       = 'message' === $part;
 			$mail[ $part ] = self::replace_urls(
 				$mail[ $part ],
-				static function ( $url ) use ( $are_users, $may_work, $recipients, $is_typed, $is_text ) {
-					if ( $are_users && $is_typed && self::is_typed( $url ) ) {
+				static function ( $url ) use ( $are_users, $may_work, $recipients, $keeps_input, $is_text ) {
+					if ( $are_users && $keeps_input && self::is_in_request( $url ) ) {
 						return $url;
 					}
 					$plain = self::decode( $url );
@@ -110,7 +110,7 @@ final class Security_Optimizer_Login_Mails {
 	 * @param string $url A URL in a mail.
 	 * @return bool Whether the client sent it.
 	 */
-	private static function is_typed( $url ) {
+	private static function is_in_request( $url ) {
 		if ( null === self::$sent ) {
 			self::$sent = self::read_request();
 		}

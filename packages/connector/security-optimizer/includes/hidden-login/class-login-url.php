@@ -36,7 +36,7 @@ final class Security_Optimizer_Login_Url {
 	 * @return bool Whether the client may know its custom URL. Anonymous clients that use the custom URL of the
 	 *              registration only know that one.
 	 */
-	private static function may_see( $url ) {
+	private static function is_url_visible( $url ) {
 		return self::is_login_visible() || ( self::is_visible() && self::is_signup( $url ) );
 	}
 
@@ -54,7 +54,7 @@ final class Security_Optimizer_Login_Url {
 	 */
 	public static function is_signup( $url ) {
 		return preg_match( self::FORM, $url, $part )
-			&& ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === self::action_in( isset( $part[4] ) ? $part[4] : '' ) );
+			&& ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === self::get_action( isset( $part[4] ) ? $part[4] : '' ) );
 	}
 
 	/**
@@ -81,7 +81,7 @@ final class Security_Optimizer_Login_Url {
 	 * @return string
 	 */
 	public static function filter_site_url( $url, $path ) {
-		return is_string( $path ) && false !== strpos( $path, 'wp-' ) && self::may_see( $url ) ? self::to_slug( $url ) : $url;
+		return is_string( $path ) && false !== strpos( $path, 'wp-' ) && self::is_url_visible( $url ) ? self::to_slug( $url ) : $url;
 	}
 
 	/**
@@ -99,13 +99,13 @@ final class Security_Optimizer_Login_Url {
 		if ( $slug === $location ) {
 			return self::get_reachable_url( $location );
 		}
-		if ( self::may_see( $location ) ) {
+		if ( self::is_url_visible( $location ) ) {
 			return $slug;
 		}
 		if ( Security_Optimizer_Context::uses_signup_url() ) {
 			return Security_Optimizer_Signup::get_redirect( $location );
 		}
-		if ( Security_Optimizer_Request_Gate::came_through_guard() ) {
+		if ( Security_Optimizer_Request_Gate::is_via_guard() ) {
 			Security_Optimizer_Request_Gate::end_as_not_found();
 		}
 		return $location;
@@ -130,7 +130,7 @@ final class Security_Optimizer_Login_Url {
 		if ( null !== $folder ) {
 			$is_refused = ! is_multisite() || get_site()->path !== get_network()->path . $folder . '/';
 		}
-		if ( $is_refused && Security_Optimizer_Request_Gate::came_through_guard() ) {
+		if ( $is_refused && Security_Optimizer_Request_Gate::is_via_guard() ) {
 			Security_Optimizer_Request_Gate::end_as_not_found();
 		}
 	}
@@ -164,14 +164,14 @@ final class Security_Optimizer_Login_Url {
 	 * @param bool $parse Whether WordPress resolves the URL.
 	 * @return bool
 	 */
-	public static function recognise_address( $parse ) {
+	public static function skip_parsing( $parse ) {
 		return $parse && ! Security_Optimizer_Context::uses_custom_url();
 	}
 
 	/**
 	 * Action `before_signup_form`: the form of a network contains a fixed URL.
 	 */
-	public static function begin_form() {
+	public static function buffer_form() {
 		if ( Security_Optimizer_Context::uses_custom_url() ) {
 			ob_start(
 				static function ( $html ) {
@@ -217,7 +217,7 @@ final class Security_Optimizer_Login_Url {
 		return preg_match( '%\A((?:https?:)?//[^/?#]*)?([^?#]*)(?:\?([^#]*))?%i', $url, $part )
 			&& ! preg_match( '%\A[a-z][a-z0-9+.-]*:%i', $part[2] )
 			&& self::is_hidden_path( $part[2], isset( $part[3] ) ? $part[3] : '' )
-			&& null !== self::home_of( $part[1], $part[2] );
+			&& null !== self::find_home_path( $part[1], $part[2] );
 	}
 
 	private static function is_hidden_path( $path, $query ) {
@@ -226,7 +226,7 @@ final class Security_Optimizer_Login_Url {
 			return true;
 		}
 		if ( in_array( 'wp-login.php', $segments, true ) ) {
-			return ! in_array( self::action_in( $query ), self::FOR_VISITORS, true );
+			return ! in_array( self::get_action( $query ), self::FOR_VISITORS, true );
 		}
 		foreach ( Security_Optimizer_Site_Names::admin_urls() as $url ) {
 			$admin = self::segments( (string) wp_parse_url( $url, PHP_URL_PATH ) );
@@ -295,7 +295,7 @@ final class Security_Optimizer_Login_Url {
 			return $url;
 		}
 		$query  = isset( $part[4] ) ? $part[4] : '';
-		$action = self::action_in( $query );
+		$action = self::get_action( $query );
 		$signup = Security_Optimizer_Policy::get_text( 'login_url_signup' );
 		// The registration belongs to the network.
 		if ( 'wp-login.php' !== strtolower( $part[3] ) || 'register' === $action ) {
@@ -307,7 +307,7 @@ final class Security_Optimizer_Login_Url {
 				return self::build_url( $part, self::home_path() . $signup, $query );
 			}
 		}
-		$home = self::home_of( $part[1], $part[2] );
+		$home = self::find_home_path( $part[1], $part[2] );
 		if ( null === $home || in_array( $action, self::FOR_VISITORS, true ) ) {
 			return $url;
 		}
@@ -322,7 +322,7 @@ final class Security_Optimizer_Login_Url {
 		return self::build_url( $part, $home . Security_Optimizer_Policy::get_text( 'login_url_login' ), $query );
 	}
 
-	private static function action_in( $query ) {
+	private static function get_action( $query ) {
 		return preg_match( '/(?:\A|[&;])action=([^&;]*)/', $query, $found ) ? $found[1] : '';
 	}
 
@@ -347,7 +347,7 @@ final class Security_Optimizer_Login_Url {
 			if ( false === stripos( $at[2], '/' . $slug ) ) {
 				continue;
 			}
-			$home = self::home_of( $at[1], $at[2] );
+			$home = self::find_home_path( $at[1], $at[2] );
 			if ( null === $home ) {
 				return $url;
 			}
@@ -372,7 +372,7 @@ final class Security_Optimizer_Login_Url {
 	 * @param string $path   Path of the URL.
 	 * @return string|null Path below which the URL's site has its login; null for another host.
 	 */
-	public static function home_of( $origin, $path ) {
+	public static function find_home_path( $origin, $path ) {
 		$is_own = self::is_own( $origin );
 		if ( ! is_multisite() ) {
 			return $is_own ? self::home_path() : null;

@@ -59,7 +59,7 @@ final class Security_Optimizer_Signup {
 	public static function require_key() {
 		if ( 'wp-activate.php' !== $GLOBALS['pagenow']
 			|| Security_Optimizer_Session_User::id() > 0
-			|| ! Security_Optimizer_Request_Gate::came_through_guard()
+			|| ! Security_Optimizer_Request_Gate::is_via_guard()
 		) {
 			return;
 		}

@@ -31,7 +31,7 @@ final class Security_Optimizer_Account_Switches {
 		if ( 0 === $own || $own === $user_id || Security_Optimizer_Password_Checks::has_checked() ) {
 			return $session;
 		}
-		if ( self::is_back( $user_id ) ) {
+		if ( self::is_switching_back( $user_id ) ) {
 			$session[ Security_Optimizer_Second_Factor_Sessions::PASSED ] = 1;
 		} elseif ( Security_Optimizer_Session_User::has_factor( $own ) ) {
 			$session[ self::ACTING ] = array( $own, Security_Optimizer_Second_Factor::stamp( $own ) );
@@ -47,7 +47,7 @@ final class Security_Optimizer_Account_Switches {
 	 * @return bool Whether this user acts in the browser's session as another one, and the user's stamp has not changed
 	 *              since.
 	 */
-	private static function is_back( $user_id ) {
+	private static function is_switching_back( $user_id ) {
 		$session = Security_Optimizer_Session_User::session();
 		$acting  = isset( $session[ self::ACTING ] ) && is_array( $session[ self::ACTING ] ) ? $session[ self::ACTING ] : array( 0, '' );
 		return $user_id === $acting[0] && hash_equals( Security_Optimizer_Second_Factor::stamp( $user_id ), (string) $acting[1] );

@@ -17,7 +17,7 @@ final class Security_Optimizer_Application_Passwords {
 	private static $refusal = null;
 
 	/** @var bool Whether the application password that is being checked is correct. */
-	private static $was_right = false;
+	private static $was_correct = false;
 
 	/** @var bool Whether an application password was not checked because the address is locked. */
 	private static $is_locked_call = false;
@@ -37,7 +37,7 @@ final class Security_Optimizer_Application_Passwords {
 		) {
 			return $user_id;
 		}
-		if ( Security_Optimizer_Context::is_basic_of_web_server() ) {
+		if ( Security_Optimizer_Context::is_web_server_auth() ) {
 			remove_filter( 'determine_current_user', 'wp_validate_application_password', 20 );
 			return $user_id;
 		}
@@ -75,7 +75,7 @@ final class Security_Optimizer_Application_Passwords {
 	 * @param WP_User $user User of the password.
 	 */
 	public static function record_success( $user ) {
-		self::$was_right = false;
+		self::$was_correct = false;
 		if ( doing_filter( 'authenticate' ) ) {
 			Security_Optimizer_Password_Checks::set_application_password();
 		} else {
@@ -90,15 +90,15 @@ final class Security_Optimizer_Application_Passwords {
 	 * @param WP_Error $error Why.
 	 */
 	public static function record_failure( $error ) {
-		if ( self::$was_right || self::is_right_of_excluded_user( $error ) ) {
+		if ( self::$was_correct || self::is_correct_for_excluded_user( $error ) ) {
 			Security_Optimizer_Password_Checks::accept_password();
-			self::$was_right = false;
-			self::$refusal   = $error;
+			self::$was_correct = false;
+			self::$refusal     = $error;
 			Security_Optimizer_Login_Report::send();
 			return;
 		}
 		if ( isset( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'] ) && ! doing_filter( 'authenticate' ) ) {
-			$route = self::came_by_header() ? 'application-password' : 'other';
+			$route = self::is_from_header() ? 'application-password' : 'other';
 			Security_Optimizer_Password_Checks::record_failure( $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'], $route );
 			self::set_rest_error();
 		}
@@ -108,8 +108,8 @@ final class Security_Optimizer_Application_Passwords {
 	 * Action `wp_authenticate_application_password_errors`: an application password is correct, and plugins may refuse
 	 * it.
 	 */
-	public static function record_right() {
-		self::$was_right = true;
+	public static function record_correct() {
+		self::$was_correct = true;
 	}
 
 	/**
@@ -119,11 +119,11 @@ final class Security_Optimizer_Application_Passwords {
 	 * @param WP_Error $error Why the password was refused.
 	 * @return bool Whether it is a password of the user.
 	 */
-	private static function is_right_of_excluded_user( $error ) {
+	private static function is_correct_for_excluded_user( $error ) {
 		if ( ! is_wp_error( $error ) || 'application_passwords_disabled_for_user' !== $error->get_error_code() || ! Security_Optimizer_Password_Checks::is_checking() ) {
 			return false;
 		}
-		list( $username, $password ) = Security_Optimizer_Password_Checks::get_typed();
+		list( $username, $password ) = Security_Optimizer_Password_Checks::get_credentials();
 
 		$user     = Security_Optimizer_Password_Checks::find_user( $username );
 		$password = preg_replace( '/[^a-z\d]/i', '', $password );
@@ -215,7 +215,7 @@ final class Security_Optimizer_Application_Passwords {
 	 * @param mixed $error Why an application password was refused.
 	 * @return bool Whether it was correct.
 	 */
-	public static function is_right_but_refused( $error ) {
+	public static function is_correct_but_refused( $error ) {
 		return is_wp_error( $error ) && in_array( self::NOT_PERMITTED, $error->get_error_codes(), true );
 	}
 
@@ -224,7 +224,7 @@ final class Security_Optimizer_Application_Passwords {
 	 *
 	 * @return bool Whether name and password are those of the header, as far as the web server passes it on.
 	 */
-	private static function came_by_header() {
+	private static function is_from_header() {
 		foreach ( array( 'HTTP_AUTHORIZATION', 'REDIRECT_HTTP_AUTHORIZATION' ) as $name ) {
 			if ( isset( $_SERVER[ $name ] ) && preg_match( '/\Abasic\s+(\S+)\s*\z/i', $_SERVER[ $name ], $match ) ) {
 				return base64_decode( $match[1] ) === wp_unslash( $_SERVER['PHP_AUTH_USER'] . ':' . $_SERVER['PHP_AUTH_PW'] ); // phpcs:ignore WordPress.PHP.DiscouragedPHPFunctions.obfuscation_base64_decode

@@ -71,7 +71,7 @@ final class Security_Optimizer_Login_Report {
 	 * @param int $user_id A user.
 	 * @return bool Whether a pending failure of this user was cleared.
 	 */
-	public static function clear_pending_of( $user_id ) {
+	public static function clear_pending_for( $user_id ) {
 		$was = null !== self::$pending && $user_id > 0 && self::$pending['id'] === $user_id;
 		if ( $was ) {
 			self::$pending = null;

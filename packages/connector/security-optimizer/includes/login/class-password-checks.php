@@ -25,7 +25,7 @@ final class Security_Optimizer_Password_Checks {
 	private static $hashes = 0;
 
 	/** @var bool Whether the password of the current login was correct. */
-	private static $right = false;
+	private static $is_correct = false;
 
 	/** @var bool Whether it was compared with the password of an account. */
 	private static $compared = false;
@@ -84,7 +84,7 @@ final class Security_Optimizer_Password_Checks {
 	 * @return mixed
 	 */
 	public static function record_unknown_name( $user ) {
-		if ( self::$checking && ! self::$compared && ! self::$right && is_wp_error( $user ) && null === self::find_user( self::$username ) ) {
+		if ( self::$checking && ! self::$compared && ! self::$is_correct && is_wp_error( $user ) && null === self::find_user( self::$username ) ) {
 			self::record_so_far();
 		}
 		return $user;
@@ -111,13 +111,13 @@ final class Security_Optimizer_Password_Checks {
 			Security_Optimizer_Login_Report::clear_pending();
 			return self::accept( $user, $username );
 		}
-		if ( ! self::$right && ! self::$compared ) {
+		if ( ! self::$is_correct && ! self::$compared ) {
 			// A plugin has refused the login before WordPress compared the password, which shows whether this was a
 			// guess.
 			self::compare();
 		}
 		self::$checking = false;
-		if ( self::$right ) {
+		if ( self::$is_correct ) {
 			// A plugin has refused a correct password. That is no failed attempt.
 			Security_Optimizer_Login_Report::send();
 			return $user;
@@ -129,15 +129,15 @@ final class Security_Optimizer_Password_Checks {
 	/**
 	 * Filter `check_password`.
 	 *
-	 * @param bool       $right    Whether the password is correct.
-	 * @param string     $password The entered password.
-	 * @param string     $hash     The hash it was compared with.
-	 * @param int|string $user_id  Id of its user; empty for keys that are no passwords.
+	 * @param bool       $is_correct Whether the password is correct.
+	 * @param string     $password   The entered password.
+	 * @param string     $hash       The hash it was compared with.
+	 * @param int|string $user_id    Id of its user; empty for keys that are no passwords.
 	 * @return bool
 	 */
-	public static function count_check( $right, $password, $hash, $user_id ) {
+	public static function count_check( $is_correct, $password, $hash, $user_id ) {
 		if ( Security_Optimizer_Password_Reset::is_comparing() ) {
-			return $right;
+			return $is_correct;
 		}
 		if ( self::$checking ) {
 			// Hashes from before WordPress 6.8 are much faster than new ones. A faster response would reveal that the
@@ -147,25 +147,25 @@ final class Security_Optimizer_Password_Checks {
 			}
 			// Plugins compare their codes with the same function, without an account.
 			if ( $user_id ) {
-				$account        = get_userdata( $user_id );
-				self::$compared = self::$compared || ( $account && $account->user_pass === $hash );
-				self::$right    = self::$right || $right;
+				$account          = get_userdata( $user_id );
+				self::$compared   = self::$compared || ( $account && $account->user_pass === $hash );
+				self::$is_correct = self::$is_correct || $is_correct;
 				self::record_so_far();
 			}
-			return $right;
+			return $is_correct;
 		}
 		$user = $user_id ? get_userdata( $user_id ) : false;
 		if ( ! $user || Security_Optimizer_Session_User::id() === $user->ID ) {
-			return $right;
+			return $is_correct;
 		}
 		if ( self::must_refuse( $user ) ) {
 			Security_Optimizer_Login_Report::add_refused();
 			return false;
 		}
-		if ( ! $right ) {
+		if ( ! $is_correct ) {
 			Security_Optimizer_Login_Report::add_failed( $user->user_login, $user, 'other' );
 		}
-		return $right;
+		return $is_correct;
 	}
 
 	/**
@@ -173,7 +173,7 @@ final class Security_Optimizer_Password_Checks {
 	 * Then `finish` is never called, and a wrong password would not be counted.
 	 */
 	private static function record_so_far() {
-		if ( self::$right ) {
+		if ( self::$is_correct ) {
 			Security_Optimizer_Login_Report::clear_pending();
 		} else {
 			Security_Optimizer_Login_Report::set_pending( self::$username, self::find_user( self::$username ), self::get_route( self::$username ) );
@@ -191,7 +191,7 @@ final class Security_Optimizer_Password_Checks {
 	 * @param int    $user_id    The session's user.
 	 */
 	public static function record_session( $cookie, $expire, $expiration, $user_id ) {
-		if ( Security_Optimizer_Login_Report::clear_pending_of( (int) $user_id ) ) {
+		if ( Security_Optimizer_Login_Report::clear_pending_for( (int) $user_id ) ) {
 			Security_Optimizer_Login_Report::send();
 		}
 	}
@@ -220,7 +220,7 @@ final class Security_Optimizer_Password_Checks {
 		self::$checked        = true;
 		self::$refused        = false;
 		self::$hashes         = 0;
-		self::$right          = false;
+		self::$is_correct     = false;
 		self::$compared       = false;
 		self::$username       = (string) $username;
 		self::$password       = (string) $password;
@@ -234,7 +234,7 @@ final class Security_Optimizer_Password_Checks {
 	/**
 	 * @return string[] Name and password of the current login.
 	 */
-	public static function get_typed() {
+	public static function get_credentials() {
 		return array( self::$username, self::$password );
 	}
 
@@ -242,7 +242,7 @@ final class Security_Optimizer_Password_Checks {
 	 * Records that the password was correct, even if it is refused for another reason.
 	 */
 	public static function accept_password() {
-		self::$right = true;
+		self::$is_correct = true;
 		Security_Optimizer_Login_Report::clear_pending();
 	}
 
@@ -275,7 +275,7 @@ final class Security_Optimizer_Password_Checks {
 	 * @return bool Whether no password of this user may be checked now.
 	 */
 	public static function must_refuse( $user ) {
-		return self::is_blocked( $user ) || ( Security_Optimizer_Request_Gate::came_through_guard() && (
+		return self::is_blocked( $user ) || ( Security_Optimizer_Request_Gate::is_via_guard() && (
 			Security_Optimizer_Context::refuses_passwords()
 			|| Security_Optimizer_Login_Report::has_failed()
 			|| headers_sent()

@@ -77,7 +77,7 @@ final class Security_Optimizer_Second_Factor_Sessions {
 	 * @param int   $user_id Its user.
 	 * @return array
 	 */
-	public static function forget_cached_sessions( $session, $user_id ) {
+	public static function clear_cached_sessions( $session, $user_id ) {
 		wp_cache_delete( $user_id, 'user_meta' );
 		return $session;
 	}

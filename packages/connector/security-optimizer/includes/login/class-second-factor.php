@@ -83,12 +83,12 @@ final class Security_Optimizer_Second_Factor {
 	 * @param int $user_id A user.
 	 * @return bool Whether the user has to give a second factor in this browser.
 	 */
-	private static function is_missing_by_now( $user_id ) {
+	private static function is_missing_now( $user_id ) {
 		wp_cache_delete( $user_id, 'user_meta' );
 		if ( is_multisite() ) {
 			wp_cache_delete( get_current_network_id() . ':site_admins', 'site-options' );
 		}
-		return Security_Optimizer_Policy::with_stored(
+		return Security_Optimizer_Policy::run_with_stored(
 			static function () use ( $user_id ) {
 				$user = get_userdata( $user_id );
 				return $user && self::is_missing( $user );
@@ -159,7 +159,7 @@ final class Security_Optimizer_Second_Factor {
 			return $send;
 		}
 		if ( ! self::is_missing( $user ) ) {
-			if ( ! self::is_missing_by_now( $user->ID ) ) {
+			if ( ! self::is_missing_now( $user->ID ) ) {
 				return $send;
 			}
 			// WordPress may have restored ended sessions together with the new one.

@@ -41,7 +41,7 @@ final class Security_Optimizer_Staff {
 		if ( ! $user instanceof WP_User || ! $user->exists() ) {
 			return false;
 		}
-		$is_staff = self::works_on_site( $user->allcaps, $user->roles ) || ( is_multisite() && is_super_admin( $user->ID ) );
+		$is_staff = self::has_staff_capability( $user->allcaps, $user->roles ) || ( is_multisite() && is_super_admin( $user->ID ) );
 		foreach ( self::CHECKED as $capability ) {
 			$is_staff = $is_staff || $user->has_cap( $capability );
 		}
@@ -62,7 +62,7 @@ final class Security_Optimizer_Staff {
 	 * @param string[] $roles        Names of the account's roles, which WordPress lists among its capabilities.
 	 * @return bool Whether one of them allows changes of the site.
 	 */
-	public static function works_on_site( array $capabilities, array $roles ) {
+	public static function has_staff_capability( array $capabilities, array $roles ) {
 		foreach ( array_keys( array_filter( $capabilities ) ) as $name ) {
 			$name = strtolower( (string) $name );
 			if ( in_array( $name, self::FORUM_CAPABILITIES, true ) || in_array( $name, array_map( 'strtolower', $roles ), true ) ) {

@@ -52,7 +52,7 @@ final class Security_Optimizer_Throttled_Accounts {
 	/**
 	 * Deletes the rows of accounts that are not throttled any more.
 	 */
-	public static function forget_others() {
+	public static function delete_stale() {
 		global $wpdb;
 		$table = Security_Optimizer_Option_Rows::table();
 		$names = $wpdb->get_col( $wpdb->prepare( "SELECT option_name FROM $table WHERE option_name LIKE %s", $wpdb->esc_like( self::PREFIX ) . '%' ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared

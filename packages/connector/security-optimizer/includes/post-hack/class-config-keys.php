@@ -39,7 +39,7 @@ final class Security_Optimizer_Config_Keys {
 			}
 		}
 		$in_namespace = $this->has_namespace();
-		$class_ends   = $this->class_bodies();
+		$class_ends   = $this->find_class_bodies();
 		foreach ( array_keys( $this->places ) as $at ) {
 			if ( $this->is_define( $at ) ) {
 				$this->read_define( $at, $names );
@@ -116,7 +116,7 @@ final class Security_Optimizer_Config_Keys {
 	/**
 	 * @return true[] Indexes of the tokens inside of classes, where `const` defines class constants.
 	 */
-	private function class_bodies() {
+	private function find_class_bodies() {
 		$inside = array();
 		$depth  = 0;
 		$ends   = null;
@@ -183,7 +183,7 @@ final class Security_Optimizer_Config_Keys {
 				return;
 			}
 			$name = $this->text( $at + 1 );
-			$end  = $this->end_of_value( $at + 3 );
+			$end  = $this->find_value_end( $at + 3 );
 			if ( in_array( $name, $names, true ) ) {
 				$this->add( $name, $at + 3 );
 			}
@@ -192,7 +192,7 @@ final class Security_Optimizer_Config_Keys {
 	}
 
 	private function add( $name, $first ) {
-		$end = $this->end_of_value( $first );
+		$end = $this->find_value_end( $first );
 		if ( null === $end || $end === $first ) {
 			return;
 		}
@@ -221,7 +221,7 @@ final class Security_Optimizer_Config_Keys {
 	 * @param int $at Index of the value's first token.
 	 * @return int|null Index of the comma, bracket or semicolon after it.
 	 */
-	private function end_of_value( $at ) {
+	private function find_value_end( $at ) {
 		$depth = 0;
 		$count = count( $this->places );
 		for ( ; $at < $count; ++$at ) {

@@ -36,7 +36,7 @@ final class Security_Optimizer_Password_Reset {
 	 * @return bool False when the database did not store everything. The call can be repeated.
 	 */
 	public static function begin( $now ) {
-		$is_stored = self::mark_passwords() && self::void_links() && Security_Optimizer_Database_Retry::run(
+		$is_stored = self::mark_passwords() && self::invalidate_links() && Security_Optimizer_Database_Retry::run(
 			static function () use ( $now ) {
 				return update_site_option( self::SINCE, $now ) || (int) get_site_option( self::SINCE, 0 ) === $now;
 			}
@@ -67,7 +67,7 @@ final class Security_Optimizer_Password_Reset {
 	/**
 	 * @return bool Whether all links to set a password or to confirm a new email address are invalid.
 	 */
-	private static function void_links() {
+	private static function invalidate_links() {
 		global $wpdb;
 		return Security_Optimizer_Database_Retry::query( "UPDATE $wpdb->users SET user_activation_key = '' WHERE user_activation_key <> ''" )
 			&& Security_Optimizer_Database_Retry::delete_user_meta( '_new_email' );
@@ -92,16 +92,16 @@ final class Security_Optimizer_Password_Reset {
 	/**
 	 * Filter `check_password`, before the check is counted.
 	 *
-	 * @param bool       $right    Whether the password is correct.
-	 * @param string     $password The entered password.
-	 * @param string     $hash     The hash it was compared with.
-	 * @param int|string $user_id  Id of its user; empty for keys that are no passwords.
+	 * @param bool       $is_correct Whether the password is correct.
+	 * @param string     $password   The entered password.
+	 * @param string     $hash       The hash it was compared with.
+	 * @param int|string $user_id    Id of its user; empty for keys that are no passwords.
 	 * @return bool
 	 */
-	public static function refuse_old( $right, $password, $hash, $user_id ) {
-		$user = $right && $user_id ? get_userdata( $user_id ) : false;
+	public static function refuse_old( $is_correct, $password, $hash, $user_id ) {
+		$user = $is_correct && $user_id ? get_userdata( $user_id ) : false;
 		if ( ! $user || ! hash_equals( $user->user_pass, $hash ) || ! self::is_old( $user, $password ) ) {
-			return $right;
+			return $is_correct;
 		}
 		// If the second factor follows, the old password leads to the page for choosing a new one.
 		return self::is_due( $user ) && Security_Optimizer_Second_Factor::is_missing( $user );

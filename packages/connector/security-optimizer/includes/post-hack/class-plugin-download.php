@@ -134,7 +134,7 @@ final class Security_Optimizer_Plugin_Download {
 		if ( is_wp_error( $unpacked ) ) {
 			return 'disk_full_unzip_file' === $unpacked->get_error_code() ? 'disk_full' : 'download_failed';
 		}
-		$reason = $this->prove( $sums );
+		$reason = $this->verify( $sums );
 		if ( '' !== $reason ) {
 			return $reason;
 		}
@@ -161,11 +161,11 @@ final class Security_Optimizer_Plugin_Download {
 	 * @return bool Whether the file has one of them.
 	 */
 	public static function has_sum( $path, $name, $known ) {
-		$known = (array) $known;
-		$kind  = ! empty( $known['sha256'] ) ? 'sha256' : 'md5';
-		$right = isset( $known[ $kind ] ) ? (array) $known[ $kind ] : array();
-		$right = array_map( 'strtolower', array_filter( $right, 'is_string' ) );
-		return in_array( hash_file( $kind, $path ), $right, true ) || self::is_readme( $name );
+		$known    = (array) $known;
+		$kind     = ! empty( $known['sha256'] ) ? 'sha256' : 'md5';
+		$expected = isset( $known[ $kind ] ) ? (array) $known[ $kind ] : array();
+		$expected = array_map( 'strtolower', array_filter( $expected, 'is_string' ) );
+		return in_array( hash_file( $kind, $path ), $expected, true ) || self::is_readme( $name );
 	}
 
 	/**
@@ -213,7 +213,7 @@ final class Security_Optimizer_Plugin_Download {
 	 * @param array $sums The directory's checksums by file.
 	 * @return string Code of the error, or ''.
 	 */
-	private function prove( array $sums ) {
+	private function verify( array $sums ) {
 		$folder = $this->temporary . '/' . $this->slug;
 		foreach ( array_diff( scandir( $this->temporary ), array( '.', '..', basename( self::ZIP ), $this->slug ) ) as $name ) {
 			$this->refused_file = '../' . $name;

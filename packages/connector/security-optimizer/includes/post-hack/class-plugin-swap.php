@@ -32,12 +32,12 @@ final class Security_Optimizer_Plugin_Swap {
 		if ( ! $is_stored ) {
 			return 'not_stored';
 		}
-		self::maintain( true );
-		$reason = self::rename_both( $place, $fresh, $old );
-		self::maintain( false );
+		self::set_maintenance_mode( true );
+		$reason = self::rename_paths( $place, $fresh, $old );
+		self::set_maintenance_mode( false );
 		// If the old copy could not be restored, it is the only one, and the next step tries again.
 		if ( 'not_put_back' !== $reason ) {
-			self::forget( $old );
+			self::delete_copy( $old );
 		}
 		return $reason;
 	}
@@ -56,12 +56,12 @@ final class Security_Optimizer_Plugin_Swap {
 		// The paths come from the database, so they must not lead elsewhere.
 		$inside = 0 === strpos( $paths['place'], WP_PLUGIN_DIR . '/' ) && 0 === strpos( $paths['old'], WP_CONTENT_DIR . '/upgrade/security-optimizer-old-' )
 			&& false === strpos( $paths['place'] . $paths['old'], '..' );
-		// phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
+		// phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The result says it.
 		if ( $inside && ! file_exists( $paths['place'] ) && file_exists( $paths['old'] ) && ! @rename( $paths['old'], $paths['place'] ) ) {
 			return false;
 		}
-		self::maintain( false );
-		self::forget( $inside ? $paths['old'] : '' );
+		self::set_maintenance_mode( false );
+		self::delete_copy( $inside ? $paths['old'] : '' );
 		return true;
 	}
 
@@ -69,7 +69,7 @@ final class Security_Optimizer_Plugin_Swap {
 	 * Deletes an old copy and its record. The copy is renamed first, so that a remaining record can't restore a plugin
 	 * that the owner deletes later.
 	 */
-	private static function forget( $old ) {
+	private static function delete_copy( $old ) {
 		if ( '' !== $old && file_exists( $old ) ) {
 			$gone = str_replace( '/security-optimizer-old-', '/security-optimizer-gone-', $old );
 			// phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- Good to have, no more.
@@ -78,8 +78,8 @@ final class Security_Optimizer_Plugin_Swap {
 		Security_Optimizer_Database_Retry::delete_site_option( self::OPTION );
 	}
 
-	private static function rename_both( $place, $fresh, $old ) {
-		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
+	private static function rename_paths( $place, $fresh, $old ) {
+		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The result says it.
 		if ( ! @rename( $place, $old ) ) {
 			return 'not_writable';
 		}
@@ -98,7 +98,7 @@ final class Security_Optimizer_Plugin_Swap {
 	/**
 	 * WordPress shows its maintenance page while this file exists and is recent.
 	 */
-	private static function maintain( $begin ) {
+	private static function set_maintenance_mode( $begin ) {
 		$file = ABSPATH . '.maintenance';
 		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- Good to have, no more.
 		if ( $begin ) {

@@ -206,7 +206,7 @@ final class Security_Optimizer_Salts {
 		if ( $linked && array( fileowner( ABSPATH ) ) !== array_unique( array( fileowner( ABSPATH ), fileowner( $file ), fileowner( dirname( $file ) ) ) ) ) {
 			return false;
 		}
-		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The answer says it.
+		// phpcs:disable WordPress.PHP.NoSilencedErrors.Discouraged, WordPress.WP.AlternativeFunctions -- The result says it.
 		// The name ends in .php, so that a web server never shows the file of a killed request.
 		$temporary = dirname( $file ) . '/wp-config-' . bin2hex( random_bytes( 8 ) ) . '.php';
 		$mode      = (int) fileperms( $file ) & 0777;

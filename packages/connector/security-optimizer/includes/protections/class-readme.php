@@ -21,7 +21,7 @@ final class Security_Optimizer_Readme {
 		if ( ! file_exists( $file ) && ! is_link( $file ) ) {
 			return 'absent';
 		}
-		return @unlink( $file ) ? 'deleted' : 'not_deleted'; // phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged -- The answer says it.
+		return @unlink( $file ) ? 'deleted' : 'not_deleted'; // phpcs:ignore WordPress.PHP.NoSilencedErrors.Discouraged -- The result says it.
 	}
 
 	public static function schedule() {

@@ -81,7 +81,7 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 		// This parameter would make xmlrpc.php print its description.
 		unset( $_GET['rsd'], $_REQUEST['rsd'] );
 		add_filter( 'xmlrpc_enabled', '__return_false', PHP_INT_MAX );
-		add_filter( 'xmlrpc_methods', array( __CLASS__, 'only_own' ), PHP_INT_MAX );
+		add_filter( 'xmlrpc_methods', array( __CLASS__, 'filter_methods' ), PHP_INT_MAX );
 		add_filter( 'wp_xmlrpc_server_class', array( __CLASS__, 'server' ), PHP_INT_MAX );
 		// Plugins have been loaded by then.
 		add_action( 'plugins_loaded', array( __CLASS__, 'refuse_unknown' ), PHP_INT_MIN );
@@ -113,7 +113,7 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	 * @param mixed $methods Callbacks by method name.
 	 * @return array The methods of the plugin whose request this is.
 	 */
-	public static function only_own( $methods ) {
+	public static function filter_methods( $methods ) {
 		$own = array();
 		foreach ( is_array( $methods ) ? $methods : array() as $name => $callback ) {
 			foreach ( self::methods() as $prefix ) {

@@ -62,7 +62,7 @@ final class Security_Optimizer_Commands {
 		$header = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_COMMAND'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_COMMAND'] : null;
 		unset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_COMMAND'] );
 		if ( null === $header
-			|| ! Security_Optimizer_Request_Gate::came_through_guard()
+			|| ! Security_Optimizer_Request_Gate::is_via_guard()
 			|| 'POST' !== $_SERVER['REQUEST_METHOD']
 			|| ! isset( $_GET['rest_route'] )
 			|| ! is_string( $_GET['rest_route'] )

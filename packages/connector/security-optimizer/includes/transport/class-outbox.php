@@ -111,7 +111,7 @@ final class Security_Optimizer_Outbox {
 	public static function read( $limit ) {
 		// Read first: a row that is released meanwhile is then among the events.
 		$held   = self::run_quietly( array( __CLASS__, 'seconds_held' ) );
-		$rows   = self::free_rows( $limit + 1 );
+		$rows   = self::read_released( $limit + 1 );
 		$events = array();
 		$bytes  = 0;
 		foreach ( $rows as $row ) {
@@ -140,7 +140,7 @@ final class Security_Optimizer_Outbox {
 		global $wpdb;
 		$table = self::table();
 		// Checked first: on SQLite, IF NOT EXISTS fails for a table with an index.
-		return self::run_quietly( array( __CLASS__, 'complete' ) )
+		return self::run_quietly( array( __CLASS__, 'add_missing_column' ) )
 			|| false !== $wpdb->query( "CREATE TABLE IF NOT EXISTS $table (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, held_until bigint(20) unsigned NOT NULL DEFAULT 0, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $wpdb->get_charset_collate() ); // phpcs:ignore WordPress.DB.PreparedSQL
 	}
 
@@ -238,7 +238,7 @@ final class Security_Optimizer_Outbox {
 	/**
 	 * A row that is held for longer than `HELD_FOR` was written before the clock was set back. It is released.
 	 */
-	private static function free_rows( $limit ) {
+	private static function read_released( $limit ) {
 		return self::run_quietly(
 			static function () use ( $limit ) {
 				global $wpdb;
@@ -256,7 +256,7 @@ final class Security_Optimizer_Outbox {
 		$next  = (int) $wpdb->get_var( $wpdb->prepare( "SELECT MIN(held_until) FROM $table WHERE held_until > %d AND held_until <= %d", $now, $now + self::HELD_FOR ) ); // phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared
 		if ( '' !== $wpdb->last_error ) {
 			// `create` would restore a table that `forget` has just dropped.
-			self::complete();
+			self::add_missing_column();
 		}
 		return 0 === $next ? 0 : $next - $now;
 	}
@@ -266,7 +266,7 @@ final class Security_Optimizer_Outbox {
 	 *
 	 * @return bool Whether the table exists and is complete.
 	 */
-	private static function complete() {
+	private static function add_missing_column() {
 		global $wpdb;
 		$table = self::table();
 		$look  = "SELECT held_until FROM $table LIMIT 1";

@@ -30,7 +30,7 @@ final class Security_Optimizer_Request_Gate {
 	 * @param string $secret        The site's secret.
 	 * @param bool   $require_guard Whether all other web requests are refused.
 	 */
-	public static function enter( $secret, $require_guard ) {
+	public static function check_request( $secret, $require_guard ) {
 		// Users of the command line can change these files anyway.
 		if ( self::is_command_line() ) {
 			return;
@@ -81,7 +81,7 @@ final class Security_Optimizer_Request_Gate {
 	/**
 	 * @return bool Whether the request came through guard.
 	 */
-	public static function came_through_guard() {
+	public static function is_via_guard() {
 		return null !== self::$request_id;
 	}
 
@@ -135,7 +135,7 @@ final class Security_Optimizer_Request_Gate {
 	 * @param string $letter A flag of the signal, see docs/connector-protocol.md.
 	 */
 	public static function add_flag( $letter ) {
-		if ( self::came_through_guard() && false === strpos( self::$flags, $letter ) ) {
+		if ( self::is_via_guard() && false === strpos( self::$flags, $letter ) ) {
 			self::$flags .= $letter;
 			self::send_signal();
 		}
@@ -155,7 +155,7 @@ final class Security_Optimizer_Request_Gate {
 	 * @param array $report `failed`, `refused`, `ok` and `factor`.
 	 */
 	public static function send_login_report( array $report ) {
-		if ( self::came_through_guard() ) {
+		if ( self::is_via_guard() ) {
 			self::send( 'Login', Security_Optimizer_Protocol::login_header( self::$secret, self::$request_id, $report ) );
 		}
 	}
@@ -167,7 +167,7 @@ final class Security_Optimizer_Request_Gate {
 	 * @return bool False when the record could not be written, so that no password may be checked.
 	 */
 	public static function record_checks( $report ) {
-		return ! self::came_through_guard() || Security_Optimizer_Password_Check_Log::write( self::$request_id, $report );
+		return ! self::is_via_guard() || Security_Optimizer_Password_Check_Log::write( self::$request_id, $report );
 	}
 
 	private static function send( $name, $value ) {
