@@ -1,8 +1,8 @@
 <?php
 /**
- * Static analysis of the connector: what it names exists in WordPress and PHP and is called as it wants to be, callbacks
- * fit their hooks, variables are set, private members are used, comments name the parameters there are, and PHP 7.4
- * understands the syntax.
+ * Static analysis of the connector: names exist in WordPress or PHP, calls have the right number of arguments,
+ * callbacks fit their hooks, variables are set, private members are used, comments name existing parameters, and PHP
+ * 7.4 supports the syntax.
  *
  * Run: php packages/connector/analysis/analyse.php <folder of a WordPress>
  *
@@ -34,7 +34,7 @@ $symbols->read( $files );
 $symbols->read( array( __DIR__ . '/wp-cli-stubs.php' ) );
 $checker = new Checker( $symbols, $oldest[1] );
 
-// The analysis finds what it looks for.
+// The analysis detects faults.
 $samples = require __DIR__ . '/samples.php';
 $number  = 0;
 foreach ( $samples as $code => $fault ) {

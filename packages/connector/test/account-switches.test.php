@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests which sessions need no second factor of their own because somebody who gave theirs acts as another account.
+ * Tests which sessions need no second factor, because a user who gave it switches to another account.
  *
  * Run: php test/account-switches.test.php
  *
@@ -67,7 +67,7 @@ const ACTING  = Security_Optimizer_Account_Switches::ACTING;
 const PASSED  = Security_Optimizer_Second_Factor_Sessions::PASSED;
 const TRAINEE = 4;
 
-/** The owner gave the factor; the clerk edits users, the member nothing. */
+/** The owner gave the factor; the clerk can edit users, the member can edit nothing. */
 function begin( $id, $has_factor = true, array $session = array() ) {
 	$GLOBALS['caps']      = array(
 		OWNER   => Security_Optimizer_Account_Switches::ADMINISTRATORS,
@@ -133,7 +133,7 @@ check( 'nobody becomes a super administrator who was none', false, passes( MEMBE
 $supers[] = OWNER;
 check( 'one may act as another', true, passes( MEMBER ) );
 
-// Back again.
+// Switching back.
 $acting = array( ACTING => array( OWNER, 'stamp of 1' ) );
 begin( MEMBER, true, $acting );
 check( 'who acts as somebody comes back to their own account without a code', true, passes( OWNER ) );

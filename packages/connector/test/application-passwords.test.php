@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests which application passwords count as wrong: never a right one that the owner or a plugin refuses.
+ * Tests which application passwords count as wrong: never a correct one that the owner or a plugin refuses.
  *
  * Run: php test/application-passwords.test.php
  *
@@ -10,7 +10,7 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
 
-/** Keeps what is told to it. */
+/** Records its calls. */
 final class Security_Optimizer_Password_Checks {
 	public static $told     = array();
 	public static $typed    = array( '', '' );
@@ -81,7 +81,7 @@ final class WP_Error {
 		$this->data = $data;
 	}
 }
-/** A member with two application passwords. */
+/** A user with two application passwords. */
 final class WP_Application_Passwords {
 	public static function get_user_application_passwords() {
 		return array( array( 'password' => 'hash of abcdEFGH' ), array( 'password' => 'hash of ijklMNOP' ) );
@@ -105,7 +105,7 @@ function wp_get_current_user() {
 }
 load_classes( 'Application_Passwords' );
 
-/** A program calls the REST API with this name and password. */
+/** A program sends a REST request with this name and password. */
 function begin_call( $name, $password ) {
 	$GLOBALS['filtering'] = array();
 

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests which files in WordPress's folders count as left there by a host, and harmless.
+ * Tests which files in WordPress's folders count as harmless files of the host.
  *
  * Run: php test/checkup-files.test.php
  *
@@ -14,7 +14,7 @@ load_classes( 'Checkup_Files', 'Files' );
 $folder = sys_get_temp_dir() . '/checkup-files-' . bin2hex( random_bytes( 8 ) );
 mkdir( $folder, 0700 );
 
-/** @return bool Whether a file of this name that holds this text counts as left by the host. */
+/** @return bool Whether a file with this name and content counts as left by the host. */
 function is_left( $name, $text ) {
 	$path = $GLOBALS['folder'] . '/' . $name;
 	file_put_contents( $path, $text );

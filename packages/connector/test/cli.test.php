@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests the commands of WP-CLI against a stand-in of WP-CLI and of guard. A test of guard runs them against a real guard.
+ * Tests the commands of WP-CLI with stubs of WP-CLI and of guard. A test of guard runs them against a real guard.
  *
  * Run: php test/cli.test.php
  *
@@ -17,10 +17,10 @@ Security_Optimizer_Cli::add_commands( $secret );
 /**
  * Runs a command.
  *
- * @param array[] $queue   What guard answers: `data` and `message`, or `code`, `status` and `message` of a refusal.
+ * @param array[] $queue   Responses of guard: `data` and `message`, or `code`, `status` and `message` of an error.
  * @param string[] $words   Words of the command.
  * @param array    $options Options.
- * @return array What it printed, its error, and the requests as `METHOD route body`.
+ * @return array Its output, its error, and the requests as `METHOD route body`.
  */
 function run_command( array $queue, array $words, array $options = array() ) {
 	global $requests, $answers;
@@ -180,7 +180,7 @@ check(
 	)
 );
 
-/** What was typed, and what a terminal gets. */
+/** Untrusted text, and what is printed. */
 $typed   = array(
 	'tags'                   => array( '<b>Bold</b> <script>alert(1)</script>', '<b>Bold</b> <script>alert(1)</script>' ),
 	'entities'               => array( 'Tom & Jerry &lt;script&gt; &amp;amp;', 'Tom & Jerry &lt;script&gt; &amp;amp;' ),

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests what guard's commands do while the database is busy: they write again, and never report as done what is not.
+ * Tests guard's commands while the database is busy: they retry writes, and never report success for a failed write.
  *
  * Run: php test/database-retry.test.php
  *
@@ -12,8 +12,8 @@ define( 'ABSPATH', __DIR__ . '/' );
 require __DIR__ . '/database-stub.php';
 
 /**
- * Sessions as WordPress keeps them: by user, as tokens; nobody is told whether the database has ended them. A plugin that
- * hears of it may make a query of its own, and an error.
+ * Sessions as WordPress stores them: tokens by user. The methods do not return whether the database ended them. A
+ * callback of a plugin may run a query that fails.
  */
 $sessions     = array();
 $plugin_error = '';
@@ -67,7 +67,7 @@ final class Security_Optimizer_Session_User {
 		return 1;
 	}
 }
-/** What is not asked about here. */
+/** Stubs that do not matter here. */
 final class Security_Optimizer_Protocol {
 	const CLOCK_TOLERANCE = 60;
 }
@@ -158,7 +158,7 @@ foreach ( array( false, true ) as $multisite ) {
 }
 $multisite = false;
 
-// Each command, with so many refusals that they are over at different writes of it.
+// Each command, with a number of refusals that ends at different writes.
 $commands = array(
 	'force-password-reset'                      => array(
 		static function () {
@@ -250,7 +250,7 @@ foreach ( $commands as $name => list( $run, $is_done, $then ) ) {
 	check( "$name is not reported as done while the database goes on being busy", 'not_stored', $run() );
 }
 
-// An error of a plugin that heard of it is none of ours.
+// An error of a plugin's callback is ignored.
 foreach ( $commands as $name => list( $run ) ) {
 	$stored       = array();
 	$sessions     = array(
@@ -265,7 +265,7 @@ foreach ( $commands as $name => list( $run ) ) {
 	$plugin_error = '';
 }
 
-// A reset stops where the database does, at whichever write, and can be done again.
+// A reset stops at any failed write, and can be repeated.
 for ( $accepted = 0; $accepted < 7; ++$accepted ) {
 	$sessions = array( 2 => array( 'third' => array() ) );
 	$stored   = array();
@@ -274,7 +274,7 @@ for ( $accepted = 0; $accepted < 7; ++$accepted ) {
 	check( "nor does a write that needs another one come before it, $accepted", array_slice( array( 'INSERT', 'DELETE', 'UPDATE', 'delete _new_email', 'delete _application_passwords' ), 0, $accepted > 4 ? $accepted - 1 : $accepted ), $wpdb->done );
 }
 
-// Commands reach WordPress although a nonce can't be stored at once.
+// Commands work although a nonce can't be stored at the first attempt.
 foreach ( array( 0, 1, 3 ) as $busy ) {
 	refuse_writes( $busy );
 	check( "a nonce is used up although the database was busy $busy times", true, Security_Optimizer_Nonces::consume( 'a', time() ) );
@@ -293,11 +293,11 @@ refuse_writes( FOR_GOOD );
 check( 'no key goes out that the database does not hold', array(), Security_Optimizer_Reset_Mails::write_keys( $users ) );
 
 /**
- * A new policy begins or ends a pause of the second factor.
+ * A new policy starts or ends a pause of the second factor.
  *
- * @param int $paused  1 when it begins one.
- * @param int $refused How many of the first writes after that of the policy the database refuses.
- * @return bool Whether all of it was done.
+ * @param int $paused  1 when it starts one.
+ * @param int $refused Number of writes after that of the policy that the database refuses.
+ * @return bool Whether everything succeeded.
  */
 function apply_pause( $paused, $refused ) {
 	refuse_writes( 0 );

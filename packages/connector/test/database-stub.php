@@ -1,22 +1,24 @@
 <?php
 /**
- * As much of WordPress as writes to a database that is busy: options, sessions, and queries by themselves.
+ * Stub of WordPress with a busy database: options, sessions, and plain queries.
  *
  * @package Security_Optimizer
  */
 
-/** How many of the next writes the database refuses, after how many it refuses all, and how many it has been asked for. */
+/**
+ * Number of next writes that are refused, number of writes after which all are refused, and number of writes so far.
+ */
 $refusals      = 0;
 $refused_after = PHP_INT_MAX;
 $writes        = 0;
 
-/** Options that the database holds, and what WordPress's cache says of some of them (null: there is none). */
+/** Options in the database, and their values in WordPress's cache (null: no such option). */
 $stored = array();
 $cached = array();
 
 $multisite = false;
 
-/** The database: it keeps options, and lists all other writes that it has carried out. */
+/** The database. It stores options, and lists all other writes. */
 final class Busy_Database { // phpcs:ignore
 	public $options     = 'wp_options';
 	public $sitemeta    = 'wp_sitemeta';
@@ -26,7 +28,7 @@ final class Busy_Database { // phpcs:ignore
 	public $last_error  = '';
 	public $done        = array();
 
-	/** @return bool Whether it carries a write out. */
+	/** @return bool Whether it accepts a write. */
 	public function accepts_write() {
 		++$GLOBALS['writes'];
 		$this->last_error = $GLOBALS['refusals']-- > 0 || $GLOBALS['writes'] > $GLOBALS['refused_after'] ? 'database is locked' : '';
@@ -58,7 +60,7 @@ final class Busy_Database { // phpcs:ignore
 		return 1;
 	}
 
-	/** Knows the value of an option, how many users have sessions, and that there are three of anything else. */
+	/** Returns the value of an option, the number of users with sessions, or three for any other query. */
 	public function get_var( $query ) {
 		$this->last_error = '';
 		if ( false !== strpos( $query, 'session_tokens' ) ) {
@@ -88,7 +90,7 @@ function get_site_option( $name, $otherwise = false ) {
 	$value = array_key_exists( $name, $GLOBALS['cached'] ) ? $GLOBALS['cached'][ $name ] : ( isset( $GLOBALS['stored'][ $name ] ) ? $GLOBALS['stored'][ $name ] : null );
 	return null === $value ? $otherwise : $value;
 }
-/** As WordPress: false where nothing was written, for whatever reason. */
+/** As in WordPress: false if nothing was written for any reason. */
 function update_site_option( $name, $value ) {
 	if ( get_site_option( $name, null ) === $value || ! $GLOBALS['wpdb']->accepts_write() ) {
 		return false;
@@ -103,7 +105,7 @@ function get_option( $name, $otherwise = false ) {
 function update_option( $name, $value ) {
 	return update_site_option( $name, $value );
 }
-/** As WordPress: false where there was none, too; and the cache has none any more, even if the database refused. */
+/** As in WordPress: also false for a missing option. The cache drops the option even if the database refuses. */
 function delete_site_option( $name ) {
 	if ( ! isset( $GLOBALS['stored'][ $name ] ) ) {
 		return false;
@@ -115,7 +117,7 @@ function delete_site_option( $name ) {
 	unset( $GLOBALS['stored'][ $name ] );
 	return true;
 }
-/** As WordPress: false where nothing was deleted. */
+/** As in WordPress: false if nothing was deleted. */
 function delete_metadata( $type, $id, $name ) {
 	if ( ! $GLOBALS['wpdb']->accepts_write() ) {
 		return false;
@@ -124,14 +126,14 @@ function delete_metadata( $type, $id, $name ) {
 	return true;
 }
 
-/** More writes than any test makes. */
+/** More writes than any test runs. */
 const FOR_GOOD = PHP_INT_MAX;
 
 /**
- * The next writes are refused, in a request of its own.
+ * Starts a request whose next writes are refused.
  *
- * @param int $count    How many. A request that they are refused FOR_GOOD does not wait, so that the test need not.
- * @param int $accepted After how many writes all are refused; any number, or FOR_GOOD for none.
+ * @param int $count    Number of writes. With FOR_GOOD the request does not wait, which keeps the test fast.
+ * @param int $accepted Number of writes after which all are refused; FOR_GOOD for none.
  */
 function refuse_writes( $count, $accepted = FOR_GOOD ) {
 	$GLOBALS['refusals']      = $count;

@@ -1,7 +1,7 @@
 <?php
 /**
- * Tests where the ways to the login and to wp-admin lead while the login is at an address of its own: links, redirects
- * and forms, on a single site and in networks whose sites have domains of their own.
+ * Tests links, redirects and forms for the login and wp-admin while the login has a custom URL, on a single site and in
+ * networks whose sites have their own domains.
  *
  * Run: php test/hidden-login-links.test.php
  *
@@ -14,8 +14,8 @@ load_classes( 'Login_Forms' );
 add_account( 1, 'owner@shop.example', array( 'read', 'edit_posts' ) );
 add_account( 3, 'member@shop.example', array( 'read' ) );
 
-/** @return string Where a request to the login is led on to; '' when it shows the form. */
-function led_on( $redirect_to, array $more = array() ) {
+/** @return string Target of the redirect of a request to the login; '' when it shows the form. */
+function get_login_redirect( $redirect_to, array $more = array() ) {
 	$_GET = array( 'redirect_to' => $redirect_to ) + $more;
 	try {
 		Security_Optimizer_Admin_Links::redirect_signed_in();
@@ -24,7 +24,7 @@ function led_on( $redirect_to, array $more = array() ) {
 	}
 	return '';
 }
-/** @return string Where a redirect leads; 'missing' when it ends as a missing page. */
+/** @return string Target of a redirect; 'missing' when the request ends with a 404. */
 function redirected( $location ) {
 	try {
 		return Security_Optimizer_Login_Url::filter_redirect( $location );
@@ -32,25 +32,25 @@ function redirected( $location ) {
 		return 'missing';
 	}
 }
-/** @return string Address of the login that goes on to a URL. */
-function by_door( $url, $door ) {
-	return $door . '?redirect_to=' . rawurlencode( $url );
+/** @return string Login URL that redirects to a URL. */
+function via_login( $url, $login ) {
+	return $login . '?redirect_to=' . rawurlencode( $url );
 }
-/** Somebody with a session asks for the custom address of the login. */
-function come_signed_in() {
+/** A user with a session requests the custom login URL. */
+function begin_session_request() {
 	begin_request( array( 'page' => 'login' ) );
 	$_SERVER['REQUEST_METHOD'] = 'GET';
 
 	Security_Optimizer_Session_User::$user = 3;
 }
 
-// Who is signed in is led straight on.
+// A signed-in user is redirected immediately.
 $page = 'https://shop.example/wp-admin/post.php?post=5&action=edit';
-come_signed_in();
-check( 'who is signed in is led from the login to the page of wp-admin', $page, led_on( $page ) );
-check( 'also where it is told without the host', '/wp-admin/post.php?post=5', led_on( '/wp-admin/post.php?post=5' ) );
-check( 'and by HEAD', $page, led_on( $page, array( 'x' => '1' ) ) );
-$no_way_on = array(
+begin_session_request();
+check( 'who is signed in is led from the login to the page of wp-admin', $page, get_login_redirect( $page ) );
+check( 'also where it is told without the host', '/wp-admin/post.php?post=5', get_login_redirect( '/wp-admin/post.php?post=5' ) );
+check( 'and by HEAD', $page, get_login_redirect( $page, array( 'x' => '1' ) ) );
+$no_redirect = array(
 	'a page of the site'              => 'https://shop.example/hello/',
 	'another host'                    => 'https://outside.example/wp-admin/',
 	'another host without its scheme' => '//outside.example/wp-admin/',
@@ -62,22 +62,22 @@ $no_way_on = array(
 	'several'                         => array( '/wp-admin/' ),
 	'nothing'                         => '',
 );
-foreach ( $no_way_on as $name => $target ) {
-	check( "the form is shown for: $name", '', led_on( $target ) );
+foreach ( $no_redirect as $name => $target ) {
+	check( "the form is shown for: $name", '', get_login_redirect( $target ) );
 }
 foreach ( array( 'reauth', 'interim-login', 'customize-login', 'loggedout', 'action', 'key', 'checkemail' ) as $parameter ) {
-	check( "the form is shown where WordPress asks for it by $parameter", '', led_on( $page, array( $parameter => '1' ) ) );
+	check( "the form is shown where WordPress asks for it by $parameter", '', get_login_redirect( $page, array( $parameter => '1' ) ) );
 }
 $_SERVER['REQUEST_METHOD'] = 'POST';
-check( 'a form that is sent is not led on', '', led_on( $page ) );
+check( 'a form that is sent is not led on', '', get_login_redirect( $page ) );
 $_SERVER['REQUEST_METHOD']             = 'GET';
 Security_Optimizer_Session_User::$user = 0;
-check( 'nor is who has no session', '', led_on( $page ) );
+check( 'nor is who has no session', '', get_login_redirect( $page ) );
 foreach ( array( array(), array( 'page' => 'signup' ) ) as $context ) {
 	begin_request( $context );
 	$_SERVER['REQUEST_METHOD']             = 'GET';
 	Security_Optimizer_Session_User::$user = 3;
-	check( 'nor who came by another address: ' . json_encode( $context ), '', led_on( $page ) );
+	check( 'nor who came by another address: ' . json_encode( $context ), '', get_login_redirect( $page ) );
 }
 
 // Redirects on one site.
@@ -85,11 +85,11 @@ begin_request();
 check( 'an anonymous visitor who would be sent to the login finds nothing', 'missing', redirected( 'https://shop.example/wp-login.php?redirect_to=x' ) );
 check( 'who would be sent to a page gets there', 'https://shop.example/hello/', redirected( 'https://shop.example/hello/' ) );
 check( 'a single site leads to wp-admin without a detour', $page, redirected( $page ) );
-come_signed_in();
+begin_session_request();
 $options['home']      = 'https://www.shop.example';
 $_SERVER['HTTP_HOST'] = 'www.shop.example';
 check( 'also where WordPress has a host of its own', $page, redirected( $page ) );
-come_signed_in();
+begin_session_request();
 check( 'a member is sent to the custom address', 'https://shop.example/front-door?loggedout=true', redirected( 'https://shop.example/wp-login.php?loggedout=true' ) );
 begin_request( array( 'page' => 'signup' ) );
 check( 'the registration leads to its own word about the mail', 'https://shop.example/join-us?checkemail=registered', redirected( 'https://shop.example/wp-login.php?checkemail=registered' ) );
@@ -121,7 +121,7 @@ check( 'a protected post stays at its address', 'https://main.example/wp-login.p
 
 $away = 'https://garden.example/wp-admin/';
 begin_request_in_network( 'main.example', '/', array( 'page' => 'login' ) );
-check( 'the main door leads to wp-admin of another domain by the login there', by_door( $away, $garden ), redirected( $away ) );
+check( 'the login of the main site leads to wp-admin of another domain by the login there', via_login( $away, $garden ), redirected( $away ) );
 check( 'and to its own wp-admin at once', 'https://main.example/wp-admin/', redirected( 'https://main.example/wp-admin/' ) );
 check( 'and to a folder\'s at once', 'https://main.example/second/wp-admin/', redirected( 'https://main.example/second/wp-admin/' ) );
 check( 'and to a page of another domain at once', 'https://garden.example/hello/', redirected( 'https://garden.example/hello/' ) );
@@ -129,12 +129,12 @@ check( 'and to a host that is none of the network\'s', 'https://outside.example/
 begin_request_in_network( 'main.example' );
 check( 'an anonymous visitor is not told the way', $away, redirected( $away ) );
 $did['wp_login'] = 1;
-check( 'who has just logged in by a form of a plugin is', by_door( $away, $garden ), redirected( $away ) );
+check( 'who has just logged in by a form of a plugin is', via_login( $away, $garden ), redirected( $away ) );
 
 begin_request_in_network( 'main.example' );
 check( 'anonymous visitors see WordPress\'s own links', $away, Security_Optimizer_Admin_Links::filter_url( $away ) );
 Security_Optimizer_Session_User::$user = 3;
-check( 'links of members across domains lead by the login there', by_door( $away, $garden ), Security_Optimizer_Admin_Links::filter_url( $away ) );
+check( 'links of members across domains lead by the login there', via_login( $away, $garden ), Security_Optimizer_Admin_Links::filter_url( $away ) );
 check( 'links to the same domain do not', 'https://main.example/wp-admin/', Security_Optimizer_Admin_Links::filter_url( 'https://main.example/wp-admin/' ) );
 check( 'nor those to an open script', 'https://garden.example/wp-admin/admin-ajax.php', Security_Optimizer_Admin_Links::filter_url( 'https://garden.example/wp-admin/admin-ajax.php' ) );
 check( 'nor those to a style', 'https://garden.example/wp-admin/css/x.css', Security_Optimizer_Admin_Links::filter_url( 'https://garden.example/wp-admin/css/x.css' ) );
@@ -142,14 +142,14 @@ $options['security_optimizer_policy']['login_url_login'] = '';
 check( 'nor any while the login is at its usual address', $away, Security_Optimizer_Admin_Links::filter_url( $away ) );
 check( 'what is no address stays what it is', null, Security_Optimizer_Admin_Links::filter_url( null ) );
 
-// Sub-domains whose cookies are the network's: a session holds at all of them, and at no domain of another name.
+// Sub-domains with cookies of the network: a session is valid at all of them, and at no other domain.
 define( 'COOKIE_DOMAIN', '.main.example' );
 $kitchen = 'https://kitchen.main.example/wp-admin/';
 begin_request_in_network( 'main.example', '/', array( 'page' => 'login' ) );
 check( 'where a session holds at a sub-domain, there is no detour to it', $kitchen, redirected( $kitchen ) );
-check( 'to another domain there is', by_door( $away, $garden ), redirected( $away ) );
+check( 'to another domain there is', via_login( $away, $garden ), redirected( $away ) );
 begin_request_in_network( 'garden.example', '/', array( 'page' => 'login' ) );
-check( 'who has a session elsewhere has none of these cookies', by_door( $kitchen, 'https://kitchen.main.example/front-door' ), redirected( $kitchen ) );
+check( 'who has a session elsewhere has none of these cookies', via_login( $kitchen, 'https://kitchen.main.example/front-door' ), redirected( $kitchen ) );
 $_SERVER['HTTP_HOST'] = 'kitchen.main.example:8080';
 check( 'ports are none of the cookies\' concern', 'https://main.example:8443/wp-admin/', Security_Optimizer_Admin_Links::get_reachable_url( 'https://main.example:8443/wp-admin/' ) );
 

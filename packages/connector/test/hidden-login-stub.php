@@ -1,8 +1,8 @@
 <?php
 /**
- * As much of a site, and of a network of sites, as the classes for a login at an address of its own ask about.
+ * Stub of a site, and of a network of sites, for the classes of the hidden login.
  *
- * The custom address of the login is `front-door`, that of the registration is `join-us`.
+ * The custom path of the login is `front-door`, that of the registration is `join-us`.
  *
  * @package Security_Optimizer
  */
@@ -20,9 +20,9 @@ $hooked     = array();
 $sites      = array();
 
 /**
- * Everything as it is in a request of an anonymous visitor to a single site at shop.example.
+ * Starts a request of an anonymous client to a single site at shop.example.
  *
- * @param array $context What guard says of the request.
+ * @param array $context Context that guard sends.
  */
 function begin_request( array $context = array() ) {
 	$GLOBALS['multisite']  = false;
@@ -71,11 +71,11 @@ function begin_request( array $context = array() ) {
 }
 
 /**
- * The same at a site of a network: at its main site, in a folder, or at domains of their own.
+ * The same at a site of a network: its main site, a site in a folder, or a site with its own domain.
  *
- * @param string $domain  Whose request it is.
- * @param string $path    Path below which that site is.
- * @param array  $context What guard says of the request.
+ * @param string $domain  Domain of the requested site.
+ * @param string $path    Path of that site.
+ * @param array  $context Context that guard sends.
  */
 function begin_request_in_network( $domain, $path = '/', array $context = array() ) {
 	begin_request( $context );
@@ -105,7 +105,7 @@ function set_private( $class_name, $property, $value ) {
 final class Redirected extends Exception {
 }
 
-/** A page that guard answers as a missing one. */
+/** A request that ends with guard's 404. */
 final class Found_Nothing extends Exception {
 }
 
@@ -137,7 +137,7 @@ final class Security_Optimizer_Session_User {
 	}
 }
 
-/** An account: what it may do decides who it is. */
+/** An account with capabilities. */
 final class WP_User {
 	public $ID;
 	public $caps;
@@ -183,7 +183,7 @@ function is_user_logged_in() {
 function get_user_meta( $id, $name ) {
 	return isset( $GLOBALS['user_meta'][ $id ][ $name ] ) ? $GLOBALS['user_meta'][ $id ][ $name ] : '';
 }
-/** As WordPress looks for a part of a value. */
+/** As WordPress's LIKE query. */
 function get_users( array $query ) {
 	$found = array();
 	foreach ( $GLOBALS['user_meta'] as $id => $values ) {
@@ -209,7 +209,7 @@ function get_site() {
 function get_network() {
 	return new Site_Of_Network( $GLOBALS['sites'][0] );
 }
-/** The site with the longest path that an address is below, as WordPress finds it. */
+/** As WordPress: the site with the longest matching path. */
 function get_site_by_path( $domain, $path ) {
 	$found = false;
 	foreach ( $GLOBALS['sites'] as $row ) {
@@ -267,7 +267,7 @@ function wp_strip_all_tags( $html ) {
 function wp_sanitize_redirect( $location ) {
 	return preg_replace( '/[\x00-\x20]/', '', $location );
 }
-/** As WordPress: a path of this host, or an address of it. */
+/** As WordPress: allows a path, or a URL of this host. */
 function wp_validate_redirect( $location, $otherwise ) {
 	$host = parse_url( $location, PHP_URL_HOST );
 	return ( null === $host && 0 !== strpos( $location, '//' ) ) || 0 === strcasecmp( (string) $host, $_SERVER['HTTP_HOST'] ) ? $location : $otherwise;

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests that the address for after the second factor comes to guard and back as it was, also a long one.
+ * Tests that the redirect after the second factor is passed to guard and back unchanged, also a long URL.
  *
  * Run: php test/login-target.test.php
  *

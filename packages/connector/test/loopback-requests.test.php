@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests which requests count as the site's own work: those it has signed, and what runs in the background of a visit.
+ * Tests which requests count as background work: signed loopback requests, and background tasks of other requests.
  *
  * Run: php test/loopback-requests.test.php
  *
@@ -31,12 +31,12 @@ load_classes( 'Protocol', 'Loopback_Requests' );
 
 const AJAX = 'https://shop.example/blog/wp-admin/admin-ajax.php';
 
-/** @return string|null The proof that a call carries. */
+/** @return string|null The signature of a request. */
 function sign( $url, $args = array() ) {
 	$args = Security_Optimizer_Loopback_Requests::sign( $args, $url );
 	return isset( $args['headers']['X-Site-Request'] ) ? $args['headers']['X-Site-Request'] : null;
 }
-/** @return bool Whether a request with this header counts as the site's own. */
+/** @return bool Whether a request with this header counts as background work. */
 function is_own( $header, $target, $secret = 'secret' ) {
 	Security_Optimizer_Loopback_Requests::prepare( $secret );
 	$known = new ReflectionProperty( 'Security_Optimizer_Loopback_Requests', 'is_own' );
@@ -49,7 +49,7 @@ function is_own( $header, $target, $secret = 'secret' ) {
 	}
 	return Security_Optimizer_Loopback_Requests::is_background();
 }
-/** @return string A proof that was made some seconds ago. */
+/** @return string A signature from some seconds ago. */
 function proof( $ago, $target, $secret = 'secret' ) {
 	$time = time() - $ago;
 	return $time . ' ' . Security_Optimizer_Protocol::mac( "own-request\n$time\n$target", $secret );

@@ -1,7 +1,7 @@
 <?php
 /**
- * Tests what guard is told about logins: a wrong password counts however the login ends, and a right one never does,
- * whoever refuses it.
+ * Tests the reports of logins: a wrong password counts however the login ends, and a correct one never counts, even if
+ * it is refused.
  *
  * Run: php test/password-checks.test.php
  *
@@ -11,10 +11,10 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
 
-// No password is checked once the head of the response is sent, which a word about a failed check would do.
+// The output of failed checks would send the head of the response, after which no password is checked.
 ob_start();
 
-/** Keeps what guard would read: from the header of the response, and from the database. */
+/** Records the report in the response header and in the database. */
 final class Security_Optimizer_Request_Gate {
 	public static $header   = null;
 	public static $recorded = null;
@@ -68,7 +68,7 @@ final class Security_Optimizer_Session_User {
 		return 0;
 	}
 }
-/** Answers of further classes that hold for every login here. */
+/** Stubs of further classes. */
 final class Security_Optimizer_Password_Reset {
 	public static function is_comparing() {
 		return false;
@@ -108,7 +108,7 @@ final class WP_User {
 		return true;
 	}
 }
-/** A plugin ends the request by a redirect or a page of its own. */
+/** A plugin ends the request by a redirect or its own page. */
 final class Ended extends Exception {
 }
 
@@ -145,11 +145,11 @@ function wp_doing_ajax() {
 function sanitize_user( $name ) {
 	return $name;
 }
-/** As WordPress compares: with its filter. */
+/** As WordPress: with its filter. */
 function wp_check_password( $password, $hash, $user_id = '' ) {
 	return Security_Optimizer_Password_Checks::count_check( "hash of $password" === $hash, $password, $hash, $user_id );
 }
-/** As WordPress has it where PHP has not. */
+/** As WordPress's polyfill. */
 if ( ! function_exists( 'mb_substr' ) ) {
 	function mb_substr( $text, $start, $length ) {
 		return substr( $text, $start, $length );
@@ -205,12 +205,13 @@ function compare_as_wordpress( $user, $name, $password, $early = null ) {
 }
 
 /**
- * A login from its beginning to its end.
+ * Runs a whole login.
  *
- * @param string $password What is typed.
- * @param array  $plugins  What plugins do: `before` and `after` WordPress has compared, `early` in between.
- * @param string $name     What is typed.
- * @return mixed What `authenticate` ends with; null when a plugin ended the request.
+ * @param string $password The entered value.
+ * @param array  $plugins  Callbacks of plugins: `before` and `after` WordPress compares the password, `early` in
+ *                         between.
+ * @param string $name     The entered value.
+ * @return mixed Result of `authenticate`; null when a plugin ended the request.
  */
 function log_in( $password, array $plugins = array(), $name = 'member' ) {
 	$checks  = 'Security_Optimizer_Password_Checks';
@@ -230,7 +231,7 @@ function log_in( $password, array $plugins = array(), $name = 'member' ) {
 		return null;
 	}
 }
-/** @return string[] Who failed, as guard reads it in the header. */
+/** @return string[] Failed names in the header. */
 function failed() {
 	$report = Security_Optimizer_Request_Gate::$header;
 	return null === $report ? array( 'nothing told' ) : array_column( $report['failed'], 'user' );
@@ -270,7 +271,7 @@ begin_request();
 log_in( 'wrong', array(), 'member@shop.example' );
 check( 'so does an e-mail address', array( 'member@shop.example' ), failed() );
 
-// A plugin refuses for reasons of its own.
+// A plugin refuses the login.
 $refusals = array(
 	'before the password is compared'     => array( 'early' => $refuse ),
 	'after it was'                        => array( 'after' => $refuse ),
@@ -313,7 +314,7 @@ Security_Optimizer_Login_Errors::$simulated = 0;
 log_in( 'wrong', array( 'early' => $refuse ) );
 check( 'a password is compared once for one refusal', 0, Security_Optimizer_Login_Errors::$simulated );
 
-// A plugin ends the request while `authenticate` runs: nobody hears of the end.
+// A plugin ends the request while `authenticate` runs, so its last callbacks do not run.
 begin_request();
 log_in( 'wrong', array( 'after' => $end ) );
 check( 'a wrong password counts where a plugin ends the request by a page or a redirect', array( 'member' ), failed() );
@@ -329,7 +330,7 @@ log_in( 'wrong', array( 'after' => $end ) );
 log_in( 'wrong', array( 'after' => $end ), 'other' );
 check( 'a second login of the request is not checked after a first that failed so', array( 'member', 1 ), array( implode( ' ', failed() ), Security_Optimizer_Request_Gate::$header['refused'] ) );
 
-// A plugin that knows other passwords.
+// A plugin that accepts other passwords.
 $other_way = static function () {
 	return get_userdata( 5 );
 };
@@ -347,7 +348,7 @@ log_in( 'wrong' );
 Security_Optimizer_Password_Checks::record_session( 'cookie', 0, 0, 5 );
 check( 'but not once the login has ended as a failure', array( 'member' ), failed() );
 
-// What is not checked at all.
+// Refused checks.
 foreach ( array( array( '', 'x' ), array( 'member', '' ) ) as list( $name, $password ) ) {
 	begin_request();
 	log_in( $password, array(), $name );

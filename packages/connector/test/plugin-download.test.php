@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests which packages of the plugin directory are put in a plugin's place: those whose every file is proved.
+ * Tests which packages of the plugin directory are accepted: those whose every file is verified.
  *
  * Run: php test/plugin-download.test.php
  *
@@ -18,7 +18,7 @@ final class WP_Filesystem_Direct {
 }
 $wp_filesystem = new WP_Filesystem_Direct();
 $transient     = false;
-/** What the directory has: `slug`, `version`, `package` (contents by path in the zip), `links` in it, `sums`. */
+/** Content of the directory: `slug`, `version`, `package` (contents by path in the zip), `links` in it, `sums`. */
 $offered = array();
 
 function WP_Filesystem() { // phpcs:ignore WordPress.NamingConventions.ValidFunctionName
@@ -59,7 +59,7 @@ function wp_remote_retrieve_response_code( array $answer ) {
 function wp_remote_retrieve_body( array $answer ) {
 	return $answer[1];
 }
-/** As WordPress: names that lead out of the folder are left out. */
+/** As WordPress: names that lead out of the folder are skipped. */
 function unzip_file( $zip, $folder ) {
 	foreach ( $GLOBALS['offered']['package'] as $name => $text ) {
 		if ( false === strpos( $name, '..' ) ) {
@@ -84,7 +84,7 @@ load_classes( 'Files', 'Plugin_Download' );
 
 const MAIN = "<?php\n// Plugin Name: Shelf\n";
 
-/** @return array Sums of contents, as the directory tells them. */
+/** @return array Checksums of contents, in the format of the directory. */
 function sums_of( array $files ) {
 	return array_map(
 		static function ( $text ) {
@@ -100,9 +100,9 @@ function sums_of( array $files ) {
 /**
  * @param array  $package Contents by their path in the zip.
  * @param array  $sums    The directory's list.
- * @param string $file    As WordPress names the plugin.
+ * @param string $file    Main file of the plugin.
  * @param array  $links   Targets by path in the zip.
- * @return string[] Code of the reason why the package is refused, or '', and the file that it is refused for.
+ * @return string[] Code of the error, or '', and the refused file.
  */
 function fetch( array $package, array $sums, $file = 'shelf/shelf.php', array $links = array() ) {
 	$GLOBALS['offered'] = array(

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests how a clean copy takes a plugin's place while the database is busy, and what is restored when that was cut off.
+ * Tests how a clean copy replaces a plugin while the database is busy, and what is restored after an interruption.
  *
  * Run: php test/plugin-swap.test.php
  *
@@ -17,13 +17,13 @@ mkdir( WP_CONTENT_DIR . '/upgrade' );
 
 require __DIR__ . '/database-stub.php';
 load_classes( 'Database_Retry', 'Option_Rows', 'Plugin_Swap' );
-/** How many writes the database refuses once the clean copy is in its place. */
+/** Number of writes that the database refuses after the clean copy is installed. */
 $refused_then = 0;
 function wp_opcache_invalidate() {
 	$GLOBALS['refusals'] = $GLOBALS['refused_then'];
 }
 
-/** The one of the connector, but that files may have reasons to stay. */
+/** Stub of the connector's class, whose files may resist deletion. */
 final class Security_Optimizer_Files {
 	public static $stay = false;
 
@@ -42,7 +42,7 @@ const PLACE = WP_PLUGIN_DIR . '/shelf';
 const FRESH = WP_CONTENT_DIR . '/upgrade/fresh';
 const OLD   = WP_CONTENT_DIR . '/upgrade/security-optimizer-old-1';
 
-/** Puts a plugin with one file somewhere, or takes it away (null). */
+/** Creates a plugin with one file, or removes it (null). */
 function put( $folder, $text ) {
 	Security_Optimizer_Files::delete( $folder );
 	if ( null !== $text ) {
@@ -51,22 +51,22 @@ function put( $folder, $text ) {
 	}
 }
 
-/** @return string|null What the plugin's file holds; null without it. */
+/** @return string|null Content of the plugin's file; null without it. */
 function installed( $folder = PLACE ) {
 	return is_file( "$folder/shelf.php" ) ? file_get_contents( "$folder/shelf.php" ) : null;
 }
 
-/** @return string[] What lies beside the plugins. */
-function beside() {
+/** @return string[] Files in the temporary folder. */
+function list_temporary() {
 	return array_values( array_diff( scandir( WP_CONTENT_DIR . '/upgrade' ), array( '.', '..' ) ) );
 }
 
 /**
  * Swaps the plugin while the database refuses writes.
  *
- * @param int  $refused How many of the first writes.
- * @param bool $stay    Whether its files can't be deleted then.
- * @return string Code of the reason why not, or ''.
+ * @param int  $refused Number of refused writes.
+ * @param bool $stay    Whether its files can't be deleted.
+ * @return string Code of the error, or ''.
  */
 function swap( $refused, $stay = false ) {
 	put( PLACE, 'hacked' );
@@ -84,17 +84,17 @@ foreach ( array( 0, 1, 2, 3 ) as $refused ) {
 	$times = "when the database was busy $refused times before";
 	check( "a plugin is swapped $times", '', swap( $refused ) );
 	check( "the clean copy is in its place $times", 'clean', installed() );
-	check( "nothing is left beside the plugins $times", array(), beside() );
+	check( "nothing is left beside the plugins $times", array(), list_temporary() );
 	check( "nothing is left in the database $times", array(), $stored );
 	check( "visitors are served again $times", false, file_exists( ABSPATH . '.maintenance' ) );
 }
 
 check( 'a plugin is not swapped while the database goes on being busy', 'not_stored', swap( FOR_GOOD ) );
 check( 'the old copy is where it was then', 'hacked', installed() );
-check( 'the clean copy is where it was, too', array( 'fresh' ), beside() );
+check( 'the clean copy is where it was, too', array( 'fresh' ), list_temporary() );
 check( 'and visitors are served all the time', false, file_exists( ABSPATH . '.maintenance' ) );
 
-// Where a request ended too early, or could not delete the record.
+// A request was interrupted, or could not delete the record.
 $record = array(
 	'security_optimizer_swap' => array(
 		'place' => PLACE,
@@ -103,12 +103,12 @@ $record = array(
 );
 
 /**
- * Finishes a swap of which the record is left.
+ * Finishes an interrupted swap.
  *
- * @param string|null $in_place The plugin in its place.
- * @param string|null $old      The old copy beside.
- * @param int         $refused  How many of the first writes the database refuses.
- * @param bool        $stay     Whether files can't be deleted then.
+ * @param string|null $in_place The installed plugin.
+ * @param string|null $old      The old copy.
+ * @param int         $refused  Number of refused writes.
+ * @param bool        $stay     Whether files can't be deleted.
  * @return bool Whether nothing is left to restore.
  */
 function finish( $in_place, $old, $refused = 0, $stay = false ) {
@@ -126,23 +126,23 @@ function finish( $in_place, $old, $refused = 0, $stay = false ) {
 
 check( 'a swap that was cut off half-way is undone', true, finish( null, 'old' ) );
 check( 'the old copy is back', 'old', installed() );
-check( 'and the record is gone', array( array(), array() ), array( $stored, beside() ) );
+check( 'and the record is gone', array( array(), array() ), array( $stored, list_temporary() ) );
 
 check( 'of a swap that was cut off at its end, the old copy is deleted', true, finish( 'clean', 'old' ) );
-check( 'and the clean one stays', array( 'clean', array(), array() ), array( installed(), $stored, beside() ) );
+check( 'and the clean one stays', array( 'clean', array(), array() ), array( installed(), $stored, list_temporary() ) );
 
 check( 'a record that is busy three times is deleted all the same', true, finish( 'clean', 'old', 3 ) );
 check( 'at the fourth try', array( array(), 4 ), array( $stored, $writes ) );
 
 check( 'a record that can not be deleted holds up nothing', true, finish( 'clean', 'old', FOR_GOOD ) );
-check( 'it names an old copy that is gone', array( 'clean', $record, array() ), array( installed(), $stored, beside() ) );
+check( 'it names an old copy that is gone', array( 'clean', $record, array() ), array( installed(), $stored, list_temporary() ) );
 put( PLACE, null );
 refuse_writes( 0 );
 $cached = array();
 check( 'and does no harm when the owner has deleted the plugin since', true, Security_Optimizer_Plugin_Swap::finish_interrupted() );
 check( 'which stays deleted', array( null, array() ), array( installed(), $stored ) );
 
-// Whatever keeps the old copy from being deleted: a record that stays, too, must not bring it back.
+// If the old copy can't be deleted, a remaining record must not restore it.
 foreach ( array( 'swap', 'finish' ) as $work ) {
 	$name         = 'swap' === $work ? 'a swap' : 'a swap that was cut off at its end';
 	$refused_then = FOR_GOOD;
@@ -154,7 +154,7 @@ foreach ( array( 'swap', 'finish' ) as $work ) {
 	}
 	$refused_then = 0;
 	check( "after $name the record is there", array( 'security_optimizer_swap' ), array_keys( $stored ) );
-	check( "and the old copy is, after $name", 1, count( beside() ) );
+	check( "and the old copy is, after $name", 1, count( list_temporary() ) );
 	put( PLACE, null );
 	$cached = array();
 	refuse_writes( 0 );
@@ -164,7 +164,7 @@ foreach ( array( 'swap', 'finish' ) as $work ) {
 	mkdir( WP_CONTENT_DIR . '/upgrade' );
 }
 
-// An old copy that can't be restored is the only one: no other swap may take its record's place.
+// An old copy that can't be restored is the only one: no other swap may overwrite its record.
 $stored = $record;
 $cached = array();
 put( PLACE, null );

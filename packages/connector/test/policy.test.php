@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests that a policy is stored although the database refuses a write while another request writes.
+ * Tests that a policy is stored although the database refuses writes during a concurrent write.
  *
  * Run: php test/policy.test.php
  *

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests the protocol against the samples that guard tests against as well.
+ * Tests the protocol with the vectors that guard's tests use as well.
  *
  * Run: php test/protocol-vectors.test.php
  *

@@ -1,7 +1,6 @@
 <?php
 /**
- * Tests which names and addresses of a site the connector tells: those that requests come by, not what plugins make of
- * them by filters.
+ * Tests which names and URLs of a site the connector reports: those of requests, not the results of filters.
  *
  * Run: php test/site-names.test.php
  *

@@ -1,7 +1,7 @@
 <?php
 /**
- * Tests who counts as one of those who work on the site, by the capabilities that roles have in WordPress 6.8,
- * WooCommerce 10 and bbPress 2.6.
+ * Tests which accounts belong to the staff, by the capabilities of roles in WordPress 6.8, WooCommerce 10 and bbPress
+ * 2.6.
  *
  * Run: php test/staff.test.php
  *
@@ -49,7 +49,7 @@ $staff = array(
 foreach ( $staff as $role => $names ) {
 	check( "a $role works on the site", true, is_of_staff( $role, $names ) );
 }
-// Each capability of WordPress's roles above Subscriber makes a member of the staff by itself (wp-admin/includes/schema.php).
+// Each capability of WordPress's roles above Subscriber is sufficient for the staff (wp-admin/includes/schema.php).
 foreach ( explode( ' ', 'switch_themes edit_themes activate_plugins edit_plugins edit_users edit_files manage_options moderate_comments manage_categories manage_links upload_files import unfiltered_html edit_posts edit_others_posts edit_published_posts publish_posts edit_pages level_10 level_9 level_8 level_7 level_6 level_5 level_4 level_3 level_2 level_1 edit_others_pages edit_published_pages publish_pages delete_pages delete_others_pages delete_published_pages delete_posts delete_others_posts delete_published_posts delete_private_posts edit_private_posts delete_private_pages edit_private_pages delete_users create_users unfiltered_upload edit_dashboard update_plugins delete_plugins install_plugins update_themes install_themes update_core list_users remove_users promote_users edit_theme_options delete_themes export customize manage_network manage_sites' ) as $name ) {
 	check( "who has only $name works on the site", true, Security_Optimizer_Staff::has_staff_capability( array_fill_keys( array( 'read', $name ), true ), array() ) );
 }
@@ -78,7 +78,7 @@ check(
 );
 check( 'numbers among the names break nothing', false, Security_Optimizer_Staff::has_staff_capability( array( 7 => true ), array() ) );
 
-/** What the class asks WordPress. */
+/** Stubs of WordPress. */
 $network = false;
 $decides = null;
 class WP_User {

@@ -1,8 +1,8 @@
 <?php
 /**
- * Tests that new salts and a reinstalled plugin follow no link that somebody has put into the site's folder.
+ * Tests that new salts and a reinstalled plugin follow no symbolic link in the site's folder.
  *
- * The owner of a linked file differs only where the test runs as root; the other checks need no rights.
+ * Only a test that runs as root can give a linked file another owner; the other checks need no privileges.
  *
  * Run: php test/symbolic-links.test.php
  *
@@ -41,7 +41,7 @@ function wp_salt( $scheme ) {
 function trailingslashit( $path ) {
 	return rtrim( $path, '/' ) . '/';
 }
-/** Called between the two renames, while visitors are told to wait. */
+/** Called between the two renames, during maintenance mode. */
 function wp_opcache_invalidate() {
 	$GLOBALS['maintenance'] = array( is_link( ABSPATH . '.maintenance' ), @file_get_contents( ABSPATH . '.maintenance' ) );
 }
@@ -50,7 +50,7 @@ function wp_opcache_invalidate_directory() {
 }
 load_classes( 'Database_Retry', 'Config_Keys', 'Protocol', 'Secret', 'Salts', 'Files', 'Plugin_Swap', 'Plugin_Download' );
 
-/** @return string[] Names below a folder, so that nothing left behind is missed. */
+/** @return string[] Names below a folder. */
 function names_in( $folder ) {
 	return array_values( array_diff( scandir( $folder ), array( '.', '..' ) ) );
 }

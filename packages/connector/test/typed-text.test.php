@@ -1,6 +1,7 @@
 <?php
 /**
- * Tests that the Activity Log gets texts as WordPress's own lists show them: nothing lost, entities read once.
+ * Tests that the Activity Log gets texts as WordPress's own lists show them: nothing is lost, entities are decoded
+ * once.
  *
  * Run: php test/typed-text.test.php
  *

@@ -1,7 +1,7 @@
 <?php
 /**
- * A stand-in of WP-CLI and of what the commands use of WordPress. Run as a program it carries out one command against a
- * real guard, as WP-CLI would: `php test/wp-cli.php HOME SECRET WORD... --name=value...`.
+ * Stubs of WP-CLI and of WordPress for the commands. Run as a program it executes one command with a real guard, as
+ * WP-CLI would: `php test/wp-cli.php HOME SECRET WORD... --name=value...`.
  *
  * @package Security_Optimizer
  */
@@ -52,7 +52,7 @@ namespace cli {
 }
 
 namespace {
-	/** Ends a command, as the exit code of a process does. */
+	/** Ends a command. */
 	final class Command_Ended extends Exception {}
 
 	final class WP_CLI {
@@ -77,9 +77,9 @@ namespace {
 		}
 
 		/**
-		 * Carries out a command.
+		 * Runs a command.
 		 *
-		 * @param string[] $words   Words behind `wp`.
+		 * @param string[] $words   Words after `wp`.
 		 * @param array    $options Options by name.
 		 */
 		public static function run( array $words, array $options ) {
@@ -138,7 +138,7 @@ namespace {
 		return $value;
 	}
 
-	/** Requests that were sent, for tests; set `$answers` to answer them in the place of a guard. */
+	/** Sent requests, for tests. `$answers` holds the responses of a stubbed guard. */
 	$requests = array();
 	$answers  = null;
 	function wp_remote_request( $url, $args ) {
