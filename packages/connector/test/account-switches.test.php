@@ -115,7 +115,7 @@ Security_Optimizer_Password_Checks::$checked = true;
 check( 'a request with a password is a login, and no switch', array(), Security_Optimizer_Account_Switches::mark( array(), MEMBER ) );
 
 begin( CLERK );
-check( 'a clerk acts as a member', true, passes( MEMBER ) );
+check( 'a clerk switches to an account with fewer rights', true, passes( MEMBER ) );
 check( 'and not as an administrator', false, passes( OWNER ) );
 check( 'nor as anybody with one right of an administrator more', false, passes( TRAINEE ) );
 foreach ( Security_Optimizer_Account_Switches::ADMINISTRATORS as $capability ) {
@@ -136,7 +136,7 @@ check( 'one may act as another', true, passes( MEMBER ) );
 // Switching back.
 $acting = array( ACTING => array( OWNER, 'stamp of 1' ) );
 begin( MEMBER, true, $acting );
-check( 'who acts as somebody comes back to their own account without a code', true, passes( OWNER ) );
+check( 'switching back to the own account needs no code', true, passes( OWNER ) );
 check( 'and the session is their own again', array( PASSED => 1 ), Security_Optimizer_Account_Switches::mark( array(), OWNER ) );
 check( 'an administrator\'s account is no way to a third one\'s', false, passes( TRAINEE ) );
 begin( MEMBER, false, $acting );

@@ -139,7 +139,7 @@ check( 'so does a name that nobody has', array( 'failed: staging, application-pa
 begin_call( 'member', 'wrong' );
 $_SERVER['HTTP_AUTHORIZATION'] = 'Basic ' . base64_encode( 'somebody:else' );
 fail( 'incorrect_password' );
-check( 'what a plugin has put in place of the header counts as another way', array( 'failed: member, other' ), told() );
+check( 'credentials that a plugin has set instead of the header count as another route', array( 'failed: member, other' ), told() );
 begin_call( 'member', 'wrong' );
 $filtering = array( 'authenticate' );
 fail( 'incorrect_password' );

@@ -164,8 +164,8 @@ $commands = array(
 		static function () {
 			return Security_Optimizer_Command_Force_Password_Reset::run();
 		},
-		static function ( $answer ) {
-			return is_array( $answer ) && 3 === $answer['users'];
+		static function ( $result ) {
+			return is_array( $result ) && 3 === $result['users'];
 		},
 		array( array( 'INSERT', 'DELETE', 'UPDATE', 'delete _new_email', 'delete _application_passwords' ), array() ),
 	),
@@ -173,8 +173,8 @@ $commands = array(
 		static function () {
 			return Security_Optimizer_Command_Log_Out_Users::run( array() );
 		},
-		static function ( $answer ) {
-			return is_array( $answer ) && 2 === $answer['users'];
+		static function ( $result ) {
+			return is_array( $result ) && 2 === $result['users'];
 		},
 		array( array(), array() ),
 	),
@@ -189,8 +189,8 @@ $commands = array(
 		static function () {
 			return Security_Optimizer_Command_End_Sessions::run( array( 'users' => array( 2 ) ) );
 		},
-		static function ( $answer ) {
-			return array( 'ended' => 1 ) === $answer;
+		static function ( $result ) {
+			return array( 'ended' => 1 ) === $result;
 		},
 		array( array(), array( 1 => array( 'own', 'other' ) ) ),
 	),
@@ -203,8 +203,8 @@ $commands = array(
 				)
 			);
 		},
-		static function ( $answer ) {
-			return array( 'ended' => 2 ) === $answer;
+		static function ( $result ) {
+			return array( 'ended' => 2 ) === $result;
 		},
 		array( array(), array( 1 => array( 'own' ) ) ),
 	),
@@ -217,8 +217,8 @@ $commands = array(
 				)
 			);
 		},
-		static function ( $answer ) {
-			return array( 'ended' => 2 ) === $answer;
+		static function ( $result ) {
+			return array( 'ended' => 2 ) === $result;
 		},
 		array( array(), array() ),
 	),

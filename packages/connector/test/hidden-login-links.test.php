@@ -90,7 +90,7 @@ $options['home']      = 'https://www.shop.example';
 $_SERVER['HTTP_HOST'] = 'www.shop.example';
 check( 'also where WordPress has a host of its own', $page, redirected( $page ) );
 begin_session_request();
-check( 'a member is sent to the custom address', 'https://shop.example/front-door?loggedout=true', redirected( 'https://shop.example/wp-login.php?loggedout=true' ) );
+check( 'a signed-in user is redirected to the custom URL', 'https://shop.example/front-door?loggedout=true', redirected( 'https://shop.example/wp-login.php?loggedout=true' ) );
 begin_request( array( 'page' => 'signup' ) );
 check( 'the registration leads to its own word about the mail', 'https://shop.example/join-us?checkemail=registered', redirected( 'https://shop.example/wp-login.php?checkemail=registered' ) );
 check( 'and anywhere else to the home page', 'https://shop.example/', redirected( 'https://shop.example/wp-login.php' ) );
@@ -134,7 +134,7 @@ check( 'who has just logged in by a form of a plugin is', via_login( $away, $gar
 begin_request_in_network( 'main.example' );
 check( 'anonymous visitors see WordPress\'s own links', $away, Security_Optimizer_Admin_Links::filter_url( $away ) );
 Security_Optimizer_Session_User::$user = 3;
-check( 'links of members across domains lead by the login there', via_login( $away, $garden ), Security_Optimizer_Admin_Links::filter_url( $away ) );
+check( 'links of signed-in users to other domains go through the login there', via_login( $away, $garden ), Security_Optimizer_Admin_Links::filter_url( $away ) );
 check( 'links to the same domain do not', 'https://main.example/wp-admin/', Security_Optimizer_Admin_Links::filter_url( 'https://main.example/wp-admin/' ) );
 check( 'nor those to an open script', 'https://garden.example/wp-admin/admin-ajax.php', Security_Optimizer_Admin_Links::filter_url( 'https://garden.example/wp-admin/admin-ajax.php' ) );
 check( 'nor those to a style', 'https://garden.example/wp-admin/css/x.css', Security_Optimizer_Admin_Links::filter_url( 'https://garden.example/wp-admin/css/x.css' ) );
@@ -189,7 +189,7 @@ foreach ( $removed as $name => $html ) {
 	begin_request();
 	check( "an anonymous visitor does not get: $name", '<p>a</p><p>b</p>', Security_Optimizer_Login_Forms::remove( "<p>a</p>$html<p>b</p>" ) );
 	Security_Optimizer_Session_User::$user = 3;
-	check( "members do: $name", "<p>a</p>$html<p>b</p>", Security_Optimizer_Login_Forms::remove( "<p>a</p>$html<p>b</p>" ) );
+	check( "signed-in users do: $name", "<p>a</p>$html<p>b</p>", Security_Optimizer_Login_Forms::remove( "<p>a</p>$html<p>b</p>" ) );
 }
 begin_request();
 foreach ( $kept as $name => $html ) {
@@ -207,7 +207,7 @@ check( 'a block without its link is none', '', Security_Optimizer_Login_Forms::r
 check( 'nor is one whose form is taken out', '', Security_Optimizer_Login_Forms::remove_empty_block( "<div>$made</div>" ) );
 check( 'one with words stays', '<div>Hello</div>', Security_Optimizer_Login_Forms::remove_empty_block( '<div>Hello</div>' ) );
 Security_Optimizer_Session_User::$user = 3;
-check( 'members keep theirs', '<div></div>', Security_Optimizer_Login_Forms::remove_empty_block( '<div></div>' ) );
+check( 'signed-in users keep theirs', '<div></div>', Security_Optimizer_Login_Forms::remove_empty_block( '<div></div>' ) );
 check( 'and their forms have no mark', '', Security_Optimizer_Login_Forms::mark( '' ) );
 
 // Links to the login.
@@ -226,6 +226,6 @@ check( '"Register" to a hidden page is left out', '', Security_Optimizer_Login_U
 check( '"Register" to an open page stays', '<li><a href="/join/">Register</a></li>', Security_Optimizer_Login_Url::filter_link( '<li><a href="/join/">Register</a></li>' ) );
 check( 'of several links the open ones stay', '<a href="/join/">Join</a> | ', Security_Optimizer_Login_Url::filter_link( '<a href="/join/">Join</a> | <a href="/front-door">In</a>' ) );
 Security_Optimizer_Session_User::$user = 3;
-check( 'members have all links', $reply, Security_Optimizer_Login_Url::filter_link( $reply ) );
+check( 'signed-in users have all links', $reply, Security_Optimizer_Login_Url::filter_link( $reply ) );
 
 finish_checks();

@@ -110,7 +110,7 @@ check( 'what is no text in its place is left alone', array( 'x' ), mailed( 'memb
 // Recipients.
 $to_members = array(
 	'a member'                           => array( 'member@shop.example', '' ),
-	'a member, in other letters'         => array( 'Member@Shop.Example', '' ),
+	'a user, in another case'            => array( 'Member@Shop.Example', '' ),
 	'a member with a name'               => array( 'A Member <member@shop.example>', '' ),
 	'the address of the administration'  => array( 'owner@shop.example', '' ),
 	'several, in a list'                 => array( array( 'member@shop.example', 'author@shop.example' ), '' ),
@@ -134,7 +134,7 @@ $to_others = array(
 );
 foreach ( array(
 	'a visitor'    => 0,
-	'a member'     => 3,
+	'a subscriber' => 3,
 	'the schedule' => 0,
 ) as $who => $id ) {
 	begin_request();
@@ -273,7 +273,7 @@ foreach (
 check( 'a site of another network is none of ours', 'https://elsewhere.example/wp-admin/', mailed( 'member@shop.example', 'https://elsewhere.example/wp-admin/' ) );
 check( "a link to the network's login begins at the site that mails it", 'https://garden.example/front-door?action=rp&key=k', mailed( 'member@shop.example', 'https://main.example/wp-login.php?action=rp&key=k' ) );
 check( 'the registration is the network\'s', 'https://main.example/join-us', mailed( 'member@shop.example', 'https://main.example/wp-signup.php' ) );
-check( 'the address of the network\'s administration is a member\'s', 'https://garden.example/front-door', mailed( 'network@main.example', 'https://garden.example/wp-login.php' ) );
+check( 'the address of the network\'s administration belongs to a user', 'https://garden.example/front-door', mailed( 'network@main.example', 'https://garden.example/wp-login.php' ) );
 begin_request_in_network( 'main.example', '/second/' );
 check( 'a site in a folder has the login in it', via_login( 'https://main.example/second/wp-admin/index.php', 'https://main.example/second/front-door' ), mailed( 'member@shop.example', 'https://main.example/second/wp-admin/index.php' ) );
 

@@ -87,11 +87,11 @@ foreach ( array( null, '', 'x', time() . ' ', time() . ' x', time() . ' x y', '-
 check( 'nor does one while there is no secret', false, is_own( proof( 0, $path, '' ), $path, '' ) );
 
 $doing = array( 'action_scheduler_run_queue' );
-check( 'the queue of Action Scheduler is background work, whoever\'s visit runs it', true, is_own( null, '/' ) );
+check( 'the queue of Action Scheduler is background work, whichever request runs it', true, is_own( null, '/' ) );
 $doing = array( 'shutdown' );
-check( 'so is the end of a visit of somebody who may change nothing', true, is_own( null, '/' ) );
+check( 'so is the shutdown of a request of a user without editing rights', true, is_own( null, '/' ) );
 $may_edit = true;
-check( 'not that of a visit of somebody who works on the site', false, is_own( null, '/' ) );
+check( 'but not that of a request of a user with editing rights', false, is_own( null, '/' ) );
 $doing = array();
 check( 'and not what a visitor does', false, is_own( null, '/' ) );
 

@@ -112,7 +112,7 @@ final class WP_User {
 final class Ended extends Exception {
 }
 
-$members = array( new WP_User( 5, 'member', 'right' ), new WP_User( 6, 'other', 'elsewhere' ) );
+$users = array( new WP_User( 5, 'member', 'right' ), new WP_User( 6, 'other', 'elsewhere' ) );
 
 $wp_filter = array( 'authenticate' => (object) array( 'callbacks' => array() ) );
 function remove_all_filters() {
@@ -124,7 +124,7 @@ function is_email( $text ) {
 	return false !== strpos( $text, '@' );
 }
 function get_user_by( $field, $value ) {
-	foreach ( $GLOBALS['members'] as $user ) {
+	foreach ( $GLOBALS['users'] as $user ) {
 		if ( $user->{"user_$field"} === $value ) {
 			return $user;
 		}
@@ -132,7 +132,7 @@ function get_user_by( $field, $value ) {
 	return false;
 }
 function get_userdata( $id ) {
-	foreach ( $GLOBALS['members'] as $user ) {
+	foreach ( $GLOBALS['users'] as $user ) {
 		if ( $user->ID === (int) $id ) {
 			return $user;
 		}
@@ -197,9 +197,9 @@ function compare_as_wordpress( $user, $name, $password, $early = null ) {
 	if ( ! $found ) {
 		return new WP_Error( 'invalid_username' );
 	}
-	$answer = null === $early ? $found : call_user_func( $early, $found );
-	if ( is_wp_error( $answer ) ) {
-		return $answer;
+	$result = null === $early ? $found : call_user_func( $early, $found );
+	if ( is_wp_error( $result ) ) {
+		return $result;
 	}
 	return wp_check_password( $password, $found->user_pass, $found->ID ) ? $found : new WP_Error( 'incorrect_password' );
 }
@@ -299,9 +299,9 @@ $refusals = array(
 );
 foreach ( $refusals as $name => $plugins ) {
 	begin_request();
-	$answer = log_in( 'right', $plugins );
+	$result = log_in( 'right', $plugins );
 	check( "a right password that a plugin refuses counts for nothing: $name", array( array(), 0 ), array( failed(), succeeded() ) );
-	check( "and the plugin says why: $name", true, null === $answer || in_array( $answer->code, array( 'pending', 'code' ), true ) );
+	check( "and the plugin says why: $name", true, null === $result || in_array( $result->code, array( 'pending', 'code' ), true ) );
 	begin_request();
 	check( "a wrong one that it refuses looks like any wrong one: $name", 'wrong', log_in( 'wrong', $plugins )->code );
 	check( "and counts once: $name", array( 'member' ), failed() );
@@ -340,7 +340,7 @@ check( 'whom a plugin lets in with another password has not failed', array( arra
 begin_request();
 log_in( 'wrong', array( 'after' => $end ) );
 Security_Optimizer_Password_Checks::record_session( 'cookie', 0, 0, 6 );
-check( 'a session of somebody else takes nothing back', array( 'member' ), failed() );
+check( 'a session of another user clears nothing', array( 'member' ), failed() );
 Security_Optimizer_Password_Checks::record_session( 'cookie', 0, 0, 5 );
 check( 'one that a plugin makes for the same account does', array(), failed() );
 begin_request();

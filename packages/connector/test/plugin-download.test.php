@@ -53,11 +53,11 @@ function wp_remote_get( $url, array $options ) {
 	}
 	return array( 200, json_encode( array_intersect_key( $offered, array_flip( array( 'slug', 'version' ) ) ) ) );
 }
-function wp_remote_retrieve_response_code( array $answer ) {
-	return $answer[0];
+function wp_remote_retrieve_response_code( array $response ) {
+	return $response[0];
 }
-function wp_remote_retrieve_body( array $answer ) {
-	return $answer[1];
+function wp_remote_retrieve_body( array $response ) {
+	return $response[1];
 }
 /** As WordPress: names that lead out of the folder are skipped. */
 function unzip_file( $zip, $folder ) {

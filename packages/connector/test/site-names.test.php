@@ -134,7 +134,7 @@ $options['rewrite_rules'] = array(
 );
 $all                      = Security_Optimizer_Site_Names::all();
 check( 'the home page is told without the folder of a language', 'https://shop.example', $all['home'] );
-check( 'a page for members is not taken for wp-admin', 'https://shop.example/core/wp-admin', $all['admin_url'] );
+check( 'a page of a plugin is not taken for wp-admin', 'https://shop.example/core/wp-admin', $all['admin_url'] );
 check(
 	'paths are those of this host, also where links name another',
 	array(

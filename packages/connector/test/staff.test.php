@@ -17,7 +17,7 @@ function is_of_staff( $role, array $names ) {
 	return Security_Optimizer_Staff::has_staff_capability( array_fill_keys( array_merge( $names, array( $role ) ), true ), array( $role ) );
 }
 
-$members = array(
+$ordinary_roles = array(
 	'subscriber'      => array( 'read', 'level_0' ),
 	'customer'        => array( 'read' ),
 	'bbp_participant' => array( 'spectate', 'participate', 'read_private_forums', 'publish_topics', 'edit_topics', 'publish_replies', 'edit_replies', 'assign_topic_tags' ),
@@ -27,10 +27,10 @@ $members = array(
 	'account_manager' => array( 'read' ),
 	'level_1'         => array( 'read' ),
 );
-foreach ( $members as $role => $names ) {
-	check( "a $role is a member", false, is_of_staff( $role, $names ) );
+foreach ( $ordinary_roles as $role => $names ) {
+	check( "a $role is not staff", false, is_of_staff( $role, $names ) );
 }
-check( 'an account without a role is a member', false, Security_Optimizer_Staff::has_staff_capability( array(), array() ) );
+check( 'an account without a role is not staff', false, Security_Optimizer_Staff::has_staff_capability( array(), array() ) );
 
 $staff = array(
 	'contributor'   => array( 'read', 'level_0', 'level_1', 'edit_posts', 'delete_posts' ),
@@ -65,7 +65,7 @@ check(
 	)
 );
 check(
-	'a capability that was given to the account itself counts, also beside a role of members',
+	'a capability that was given to the account itself counts, also with an ordinary role',
 	true,
 	Security_Optimizer_Staff::has_staff_capability(
 		array(
@@ -112,10 +112,10 @@ function apply_filters( $name, $value, $user ) {
 	return 'security_optimizer_is_staff' === $name && null !== $GLOBALS['decides'] ? $GLOBALS['decides']( $value, $user ) : $value;
 }
 
-$member = new WP_User( 2, array( 'read', 'subscriber' ), array( 'subscriber' ) );
-check( 'nobody is no member of the staff', false, Security_Optimizer_Staff::is_staff( new WP_User( 0, array( 'edit_posts' ), array() ) ) );
+$subscriber = new WP_User( 2, array( 'read', 'subscriber' ), array( 'subscriber' ) );
+check( 'an anonymous client is not staff', false, Security_Optimizer_Staff::is_staff( new WP_User( 0, array( 'edit_posts' ), array() ) ) );
 check( 'what is no user is none either', false, Security_Optimizer_Staff::is_staff( false ) );
-check( 'a subscriber is none', false, Security_Optimizer_Staff::is_staff( $member ) );
+check( 'a subscriber is none', false, Security_Optimizer_Staff::is_staff( $subscriber ) );
 
 $granted = new WP_User( 3, array( 'read' ), array( 'subscriber' ), array( 'edit_posts' ) );
 check( 'a capability that a plugin grants for one request counts', true, Security_Optimizer_Staff::is_staff( $granted ) );
@@ -124,11 +124,11 @@ $super = new WP_User( 1, array( 'read' ), array() );
 check( 'the id of a super administrator means nothing without a network', false, Security_Optimizer_Staff::is_staff( $super ) );
 $network = true;
 check( 'a super administrator works on every site of the network', true, Security_Optimizer_Staff::is_staff( $super ) );
-check( 'a subscriber of a site of the network does not', false, Security_Optimizer_Staff::is_staff( $member ) );
+check( 'a subscriber of a site of the network does not', false, Security_Optimizer_Staff::is_staff( $subscriber ) );
 
 $decides = static function ( $is_staff, $user ) {
 	return 2 === $user->ID ? true : $is_staff;
 };
-check( 'a site decides on its own roles by a filter', true, Security_Optimizer_Staff::is_staff( $member ) );
+check( 'a site decides on its own roles by a filter', true, Security_Optimizer_Staff::is_staff( $subscriber ) );
 
 finish_checks();

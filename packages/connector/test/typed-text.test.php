@@ -14,7 +14,7 @@ load_classes( 'Outbox' );
 
 $shown = array(
 	'what is no HTML'                           => array( 'Tea', 'Tea' ),
-	'an ampersand, as whoever may write HTML'   => array( 'Tea & cake', 'Tea & cake' ),
+	'an ampersand of a user who may write HTML' => array( 'Tea & cake', 'Tea & cake' ),
 	'an ampersand, as anybody else'             => array( 'Tea &amp; cake', 'Tea & cake' ),
 	'signs of comparison'                       => array( '1 < 2 > 0', '1 < 2 > 0' ),
 	'the same, stored with entities'            => array( '1 &lt; 2 &gt; 0', '1 < 2 > 0' ),

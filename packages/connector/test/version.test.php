@@ -185,7 +185,7 @@ foreach ( array(
 	'https://maps.example/api/js?version=7.1&key=k',
 	'https://elsewhere.example/wp-includes/x.js?ver=7.1',
 ) as $same ) {
-	check( "a version of somebody else's stays, also one that is the same: $same", $same, $url( $same ) );
+	check( "versions of plugins and themes are kept, also an equal one: $same", $same, $url( $same ) );
 }
 check( 'what is no text stays', false, $url( false ) );
 check(

@@ -138,13 +138,13 @@ namespace {
 		return $value;
 	}
 
-	/** Sent requests, for tests. `$answers` holds the responses of a stubbed guard. */
-	$requests = array();
-	$answers  = null;
+	/** Sent requests, for tests. `$responses` holds the responses of a stubbed guard. */
+	$requests  = array();
+	$responses = null;
 	function wp_remote_request( $url, $args ) {
 		$GLOBALS['requests'][] = array( $url, $args );
-		if ( null !== $GLOBALS['answers'] ) {
-			return array_shift( $GLOBALS['answers'] );
+		if ( null !== $GLOBALS['responses'] ) {
+			return array_shift( $GLOBALS['responses'] );
 		}
 		$headers = '';
 		foreach ( $args['headers'] as $name => $value ) {
