@@ -8,43 +8,45 @@
  * License: GPL-2.0-or-later
  * Text Domain: security-optimizer
  *
- * The loader. It lives in wp-content/mu-plugins, the key in the folder of the same name beside it, and everything else
- * there, too, or in a folder that the sites of a machine share: that is written into this file then.
- * What the connector hooks into WordPress is listed in class-hooks.php. Each installed version has a folder of its own
- * for its classes, so that no request runs two versions: `includes-…`, which is written into this file in place of
- * `includes`, or a shared folder of its own.
+ * The loader. It is in wp-content/mu-plugins, and the key is in the folder of the same name next to it. Everything else
+ * is there as well, or in a folder that several sites share, whose path guard then writes into this file. The hooks of
+ * the connector are listed in class-hooks.php. Each installed version has its own folder for its classes, so that no
+ * request runs two versions: `includes-…`, which guard writes into this file instead of `includes`, or a shared folder.
  *
  * @package Security_Optimizer
  */
 
 defined( 'ABSPATH' ) || exit;
 
-// A loader of one line, which the operator has put there, says itself where the key is and includes this one.
+// A loader of one line that the operator has installed defines the place of the key and includes this file.
 defined( 'SECURITY_OPTIMIZER_FILE' ) || define( 'SECURITY_OPTIMIZER_FILE', __FILE__ );
 define( 'SECURITY_OPTIMIZER_DIR', __DIR__ . '/security-optimizer' );
 
-// An incomplete copy must not take the site down. Silenced, since `open_basedir` may close a shared folder.
-if ( @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/class-hooks.php' ) ) { // phpcs:ignore WordPress.PHP.NoSilencedErrors
+// An incomplete copy must not break the site. Silenced, because `open_basedir` may forbid a shared folder.
+if ( @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/class-hooks.php' ) && @is_readable( SECURITY_OPTIMIZER_DIR . '/includes/classes.php' ) ) { // phpcs:ignore WordPress.PHP.NoSilencedErrors
 	define( 'SECURITY_OPTIMIZER_VERSION', '0.1.0' );
 
-	// PHP asks for every class that it does not know, other plugins' too: what has no file here is somebody else's.
+	// PHP asks for every class that it does not know, also for those of other plugins.
 	spl_autoload_register(
 		static function ( $class_name ) {
-			if ( preg_match( '/\ASecurity_Optimizer((?:_[a-z0-9]{1,40}){1,8})\z/i', $class_name, $part ) ) {
-				$file = SECURITY_OPTIMIZER_DIR . '/includes/class' . strtolower( str_replace( '_', '-', $part[1] ) ) . '.php';
-				if ( is_file( $file ) ) {
-					require_once $file;
-				}
+			static $files = null;
+			if ( null === $files ) {
+				// PHP does not distinguish the case of class names.
+				$files = array_change_key_case( require SECURITY_OPTIMIZER_DIR . '/includes/classes.php' );
+			}
+			$name = strtolower( $class_name );
+			if ( isset( $files[ $name ] ) && is_file( SECURITY_OPTIMIZER_DIR . '/includes/' . $files[ $name ] ) ) {
+				require_once SECURITY_OPTIMIZER_DIR . '/includes/' . $files[ $name ];
 			}
 		}
 	);
 
 	Security_Optimizer_Hooks::add();
 } elseif ( dirname( SECURITY_OPTIMIZER_FILE ) . '/security-optimizer' !== SECURITY_OPTIMIZER_DIR ) {
-	// The owner of the site has not removed a shared folder, so a site that requires guard stays closed without it.
+	// The site's owner can't have removed a shared folder, so a site that requires guard stays closed without it.
 	( static function () {
 		error_log( 'Security Optimizer: PHP can not read ' . SECURITY_OPTIMIZER_DIR . '. Run `security-optimizer share-connector`, and check open_basedir.' ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
-		// As class-secret.php finds the key, which can't be read either.
+		// Finds the key like transport/class-secret.php, which can't be read either.
 		$named = array();
 		foreach ( array( 'KEY_FILE', 'REQUIRE_GUARD' ) as $name ) {
 			$name    = 'SECURITY_OPTIMIZER_' . $name;

@@ -1,8 +1,8 @@
 <?php
 /**
- * Static analysis of the connector: what it names exists in WordPress and PHP and is called as it wants to be, callbacks
- * fit their hooks, variables are set, private members are used, comments name the parameters there are, and PHP 7.4
- * understands the syntax.
+ * Static analysis of the connector: names exist in WordPress or PHP, calls have the right number of arguments,
+ * callbacks fit their hooks, variables are set, private members are used, comments name existing parameters, and PHP
+ * 7.4 supports the syntax.
  *
  * Run: php packages/connector/analysis/analyse.php <folder of a WordPress>
  *
@@ -17,7 +17,7 @@ require dirname( __DIR__ ) . '/test/checks.php';
 
 ini_set( 'memory_limit', '512M' ); // phpcs:ignore
 $connector = dirname( __DIR__ );
-$files     = array_merge( array( "$connector/security-optimizer.php" ), glob( "$connector/security-optimizer/includes/*.php" ) );
+$files     = array_merge( array( "$connector/security-optimizer.php" ), array_values( list_class_files() ) );
 preg_match( '/Requires at least: ([\d.]+)/', file_get_contents( $files[0] ), $oldest );
 
 $wordpress = array();
@@ -34,7 +34,7 @@ $symbols->read( $files );
 $symbols->read( array( __DIR__ . '/wp-cli-stubs.php' ) );
 $checker = new Checker( $symbols, $oldest[1] );
 
-// The analysis finds what it looks for.
+// The analysis detects faults.
 $samples = require __DIR__ . '/samples.php';
 $number  = 0;
 foreach ( $samples as $code => $fault ) {

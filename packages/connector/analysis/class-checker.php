@@ -1,6 +1,6 @@
 <?php
 /**
- * Checks one file of the connector: whatever it names must exist, and be called as it wants to be.
+ * Checks one file of the connector: names must exist, and calls must have the right arguments.
  *
  * @package Security_Optimizer
  */
@@ -10,7 +10,7 @@ use PhpParser\NodeFinder;
 
 final class Checker {
 
-	/** Variables that are always there. */
+	/** Variables that are always set. */
 	const SUPERGLOBALS = array( 'this', 'GLOBALS', '_SERVER', '_GET', '_POST', '_REQUEST', '_COOKIE', '_FILES', '_ENV', '_SESSION' );
 
 	/** Classes of variables that WordPress sets. */
@@ -207,7 +207,7 @@ final class Checker {
 		}
 	}
 
-	/** A callback gets no fewer arguments than it needs, and asks for no more than it takes. */
+	/** A callback gets all required arguments, and not more than it accepts. */
 	private function check_hooked( Node\Expr\FuncCall $node ) {
 		$callback = isset( $node->args[1] ) && $node->args[1]->value instanceof Node\Expr\Array_ ? $this->read_callback( $node->args[1]->value, $node ) : null;
 		$method   = null === $callback ? null : $this->symbols->find_member( $callback[0], 'methods', $callback[1] );
@@ -215,13 +215,13 @@ final class Checker {
 		if ( ! isset( $method['min'] ) || ! $count instanceof Node\Scalar\LNumber ) {
 			return;
 		}
-		// An action without arguments gives an empty string.
+		// An action without arguments passes an empty string.
 		if ( $method['min'] > $count->value || ( isset( $node->args[3] ) && $method['max'] < $count->value ) ) {
 			$this->fault( $node, "{$callback[0]}::{$callback[1]}() takes {$method['min']} to {$method['max']} arguments, and gets $count->value" );
 		}
 	}
 
-	/** What looks like a callback of one of our classes is one. */
+	/** An array that looks like a callback of the connector is one. */
 	private function check_callback( Node\Expr\Array_ $node, Node $within ) {
 		$callback = $this->read_callback( $node, $within );
 		if ( null === $callback ) {
@@ -252,7 +252,7 @@ final class Checker {
 		return 0 === stripos( $name, 'Security_Optimizer_' ) && preg_match( '/\A\w+\z/', $node->items[1]->value->value ) ? array( $name, $node->items[1]->value->value ) : null;
 	}
 
-	/** The last string that the code puts into a variable of this name with a class of ours. */
+	/** The only string that the code assigns to a variable of this name. */
 	private function assigned_string( $variable ) {
 		static $cache = array();
 		$key          = md5( $this->code );
@@ -303,7 +303,7 @@ final class Checker {
 			}
 			return true;
 		}
-		// `instanceof` may ask for a class that only some sites have.
+		// `instanceof` may name a class that only some sites have.
 		if ( $must_exist && ! $this->is_guarded( 'class_exists', $class ) ) {
 			$this->fault( $node, "there is no class $class in WordPress and PHP 7.4" );
 		}
@@ -372,7 +372,7 @@ final class Checker {
 		return null !== $this->class && strtolower( (string) $this->class->name ) === strtolower( $class );
 	}
 
-	/** Whether the file asks whether there is such a thing. */
+	/** Whether the file checks that it exists. */
 	private function is_guarded( $by, $name ) {
 		return 1 === preg_match( '/\b' . $by . '\(\s*[^()]*[\'"\\\\]' . preg_quote( $name, '/' ) . '[\'"]/i', $this->code );
 	}

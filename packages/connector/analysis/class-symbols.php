@@ -14,7 +14,10 @@ final class Symbols {
 	/** @var array[] Functions by lower-case name: `min`, `max` and `by_ref` of parameters, `since`. */
 	public $functions = array();
 
-	/** @var array[] Classes by lower-case name: `parent`, `since`, `methods`, `constants`, `properties`, and `open`: kinds of members that it may have more of, by magic. */
+	/**
+	 * @var array[] Classes by lower-case name: `parent`, `since`, `methods`, `constants`, `properties`, and `open`:
+	 * kinds of members that it may have more of by magic methods.
+	 */
 	public $classes = array();
 
 	/** @var true[] Constants. */
@@ -78,7 +81,7 @@ final class Symbols {
 
 	/**
 	 * @param string $name Name of a function.
-	 * @return array|null As in `functions`; null when neither the code base nor PHP has it.
+	 * @return array|null As in `functions`; null if neither the code base nor PHP has it.
 	 */
 	public function find_function( $name ) {
 		$name   = strtolower( $name );
@@ -102,7 +105,8 @@ final class Symbols {
 	 * @param string $class_name Name of a class.
 	 * @param string $kind       `methods`, `constants` or `properties`.
 	 * @param string $name       Name of the member.
-	 * @return array|null What is known of it; null when the class and those it extends have none; `array()` when it may have.
+	 * @return array|null Its description; null if the class and its parents do not have it; `array()` if they may have
+	 *                    it.
 	 */
 	public function find_member( $class_name, $kind, $name ) {
 		$key = 'methods' === $kind ? strtolower( $name ) : $name;
@@ -164,7 +168,7 @@ final class Symbols {
 				$described['min'] = $at + 1;
 			}
 		}
-		// Functions may look for more by themselves.
+		// Functions may read further arguments themselves.
 		$calls = ( new NodeFinder() )->find(
 			(array) $node->stmts,
 			static function ( Node $inner ) {
@@ -213,7 +217,7 @@ final class Symbols {
 		return $class;
 	}
 
-	/** The release that brought it, by its comment; '0' where none says so. */
+	/** The release that introduced it, from its comment; '0' if unknown. */
 	private static function since( Node $node ) {
 		$comment = $node->getDocComment();
 		return null !== $comment && preg_match( '/@since\s+([\d.]+)/', $comment->getText(), $part ) ? $part[1] : '0';

@@ -1,6 +1,6 @@
 <?php
 /**
- * What PHP 7.4 does not understand.
+ * Finds what PHP 7.4 does not support.
  *
  * @package Security_Optimizer
  */
@@ -8,7 +8,7 @@
 use PhpParser\Node;
 use PhpParser\NodeFinder;
 
-/** Functions and classes that PHP 8 brought. WordPress brings some of them for older releases. */
+/** Functions and classes of PHP 8. WordPress has polyfills for some of them. */
 const NEWER_FUNCTIONS = array(
 	'array_all',
 	'array_any',

@@ -1,6 +1,6 @@
 <?php
 /**
- * Methods with one fault each, and what the analysis says of it; '' for none.
+ * Methods with one fault each, and the report of the analysis; '' for none.
  *
  * @package Security_Optimizer
  */

@@ -1,6 +1,6 @@
 <?php
 /**
- * What the connector uses of WP-CLI, for static analysis: names and parameters, no behaviour.
+ * Stubs of WP-CLI for static analysis: names and parameters, no behaviour.
  *
  * @package Security_Optimizer
  */

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests which sessions need no second factor of their own because somebody who gave theirs acts as another account.
+ * Tests which sessions need no second factor, because a user who gave it switches to another account.
  *
  * Run: php test/account-switches.test.php
  *
@@ -10,7 +10,7 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
 
-final class Security_Optimizer_Signed_In_User {
+final class Security_Optimizer_Session_User {
 	public static $id         = 0;
 	public static $has_factor = false;
 	public static $session    = array();
@@ -58,7 +58,7 @@ function is_multisite() {
 function is_super_admin( $id ) {
 	return in_array( $id, $GLOBALS['supers'], true );
 }
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-account-switches.php';
+load_classes( 'Account_Switches' );
 
 const OWNER   = 1;
 const CLERK   = 2;
@@ -67,7 +67,7 @@ const ACTING  = Security_Optimizer_Account_Switches::ACTING;
 const PASSED  = Security_Optimizer_Second_Factor_Sessions::PASSED;
 const TRAINEE = 4;
 
-/** The owner gave the factor; the clerk edits users, the member nothing. */
+/** The owner gave the factor; the clerk can edit users, the member can edit nothing. */
 function begin( $id, $has_factor = true, array $session = array() ) {
 	$GLOBALS['caps']      = array(
 		OWNER   => Security_Optimizer_Account_Switches::ADMINISTRATORS,
@@ -79,11 +79,11 @@ function begin( $id, $has_factor = true, array $session = array() ) {
 	$GLOBALS['multisite'] = false;
 	$GLOBALS['supers']    = array();
 
-	Security_Optimizer_Signed_In_User::$id         = $id;
-	Security_Optimizer_Signed_In_User::$has_factor = $has_factor;
-	Security_Optimizer_Signed_In_User::$session    = $session;
-	Security_Optimizer_Password_Checks::$checked   = false;
-	Security_Optimizer_Second_Factor::$stamps      = array();
+	Security_Optimizer_Session_User::$id         = $id;
+	Security_Optimizer_Session_User::$has_factor = $has_factor;
+	Security_Optimizer_Session_User::$session    = $session;
+	Security_Optimizer_Password_Checks::$checked = false;
+	Security_Optimizer_Second_Factor::$stamps    = array();
 }
 /** @return bool Whether the new session of an account needs no code. */
 function passes( $id ) {
@@ -115,7 +115,7 @@ Security_Optimizer_Password_Checks::$checked = true;
 check( 'a request with a password is a login, and no switch', array(), Security_Optimizer_Account_Switches::mark( array(), MEMBER ) );
 
 begin( CLERK );
-check( 'a clerk acts as a member', true, passes( MEMBER ) );
+check( 'a clerk switches to an account with fewer rights', true, passes( MEMBER ) );
 check( 'and not as an administrator', false, passes( OWNER ) );
 check( 'nor as anybody with one right of an administrator more', false, passes( TRAINEE ) );
 foreach ( Security_Optimizer_Account_Switches::ADMINISTRATORS as $capability ) {
@@ -133,10 +133,10 @@ check( 'nobody becomes a super administrator who was none', false, passes( MEMBE
 $supers[] = OWNER;
 check( 'one may act as another', true, passes( MEMBER ) );
 
-// Back again.
+// Switching back.
 $acting = array( ACTING => array( OWNER, 'stamp of 1' ) );
 begin( MEMBER, true, $acting );
-check( 'who acts as somebody comes back to their own account without a code', true, passes( OWNER ) );
+check( 'switching back to the own account needs no code', true, passes( OWNER ) );
 check( 'and the session is their own again', array( PASSED => 1 ), Security_Optimizer_Account_Switches::mark( array(), OWNER ) );
 check( 'an administrator\'s account is no way to a third one\'s', false, passes( TRAINEE ) );
 begin( MEMBER, false, $acting );

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests which application passwords count as wrong: never a right one that the owner or a plugin refuses.
+ * Tests which application passwords count as wrong: never a correct one that the owner or a plugin refuses.
  *
  * Run: php test/application-passwords.test.php
  *
@@ -10,7 +10,7 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
 
-/** Keeps what is told to it. */
+/** Records its calls. */
 final class Security_Optimizer_Password_Checks {
 	public static $told     = array();
 	public static $typed    = array( '', '' );
@@ -20,7 +20,7 @@ final class Security_Optimizer_Password_Checks {
 		return self::$checking;
 	}
 
-	public static function get_typed() {
+	public static function get_credentials() {
 		return self::$typed;
 	}
 
@@ -81,7 +81,7 @@ final class WP_Error {
 		$this->data = $data;
 	}
 }
-/** A member with two application passwords. */
+/** A user with two application passwords. */
 final class WP_Application_Passwords {
 	public static function get_user_application_passwords() {
 		return array( array( 'password' => 'hash of abcdEFGH' ), array( 'password' => 'hash of ijklMNOP' ) );
@@ -103,9 +103,9 @@ function wp_unslash( $value ) {
 }
 function wp_get_current_user() {
 }
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-application-passwords.php';
+load_classes( 'Application_Passwords' );
 
-/** A program calls the REST API with this name and password. */
+/** A program sends a REST request with this name and password. */
 function begin_call( $name, $password ) {
 	$GLOBALS['filtering'] = array();
 
@@ -139,14 +139,14 @@ check( 'so does a name that nobody has', array( 'failed: staging, application-pa
 begin_call( 'member', 'wrong' );
 $_SERVER['HTTP_AUTHORIZATION'] = 'Basic ' . base64_encode( 'somebody:else' );
 fail( 'incorrect_password' );
-check( 'what a plugin has put in place of the header counts as another way', array( 'failed: member, other' ), told() );
+check( 'credentials that a plugin has set instead of the header count as another route', array( 'failed: member, other' ), told() );
 begin_call( 'member', 'wrong' );
 $filtering = array( 'authenticate' );
 fail( 'incorrect_password' );
 check( 'within a login the login as a whole counts', array(), told() );
 
 begin_call( 'member', 'abcd EFGH' );
-Security_Optimizer_Application_Passwords::record_right();
+Security_Optimizer_Application_Passwords::record_correct();
 $error = fail( 'a plugin has its reasons' );
 check( 'a right one that a plugin refuses counts for nothing', array( 'right' ), told() );
 check( 'and the call hears why, as a refusal and no fault of the server', array( $error, array( 'status' => 401 ) ), array( Security_Optimizer_Application_Passwords::explain_in_rest( null ), $error->get_error_data() ) );
@@ -169,7 +169,7 @@ fail( 'application_passwords_disabled' );
 check( 'another refusal proves nothing', array( 'failed: member, application-password' ), told() );
 
 begin_call( 'member', 'abcd EFGH' );
-Security_Optimizer_Application_Passwords::record_right();
+Security_Optimizer_Application_Passwords::record_correct();
 Security_Optimizer_Application_Passwords::record_success( new WP_User( 5 ) );
 check( 'a right one logs in', array( 'ok: 5, application-password' ), told() );
 begin_call( 'member', 'wrong' );

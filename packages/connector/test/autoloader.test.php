@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests what the loader does when anybody asks for a class: it is asked for every class that PHP does not know.
+ * Tests the autoloader. PHP calls it for every unknown class.
  *
  * Run: php test/autoloader.test.php
  *
@@ -9,14 +9,14 @@
 require __DIR__ . '/checks.php';
 
 /**
- * Asks for a class as another plugin does, in a process of its own, since a fatal error ends the process.
+ * Evaluates an expression as another plugin would, in a new process, because a fatal error ends the process.
  *
- * @param string $question PHP code that answers something.
- * @return string What it answered, or what PHP complained about.
+ * @param string $expression PHP expression.
+ * @return string Its value as JSON, or PHP's errors.
  */
-function ask_in_new_process( $question ) {
+function run_in_new_process( $expression ) {
 	$loader = var_export( dirname( __DIR__ ) . '/security-optimizer.php', true );
-	$code   = "define( 'ABSPATH', '/' ); function add_action() {} require $loader; echo json_encode( $question );";
+	$code   = "define( 'ABSPATH', '/' ); function add_action() {} require $loader; echo json_encode( $expression );";
 	exec( escapeshellarg( PHP_BINARY ) . ' -d display_errors=1 -d error_reporting=-1 -r ' . escapeshellarg( $code ) . ' 2>&1', $lines );
 	return trim( implode( "\n", $lines ) );
 }
@@ -37,11 +37,11 @@ foreach ( array(
 	'of five thousand letters'                     => 'Security_Optimizer_' . str_repeat( 'a', 5000 ),
 ) as $kind => $name ) {
 	$literal = "hex2bin( '" . bin2hex( $name ) . "' )";
-	check( "class_exists() of a class $kind is false and no error", 'false', ask_in_new_process( "class_exists( $literal )" ) );
-	check( "interface_exists() of one $kind is false and no error", 'false', ask_in_new_process( "interface_exists( $literal )" ) );
+	check( "class_exists() of a class $kind is false and no error", 'false', run_in_new_process( "class_exists( $literal )" ) );
+	check( "interface_exists() of one $kind is false and no error", 'false', run_in_new_process( "interface_exists( $literal )" ) );
 }
 
-// These never come from PHP itself, which asks for no name that cannot be one; plugins call autoloaders by hand.
+// PHP itself never passes such names, but plugins may call autoloaders directly.
 foreach ( array(
 	'that climbs to another folder'     => 'Security_Optimizer_/../../../protocol-vectors',
 	'that is a path of one of ours'     => 'Security_Optimizer_./../includes/class-Hooks',
@@ -53,12 +53,12 @@ foreach ( array(
 	'with a scheme'                     => 'Security_Optimizer_php://input',
 ) as $kind => $name ) {
 	$literal = "hex2bin( '" . bin2hex( $name ) . "' )";
-	check( "a name $kind loads nothing and is no error", '"calm"', ask_in_new_process( "[ spl_autoload_call( $literal ), 'calm' ][1]" ) );
+	check( "a name $kind loads nothing and is no error", '"done"', run_in_new_process( "[ spl_autoload_call( $literal ), 'done' ][1]" ) );
 }
 
-check( 'one of ours is found', 'true', ask_in_new_process( "class_exists( 'Security_Optimizer_Outbox' )" ) );
-check( 'one of ours is found in lower case, as PHP finds any class', 'true', ask_in_new_process( "class_exists( 'security_optimizer_outbox' )" ) );
-check( 'one of ours is found with a leading backslash', 'true', ask_in_new_process( "class_exists( '\\\\Security_Optimizer_Activity_Users' )" ) );
-check( 'one of ours that is loaded already is not loaded twice', '"calm"', ask_in_new_process( "[ class_exists( 'Security_Optimizer_Outbox' ), spl_autoload_call( 'SECURITY_optimizer_OUTBOX' ), 'calm' ][2]" ) );
+check( 'one of ours is found', 'true', run_in_new_process( "class_exists( 'Security_Optimizer_Outbox' )" ) );
+check( 'one of ours is found in lower case, as PHP finds any class', 'true', run_in_new_process( "class_exists( 'security_optimizer_outbox' )" ) );
+check( 'one of ours is found with a leading backslash', 'true', run_in_new_process( "class_exists( '\\\\Security_Optimizer_Activity_Users' )" ) );
+check( 'one of ours that is loaded already is not loaded twice', '"done"', run_in_new_process( "[ class_exists( 'Security_Optimizer_Outbox' ), spl_autoload_call( 'SECURITY_optimizer_OUTBOX' ), 'done' ][2]" ) );
 
 finish_checks();

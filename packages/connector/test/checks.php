@@ -1,14 +1,16 @@
 <?php
 /**
- * What the tests of the connector share: one check, one line when it fails, an exit code.
+ * Shared by the tests of the connector: checks, output of failures, exit code.
  *
  * @package Security_Optimizer
  */
 
+require_once __DIR__ . '/classes.php';
+
 /**
- * @param string $name     A sentence that says what is checked.
- * @param mixed  $expected What should be.
- * @param mixed  $actual   What is.
+ * @param string $name     Sentence that describes the check.
+ * @param mixed  $expected Expected value.
+ * @param mixed  $actual   Actual value.
  */
 function check( $name, $expected, $actual ) {
 	global $passed, $failed;
@@ -21,7 +23,7 @@ function check( $name, $expected, $actual ) {
 }
 
 /**
- * Ends the test with what was counted.
+ * Prints the result and ends the test.
  */
 function finish_checks() {
 	global $passed, $failed;

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests which files in WordPress's folders count as left there by a host, and harmless.
+ * Tests which files in WordPress's folders count as harmless files of the host.
  *
  * Run: php test/checkup-files.test.php
  *
@@ -9,13 +9,12 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-checkup-files.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-files.php';
+load_classes( 'Checkup_Files', 'Files' );
 
 $folder = sys_get_temp_dir() . '/checkup-files-' . bin2hex( random_bytes( 8 ) );
 mkdir( $folder, 0700 );
 
-/** @return bool Whether a file of this name that holds this text counts as left by the host. */
+/** @return bool Whether a file with this name and content counts as left by the host. */
 function is_left( $name, $text ) {
 	$path = $GLOBALS['folder'] . '/' . $name;
 	file_put_contents( $path, $text );
@@ -43,22 +42,22 @@ foreach ( $left as $name => list( $file, $text ) ) {
 }
 
 $found = array(
-	'a log with PHP in it'              => array( 'error_log', "PHP Warning: x\n<?php system( \$_GET['c'] );" ),
-	'a log with a short tag'            => array( 'error_log', '<?= 1 ?>' ),
-	'a log with a script'               => array( 'error_log', "<SCRIPT language='php'>" ),
-	'settings that load a file'         => array( '.user.ini', 'auto_prepend_file = /tmp/x.png' ),
-	'settings that load one behind'     => array( 'php.ini', 'Auto_Append_File=x' ),
-	'settings that load an extension'   => array( 'php.ini', 'zend_extension = /tmp/x.so' ),
-	'pictures that run as PHP'          => array( '.htaccess', 'AddType application/x-httpd-php .png' ),
-	'the same by a handler'             => array( '.htaccess', 'SetHandler application/x-httpd-php' ),
-	'the same for one file'             => array( '.htaccess', "<Files x.png>\nForceType application/x-httpd-php\n</Files>" ),
-	'settings of PHP in Apache'         => array( '.htaccess', 'php_value auto_prepend_file x.png' ),
-	'another address for what is asked' => array( '.htaccess', "RewriteEngine On\nRewriteRule ^(.*)$ x.png\n" ),
-	'scripts of another kind'           => array( '.htaccess', 'Options +ExecCGI' ),
-	'a file by another name'            => array( 'x.php', 'memory_limit = 1G' ),
-	'a name that only begins so'        => array( 'error_log.php', 'x' ),
-	'a name that only ends so'          => array( 'x.htaccess', 'x' ),
-	'a log that is too long to read'    => array( 'error_log', str_repeat( 'x', 1048577 ) ),
+	'a log with PHP in it'            => array( 'error_log', "PHP Warning: x\n<?php system( \$_GET['c'] );" ),
+	'a log with a short tag'          => array( 'error_log', '<?= 1 ?>' ),
+	'a log with a script'             => array( 'error_log', "<SCRIPT language='php'>" ),
+	'settings that load a file'       => array( '.user.ini', 'auto_prepend_file = /tmp/x.png' ),
+	'settings that load one behind'   => array( 'php.ini', 'Auto_Append_File=x' ),
+	'settings that load an extension' => array( 'php.ini', 'zend_extension = /tmp/x.so' ),
+	'pictures that run as PHP'        => array( '.htaccess', 'AddType application/x-httpd-php .png' ),
+	'the same by a handler'           => array( '.htaccess', 'SetHandler application/x-httpd-php' ),
+	'the same for one file'           => array( '.htaccess', "<Files x.png>\nForceType application/x-httpd-php\n</Files>" ),
+	'settings of PHP in Apache'       => array( '.htaccess', 'php_value auto_prepend_file x.png' ),
+	'a rewritten URL'                 => array( '.htaccess', "RewriteEngine On\nRewriteRule ^(.*)$ x.png\n" ),
+	'scripts of another kind'         => array( '.htaccess', 'Options +ExecCGI' ),
+	'a file by another name'          => array( 'x.php', 'memory_limit = 1G' ),
+	'a name that only begins so'      => array( 'error_log.php', 'x' ),
+	'a name that only ends so'        => array( 'x.htaccess', 'x' ),
+	'a log that is too long to read'  => array( 'error_log', str_repeat( 'x', 1048577 ) ),
 );
 foreach ( $found as $name => list( $file, $text ) ) {
 	check( "is a finding: $name", false, is_left( $file, $text ) );

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests the commands of WP-CLI against a stand-in of WP-CLI and of guard. A test of guard runs them against a real guard.
+ * Tests the commands of WP-CLI with stubs of WP-CLI and of guard. A test of guard runs them against a real guard.
  *
  * Run: php test/cli.test.php
  *
@@ -17,24 +17,24 @@ Security_Optimizer_Cli::add_commands( $secret );
 /**
  * Runs a command.
  *
- * @param array[] $queue   What guard answers: `data` and `message`, or `code`, `status` and `message` of a refusal.
+ * @param array[] $queue   Responses of guard: `data` and `message`, or `code`, `status` and `message` of an error.
  * @param string[] $words   Words of the command.
  * @param array    $options Options.
- * @return array What it printed, its error, and the requests as `METHOD route body`.
+ * @return array Its output, its error, and the requests as `METHOD route body`.
  */
 function run_command( array $queue, array $words, array $options = array() ) {
-	global $requests, $answers;
-	$requests = array();
-	$answers  = array();
-	foreach ( $queue as $answer ) {
-		$answer   += array(
+	global $requests, $responses;
+	$requests  = array();
+	$responses = array();
+	foreach ( $queue as $response ) {
+		$response   += array(
 			'data'    => null,
 			'status'  => 200,
 			'message' => '',
 		);
-		$answers[] = array(
-			'code' => $answer['status'],
-			'body' => json_encode( $answer ),
+		$responses[] = array(
+			'code' => $response['status'],
+			'body' => json_encode( $response ),
 		);
 	}
 	$error = '';
@@ -180,7 +180,7 @@ check(
 	)
 );
 
-/** What was typed, and what a terminal gets. */
+/** Untrusted text, and what is printed. */
 $typed   = array(
 	'tags'                   => array( '<b>Bold</b> <script>alert(1)</script>', '<b>Bold</b> <script>alert(1)</script>' ),
 	'entities'               => array( 'Tom & Jerry &lt;script&gt; &amp;amp;', 'Tom & Jerry &lt;script&gt; &amp;amp;' ),
@@ -244,12 +244,12 @@ check( 'a table that WP-CLI colours has signs of per cent twice, which WP-CLI re
 check( 'CSV has them once', true, false !== strpos( $logged( '/a%2Fb%r', 'csv' ), '/a%2Fb%r' ) );
 cli\Colors::$on = false;
 
-$answers = array(
+$responses = array(
 	array(
 		'code' => 502,
 		'body' => '<html>',
 	),
 );
-$found   = ( new Security_Optimizer_Guard_Client( $secret ) )->call( 'GET', '/away-mode' );
+$found     = ( new Security_Optimizer_Guard_Client( $secret ) )->call( 'GET', '/away-mode' );
 check( 'what is not guard is said', array( 'not_guard', true ), array( $found->get_error_code(), false !== strpos( $found->get_error_message(), 'HTTP status 502' ) ) );
 finish_checks();

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests that the address for after the second factor comes to guard and back as it was, also a long one.
+ * Tests that the redirect after the second factor is passed to guard and back unchanged, also a long URL.
  *
  * Run: php test/login-target.test.php
  *
@@ -28,7 +28,7 @@ function delete_site_transient( $name ) {
 function wp_generate_password( $length ) {
 	return substr( bin2hex( random_bytes( $length ) ), 0, $length );
 }
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-login-target.php';
+load_classes( 'Login_Target' );
 
 foreach ( array( '', '/wp-admin/?a=1&b=%20', 'https://shop.example/' . str_repeat( 'x', 979 ) ) as $target ) {
 	check( 'an address of ' . strlen( $target ) . ' bytes is sent as it is', $target, Security_Optimizer_Login_Target::pack( $target ) );

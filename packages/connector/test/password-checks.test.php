@@ -1,7 +1,7 @@
 <?php
 /**
- * Tests what guard is told about logins: a wrong password counts however the login ends, and a right one never does,
- * whoever refuses it.
+ * Tests the reports of logins: a wrong password counts however the login ends, and a correct one never counts, even if
+ * it is refused.
  *
  * Run: php test/password-checks.test.php
  *
@@ -11,15 +11,15 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
 
-// No password is checked once the head of the response is sent, which a word about a failed check would do.
+// The output of failed checks would send the head of the response, after which no password is checked.
 ob_start();
 
-/** Keeps what guard would read: from the header of the response, and from the database. */
-final class Security_Optimizer_Gate {
+/** Records the report in the response header and in the database. */
+final class Security_Optimizer_Request_Gate {
 	public static $header   = null;
 	public static $recorded = null;
 
-	public static function came_through_guard() {
+	public static function is_via_guard() {
 		return true;
 	}
 
@@ -63,12 +63,12 @@ final class Security_Optimizer_Second_Factor {
 		return false;
 	}
 }
-final class Security_Optimizer_Signed_In_User {
+final class Security_Optimizer_Session_User {
 	public static function id() {
 		return 0;
 	}
 }
-/** Answers of further classes that hold for every login here. */
+/** Stubs of further classes. */
 final class Security_Optimizer_Password_Reset {
 	public static function is_comparing() {
 		return false;
@@ -79,7 +79,7 @@ final class Security_Optimizer_Blocked_Users {
 		return false;
 	}
 }
-final class Security_Optimizer_Throttled_Users {
+final class Security_Optimizer_Throttled_Accounts {
 	public static function must_wait() {
 		return false;
 	}
@@ -108,11 +108,11 @@ final class WP_User {
 		return true;
 	}
 }
-/** A plugin ends the request by a redirect or a page of its own. */
+/** A plugin ends the request by a redirect or its own page. */
 final class Ended extends Exception {
 }
 
-$members = array( new WP_User( 5, 'member', 'right' ), new WP_User( 6, 'other', 'elsewhere' ) );
+$users = array( new WP_User( 5, 'member', 'right' ), new WP_User( 6, 'other', 'elsewhere' ) );
 
 $wp_filter = array( 'authenticate' => (object) array( 'callbacks' => array() ) );
 function remove_all_filters() {
@@ -124,7 +124,7 @@ function is_email( $text ) {
 	return false !== strpos( $text, '@' );
 }
 function get_user_by( $field, $value ) {
-	foreach ( $GLOBALS['members'] as $user ) {
+	foreach ( $GLOBALS['users'] as $user ) {
 		if ( $user->{"user_$field"} === $value ) {
 			return $user;
 		}
@@ -132,7 +132,7 @@ function get_user_by( $field, $value ) {
 	return false;
 }
 function get_userdata( $id ) {
-	foreach ( $GLOBALS['members'] as $user ) {
+	foreach ( $GLOBALS['users'] as $user ) {
 		if ( $user->ID === (int) $id ) {
 			return $user;
 		}
@@ -145,19 +145,17 @@ function wp_doing_ajax() {
 function sanitize_user( $name ) {
 	return $name;
 }
-/** As WordPress compares: with its filter. */
+/** As WordPress: with its filter. */
 function wp_check_password( $password, $hash, $user_id = '' ) {
 	return Security_Optimizer_Password_Checks::count_check( "hash of $password" === $hash, $password, $hash, $user_id );
 }
-/** As WordPress has it where PHP has not. */
+/** As WordPress's polyfill. */
 if ( ! function_exists( 'mb_substr' ) ) {
 	function mb_substr( $text, $start, $length ) {
 		return substr( $text, $start, $length );
 	}
 }
-foreach ( array( 'login-report', 'password-checks' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+load_classes( 'Login_Report', 'Password_Checks' );
 
 function set_private( $class_name, $property, $value ) {
 	$reflected = new ReflectionProperty( $class_name, $property );
@@ -180,12 +178,12 @@ function begin_request() {
 	) {
 		set_private( 'Security_Optimizer_Login_Report', $property, $value );
 	}
-	foreach ( array( 'checking', 'checked', 'refused', 'right', 'compared' ) as $property ) {
+	foreach ( array( 'checking', 'checked', 'refused', 'is_correct', 'compared' ) as $property ) {
 		set_private( 'Security_Optimizer_Password_Checks', $property, false );
 	}
-	Security_Optimizer_Gate::$header     = null;
-	Security_Optimizer_Gate::$recorded   = null;
-	Security_Optimizer_Context::$refuses = false;
+	Security_Optimizer_Request_Gate::$header   = null;
+	Security_Optimizer_Request_Gate::$recorded = null;
+	Security_Optimizer_Context::$refuses       = false;
 
 	$_SERVER['REQUEST_METHOD'] = 'POST';
 }
@@ -199,20 +197,21 @@ function compare_as_wordpress( $user, $name, $password, $early = null ) {
 	if ( ! $found ) {
 		return new WP_Error( 'invalid_username' );
 	}
-	$answer = null === $early ? $found : call_user_func( $early, $found );
-	if ( is_wp_error( $answer ) ) {
-		return $answer;
+	$result = null === $early ? $found : call_user_func( $early, $found );
+	if ( is_wp_error( $result ) ) {
+		return $result;
 	}
 	return wp_check_password( $password, $found->user_pass, $found->ID ) ? $found : new WP_Error( 'incorrect_password' );
 }
 
 /**
- * A login from its beginning to its end.
+ * Runs a whole login.
  *
- * @param string $password What is typed.
- * @param array  $plugins  What plugins do: `before` and `after` WordPress has compared, `early` in between.
- * @param string $name     What is typed.
- * @return mixed What `authenticate` ends with; null when a plugin ended the request.
+ * @param string $password The entered value.
+ * @param array  $plugins  Callbacks of plugins: `before` and `after` WordPress compares the password, `early` in
+ *                         between.
+ * @param string $name     The entered value.
+ * @return mixed Result of `authenticate`; null when a plugin ended the request.
  */
 function log_in( $password, array $plugins = array(), $name = 'member' ) {
 	$checks  = 'Security_Optimizer_Password_Checks';
@@ -232,13 +231,13 @@ function log_in( $password, array $plugins = array(), $name = 'member' ) {
 		return null;
 	}
 }
-/** @return string[] Who failed, as guard reads it in the header. */
+/** @return string[] Failed names in the header. */
 function failed() {
-	$report = Security_Optimizer_Gate::$header;
+	$report = Security_Optimizer_Request_Gate::$header;
 	return null === $report ? array( 'nothing told' ) : array_column( $report['failed'], 'user' );
 }
 function succeeded() {
-	return null === Security_Optimizer_Gate::$header['ok'] ? 0 : Security_Optimizer_Gate::$header['ok']['id'];
+	return null === Security_Optimizer_Request_Gate::$header['ok'] ? 0 : Security_Optimizer_Request_Gate::$header['ok']['id'];
 }
 
 $refuse = static function ( $user ) {
@@ -262,9 +261,9 @@ check(
 			'route' => 'form',
 		),
 	),
-	Security_Optimizer_Gate::$header['failed']
+	Security_Optimizer_Request_Gate::$header['failed']
 );
-check( 'the database holds the same as the header', Security_Optimizer_Gate::$header, Security_Optimizer_Gate::$recorded );
+check( 'the database holds the same as the header', Security_Optimizer_Request_Gate::$header, Security_Optimizer_Request_Gate::$recorded );
 begin_request();
 log_in( 'wrong', array(), 'nobody' );
 check( 'a name that nobody has counts once', array( 'nobody' ), failed() );
@@ -272,7 +271,7 @@ begin_request();
 log_in( 'wrong', array(), 'member@shop.example' );
 check( 'so does an e-mail address', array( 'member@shop.example' ), failed() );
 
-// A plugin refuses for reasons of its own.
+// A plugin refuses the login.
 $refusals = array(
 	'before the password is compared'     => array( 'early' => $refuse ),
 	'after it was'                        => array( 'after' => $refuse ),
@@ -300,9 +299,9 @@ $refusals = array(
 );
 foreach ( $refusals as $name => $plugins ) {
 	begin_request();
-	$answer = log_in( 'right', $plugins );
+	$result = log_in( 'right', $plugins );
 	check( "a right password that a plugin refuses counts for nothing: $name", array( array(), 0 ), array( failed(), succeeded() ) );
-	check( "and the plugin says why: $name", true, null === $answer || in_array( $answer->code, array( 'pending', 'code' ), true ) );
+	check( "and the plugin says why: $name", true, null === $result || in_array( $result->code, array( 'pending', 'code' ), true ) );
 	begin_request();
 	check( "a wrong one that it refuses looks like any wrong one: $name", 'wrong', log_in( 'wrong', $plugins )->code );
 	check( "and counts once: $name", array( 'member' ), failed() );
@@ -315,11 +314,11 @@ Security_Optimizer_Login_Errors::$simulated = 0;
 log_in( 'wrong', array( 'early' => $refuse ) );
 check( 'a password is compared once for one refusal', 0, Security_Optimizer_Login_Errors::$simulated );
 
-// A plugin ends the request while `authenticate` runs: nobody hears of the end.
+// A plugin ends the request while `authenticate` runs, so its last callbacks do not run.
 begin_request();
 log_in( 'wrong', array( 'after' => $end ) );
 check( 'a wrong password counts where a plugin ends the request by a page or a redirect', array( 'member' ), failed() );
-check( 'in the database, too', array( 'member' ), array_column( Security_Optimizer_Gate::$recorded['failed'], 'user' ) );
+check( 'in the database, too', array( 'member' ), array_column( Security_Optimizer_Request_Gate::$recorded['failed'], 'user' ) );
 begin_request();
 log_in( 'wrong', array( 'after' => $end ), 'nobody' );
 check( 'a name that nobody has counts there, too', array( 'nobody' ), failed() );
@@ -329,9 +328,9 @@ check( 'a right one does not', array(), failed() );
 begin_request();
 log_in( 'wrong', array( 'after' => $end ) );
 log_in( 'wrong', array( 'after' => $end ), 'other' );
-check( 'a second login of the request is not checked after a first that failed so', array( 'member', 1 ), array( implode( ' ', failed() ), Security_Optimizer_Gate::$header['refused'] ) );
+check( 'a second login of the request is not checked after a first that failed so', array( 'member', 1 ), array( implode( ' ', failed() ), Security_Optimizer_Request_Gate::$header['refused'] ) );
 
-// A plugin that knows other passwords.
+// A plugin that accepts other passwords.
 $other_way = static function () {
 	return get_userdata( 5 );
 };
@@ -341,7 +340,7 @@ check( 'whom a plugin lets in with another password has not failed', array( arra
 begin_request();
 log_in( 'wrong', array( 'after' => $end ) );
 Security_Optimizer_Password_Checks::record_session( 'cookie', 0, 0, 6 );
-check( 'a session of somebody else takes nothing back', array( 'member' ), failed() );
+check( 'a session of another user clears nothing', array( 'member' ), failed() );
 Security_Optimizer_Password_Checks::record_session( 'cookie', 0, 0, 5 );
 check( 'one that a plugin makes for the same account does', array(), failed() );
 begin_request();
@@ -349,7 +348,7 @@ log_in( 'wrong' );
 Security_Optimizer_Password_Checks::record_session( 'cookie', 0, 0, 5 );
 check( 'but not once the login has ended as a failure', array( 'member' ), failed() );
 
-// What is not checked at all.
+// Refused checks.
 foreach ( array( array( '', 'x' ), array( 'member', '' ) ) as list( $name, $password ) ) {
 	begin_request();
 	log_in( $password, array(), $name );
@@ -358,11 +357,11 @@ foreach ( array( array( '', 'x' ), array( 'member', '' ) ) as list( $name, $pass
 begin_request();
 Security_Optimizer_Context::$refuses = true;
 check( 'an address that has to wait is refused, with the right password too', 'refused', log_in( 'right' )->code );
-check( 'which is told, and no failure', array( array(), 1 ), array( failed(), Security_Optimizer_Gate::$header['refused'] ) );
+check( 'which is told, and no failure', array( array(), 1 ), array( failed(), Security_Optimizer_Request_Gate::$header['refused'] ) );
 begin_request();
 wp_check_password( 'wrong', 'hash of right', 5 );
 check( 'a plugin that compares outside of a login counts at once', array( 'member' ), failed() );
-check( 'as another way', 'other', Security_Optimizer_Gate::$header['failed'][0]['route'] );
+check( 'as another way', 'other', Security_Optimizer_Request_Gate::$header['failed'][0]['route'] );
 begin_request();
 wp_check_password( 'wrong', 'hash of a key' );
 check( 'keys without an account are no passwords', array( 'nothing told' ), failed() );

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests that a policy is stored although the database refuses a write while another request writes.
+ * Tests that a policy is stored although the database refuses writes during a concurrent write.
  *
  * Run: php test/policy.test.php
  *
@@ -10,10 +10,8 @@ require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ );
 
-require __DIR__ . '/busy-site.php';
-foreach ( array( 'busy-database', 'option-rows', 'policy' ) as $class ) {
-	require dirname( __DIR__ ) . "/security-optimizer/includes/class-$class.php";
-}
+require __DIR__ . '/database-stub.php';
+load_classes( 'Database_Retry', 'Option_Rows', 'Policy' );
 
 $policy = array( 'login_attempts' => 5 );
 foreach ( array( false, true ) as $multisite ) {

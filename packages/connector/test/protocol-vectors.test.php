@@ -1,42 +1,30 @@
 <?php
 /**
- * Tests the protocol against the samples that guard tests against as well.
+ * Tests the protocol with the vectors that guard's tests use as well.
  *
  * Run: php test/protocol-vectors.test.php
  *
  * @package Security_Optimizer
  */
+require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-protocol.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-decoy.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-secret.php';
+load_classes( 'Protocol', 'Decoy_404', 'Secret' );
 
 $vectors = json_decode( file_get_contents( dirname( __DIR__ ) . '/protocol-vectors.json' ), true );
 $secret  = $vectors['secret'];
-$passed  = 0;
-$failed  = 0;
-
-$check = function ( $name, $expected, $actual ) use ( &$passed, &$failed ) {
-	if ( $expected === $actual ) {
-		++$passed;
-		return;
-	}
-	++$failed;
-	echo 'FAILED: ', $name, "\n  expected ", var_export( $expected, true ), "\n  got      ", var_export( $actual, true ), "\n";
-};
 
 foreach ( $vectors['keyIds'] as $sample ) {
-	$check( 'key id', $sample['keyId'], Security_Optimizer_Protocol::key_id( $sample['secret'] ) );
+	check( 'key id', $sample['keyId'], Security_Optimizer_Protocol::key_id( $sample['secret'] ) );
 }
 
 foreach ( $vectors['keyFiles'] as $sample ) {
-	$check( 'name of a key file', $sample['file'], Security_Optimizer_Secret::file_name( $sample['wordpressDir'] ) );
+	check( 'name of a key file', $sample['file'], Security_Optimizer_Secret::file_name( $sample['wordpressDir'] ) );
 }
 
 foreach ( $vectors['guardHeaders']['accepted'] as $sample ) {
 	$note = isset( $sample['note'] ) ? explode( ' ', $sample['note'] ) : array();
-	$check(
+	check(
 		'guard header is accepted: ' . $sample['name'],
 		array(
 			'request_id'  => $sample['requestId'],
@@ -52,7 +40,7 @@ foreach ( $vectors['guardHeaders']['accepted'] as $sample ) {
 }
 
 foreach ( $vectors['guardHeaders']['refused'] as $sample ) {
-	$check(
+	check(
 		'guard header is refused: ' . $sample['name'],
 		null,
 		Security_Optimizer_Protocol::read_guard_header( $sample['header'], $secret, $vectors['guardHeaders']['now'], isset( $sample['bytes'] ) ? $sample['bytes'] : 0 )
@@ -60,7 +48,7 @@ foreach ( $vectors['guardHeaders']['refused'] as $sample ) {
 }
 
 foreach ( $vectors['signals'] as $sample ) {
-	$check(
+	check(
 		'signal: ' . $sample['name'],
 		$sample['header'],
 		Security_Optimizer_Protocol::signal_header(
@@ -74,11 +62,11 @@ foreach ( $vectors['signals'] as $sample ) {
 }
 
 foreach ( $vectors['bareSignals'] as $sample ) {
-	$check( 'bare signal', $sample['header'], Security_Optimizer_Protocol::bare_signal_header( $secret ) );
+	check( 'bare signal', $sample['header'], Security_Optimizer_Protocol::bare_signal_header( $secret ) );
 }
 
 foreach ( $vectors['commands']['accepted'] as $sample ) {
-	$check(
+	check(
 		'command is accepted: ' . $sample['name'],
 		array(
 			'time'  => $sample['time'],
@@ -95,7 +83,7 @@ foreach ( $vectors['commands']['accepted'] as $sample ) {
 }
 
 foreach ( $vectors['commands']['refused'] as $sample ) {
-	$check(
+	check(
 		'command is refused: ' . $sample['name'],
 		null,
 		Security_Optimizer_Protocol::read_command_header(
@@ -109,7 +97,7 @@ foreach ( $vectors['commands']['refused'] as $sample ) {
 }
 
 foreach ( $vectors['contextHeaders']['accepted'] as $sample ) {
-	$check(
+	check(
 		'context header is accepted: ' . $sample['name'],
 		$sample['context'],
 		Security_Optimizer_Protocol::read_context_header( $sample['header'], $vectors['contextHeaders']['requestId'], $secret )
@@ -117,7 +105,7 @@ foreach ( $vectors['contextHeaders']['accepted'] as $sample ) {
 }
 
 foreach ( $vectors['contextHeaders']['refused'] as $sample ) {
-	$check(
+	check(
 		'context header is refused: ' . $sample['name'],
 		null,
 		Security_Optimizer_Protocol::read_context_header( $sample['header'], $vectors['contextHeaders']['requestId'], $secret )
@@ -125,16 +113,16 @@ foreach ( $vectors['contextHeaders']['refused'] as $sample ) {
 }
 
 foreach ( $vectors['decoys']['samples'] as $sample ) {
-	$key = Security_Optimizer_Decoy::key( $secret, $vectors['decoys']['requestId'] );
+	$key = Security_Optimizer_Decoy_404::key( $secret, $vectors['decoys']['requestId'] );
 	$raw = static function ( $text ) {
 		return mb_convert_encoding( $text, 'ISO-8859-1', 'UTF-8' );
 	};
-	$check( 'decoy of ' . $sample['asked'], $raw( $sample['asked'] ), Security_Optimizer_Decoy::reveal( $raw( $sample['target'] ), $key ) );
-	$check( 'no decoy: ' . $sample['asked'], '/a/wp-loginx.php', Security_Optimizer_Decoy::reveal( '/a/wp-loginx.php', $key ) );
+	check( 'decoy of ' . $sample['asked'], $raw( $sample['asked'] ), Security_Optimizer_Decoy_404::reveal( $raw( $sample['target'] ), $key ) );
+	check( 'no decoy: ' . $sample['asked'], '/a/wp-loginx.php', Security_Optimizer_Decoy_404::reveal( '/a/wp-loginx.php', $key ) );
 }
 
 foreach ( $vectors['loginHeaders']['accepted'] as $sample ) {
-	$check(
+	check(
 		'login header: ' . $sample['name'],
 		$sample['header'],
 		Security_Optimizer_Protocol::login_header( $secret, $vectors['loginHeaders']['requestId'], $sample['report'] )
@@ -142,16 +130,15 @@ foreach ( $vectors['loginHeaders']['accepted'] as $sample ) {
 }
 
 foreach ( $vectors['siteCalls']['accepted'] as $sample ) {
-	$check( 'signed call: ' . $sample['name'], $sample['header'], Security_Optimizer_Protocol::call_header( $secret, $sample['time'], $sample['nonce'], $sample['method'], $sample['route'], $sample['body'] ) );
+	check( 'signed call: ' . $sample['name'], $sample['header'], Security_Optimizer_Protocol::call_header( $secret, $sample['time'], $sample['nonce'], $sample['method'], $sample['route'], $sample['body'] ) );
 }
 
 foreach ( $vectors['cronCalls']['accepted'] as $sample ) {
-	$check( 'own cron call: ' . $sample['name'], $sample['header'], Security_Optimizer_Protocol::cron_header( $secret, $sample['time'], $sample['target'] ) );
+	check( 'own cron call: ' . $sample['name'], $sample['header'], Security_Optimizer_Protocol::cron_header( $secret, $sample['time'], $sample['target'] ) );
 }
 
 foreach ( $vectors['policies'] as $sample ) {
-	$check( 'policy hash of ' . json_encode( $sample['policy'] ), $sample['hash'], Security_Optimizer_Protocol::policy_hash( $sample['policy'] ) );
+	check( 'policy hash of ' . json_encode( $sample['policy'] ), $sample['hash'], Security_Optimizer_Protocol::policy_hash( $sample['policy'] ) );
 }
 
-echo $passed, ' passed, ', $failed, " failed\n";
-exit( 0 === $failed && $passed > 0 ? 0 : 1 );
+finish_checks();

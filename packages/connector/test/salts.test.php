@@ -2,7 +2,7 @@
 /**
  * Tests how a configuration file gets new salts: what is replaced, and that nothing else changes.
  *
- * What becomes of whole configurations in WordPress is tested by packages/e2e/src/suites/post-hack/new-salts.test.ts.
+ * Whole configurations in WordPress are tested by packages/e2e/src/suites/post-hack/new-salts.test.ts.
  *
  * Run: php test/salts.test.php
  *
@@ -11,8 +11,7 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-config-keys.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-salts.php';
+load_classes( 'Config_Keys', 'Salts' );
 
 /** @return string|null The file with new values, or null. */
 function rewrite( $text ) {
@@ -20,7 +19,7 @@ function rewrite( $text ) {
 	return $keys->with_new_values( array( 'Security_Optimizer_Salts', 'salt' ) );
 }
 
-/** @return string The file with a sign in place of each new value. */
+/** @return string The file with a marker for each new value. */
 function without_values( $text ) {
 	return preg_replace( "/'[^'\\\\]{64}'/", "'NEW'", (string) $text );
 }

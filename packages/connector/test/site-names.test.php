@@ -1,7 +1,6 @@
 <?php
 /**
- * Tests which names and addresses of a site the connector tells: those that requests come by, not what plugins make of
- * them by filters.
+ * Tests which names and URLs of a site the connector reports: those of requests, not the results of filters.
  *
  * Run: php test/site-names.test.php
  *
@@ -98,7 +97,7 @@ function apply_filters( $hook, $value ) {
 	}
 	return array_merge( $value, array( 'Latin-America', '../x', 7 ) );
 }
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-site-names.php';
+load_classes( 'Site_Names' );
 
 $rules = array(
 	'a base before anything'            => array( 'category/(.+?)/feed/(feed|rdf)/?$', 'category', array() ),
@@ -135,7 +134,7 @@ $options['rewrite_rules'] = array(
 );
 $all                      = Security_Optimizer_Site_Names::all();
 check( 'the home page is told without the folder of a language', 'https://shop.example', $all['home'] );
-check( 'a page for members is not taken for wp-admin', 'https://shop.example/core/wp-admin', $all['admin_url'] );
+check( 'a page of a plugin is not taken for wp-admin', 'https://shop.example/core/wp-admin', $all['admin_url'] );
 check(
 	'paths are those of this host, also where links name another',
 	array(

@@ -1,10 +1,10 @@
 <?php
 /**
- * Tests that the databases on which WordPress runs read the connector's SQL alike.
+ * Tests that all databases that WordPress supports interpret the connector's SQL in the same way.
  *
- * MySQL 5.7 has the regular expressions of Henry Spencer, MySQL 8 those of ICU, MariaDB those of PCRE; SQLite has none
- * of its own. They differ in nearly every escape (`\z`, `\d`, `\b`, `[[:<:]]`), and a string with a backslash means
- * something else under NO_BACKSLASH_ESCAPES.
+ * MySQL 5.7 has the regular expressions of Henry Spencer, MySQL 8 those of ICU, MariaDB those of PCRE; SQLite has none.
+ * They differ in nearly every escape (`\z`, `\d`, `\b`, `[[:<:]]`), and a string with a backslash has another meaning
+ * under NO_BACKSLASH_ESCAPES.
  *
  * Run: php test/sql.test.php
  *
@@ -13,10 +13,10 @@
 
 require __DIR__ . '/checks.php';
 
-/** Words by which a regular expression gets into a query: of SQL, and of `compare` and `compare_key` in WordPress. */
+/** Operators of regular expressions, in SQL and in `compare` and `compare_key` of WordPress. */
 const REGEXP_WORDS = '/\b(?:NOT\s+)?(?:REGEXP(?:_[A-Z]+)?|RLIKE|SIMILAR\s+TO)\b/i';
 
-/** Begins of statements, and clauses that a piece of one begins with. */
+/** Beginnings of statements and clauses. */
 const SQL = '/\A\s*(?:SELECT|INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP|SET|SHOW|WHERE|WHEN|AND|OR|ORDER BY|LIMIT)\s/';
 
 /**
@@ -37,7 +37,7 @@ function strings_of( $code ) {
 
 /**
  * @param string $code PHP code.
- * @return string[] What databases would read differently.
+ * @return string[] Faults: what databases interpret differently.
  */
 function faults_of( $code ) {
 	$faults = array();
@@ -52,7 +52,7 @@ function faults_of( $code ) {
 	return $faults;
 }
 
-// The test finds what it looks for.
+// The test detects faults.
 foreach ( array(
 	"'compare_key' => 'REGEXP'",
 	"'compare' => 'NOT REGEXP'",
@@ -66,7 +66,7 @@ foreach ( array(
 }
 check( 'a regular expression of PHP is none of the database', array(), faults_of( "<?php preg_match( '/\\Aregexp\\z/', \$a );" ) );
 
-$files = array_merge( array( dirname( __DIR__ ) . '/security-optimizer.php' ), glob( dirname( __DIR__ ) . '/security-optimizer/includes/*.php' ) );
+$files = array_merge( array( dirname( __DIR__ ) . '/security-optimizer.php' ), array_values( list_class_files() ) );
 check( 'the connector has files', true, count( $files ) > 50 );
 foreach ( $files as $file ) {
 	check(

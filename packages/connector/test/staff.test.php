@@ -1,7 +1,7 @@
 <?php
 /**
- * Tests who counts as one of those who work on the site, by the capabilities that roles have in WordPress 6.8,
- * WooCommerce 10 and bbPress 2.6.
+ * Tests which accounts belong to the staff, by the capabilities of roles in WordPress 6.8, WooCommerce 10 and bbPress
+ * 2.6.
  *
  * Run: php test/staff.test.php
  *
@@ -11,13 +11,13 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-staff.php';
+load_classes( 'Staff' );
 
 function is_of_staff( $role, array $names ) {
-	return Security_Optimizer_Staff::works_on_site( array_fill_keys( array_merge( $names, array( $role ) ), true ), array( $role ) );
+	return Security_Optimizer_Staff::has_staff_capability( array_fill_keys( array_merge( $names, array( $role ) ), true ), array( $role ) );
 }
 
-$members = array(
+$ordinary_roles = array(
 	'subscriber'      => array( 'read', 'level_0' ),
 	'customer'        => array( 'read' ),
 	'bbp_participant' => array( 'spectate', 'participate', 'read_private_forums', 'publish_topics', 'edit_topics', 'publish_replies', 'edit_replies', 'assign_topic_tags' ),
@@ -27,10 +27,10 @@ $members = array(
 	'account_manager' => array( 'read' ),
 	'level_1'         => array( 'read' ),
 );
-foreach ( $members as $role => $names ) {
-	check( "a $role is a member", false, is_of_staff( $role, $names ) );
+foreach ( $ordinary_roles as $role => $names ) {
+	check( "a $role is not staff", false, is_of_staff( $role, $names ) );
 }
-check( 'an account without a role is a member', false, Security_Optimizer_Staff::works_on_site( array(), array() ) );
+check( 'an account without a role is not staff', false, Security_Optimizer_Staff::has_staff_capability( array(), array() ) );
 
 $staff = array(
 	'contributor'   => array( 'read', 'level_0', 'level_1', 'edit_posts', 'delete_posts' ),
@@ -49,14 +49,14 @@ $staff = array(
 foreach ( $staff as $role => $names ) {
 	check( "a $role works on the site", true, is_of_staff( $role, $names ) );
 }
-// Each capability of WordPress's roles above Subscriber makes a member of the staff by itself (wp-admin/includes/schema.php).
+// Each capability of WordPress's roles above Subscriber is sufficient for the staff (wp-admin/includes/schema.php).
 foreach ( explode( ' ', 'switch_themes edit_themes activate_plugins edit_plugins edit_users edit_files manage_options moderate_comments manage_categories manage_links upload_files import unfiltered_html edit_posts edit_others_posts edit_published_posts publish_posts edit_pages level_10 level_9 level_8 level_7 level_6 level_5 level_4 level_3 level_2 level_1 edit_others_pages edit_published_pages publish_pages delete_pages delete_others_pages delete_published_pages delete_posts delete_others_posts delete_published_posts delete_private_posts edit_private_posts delete_private_pages edit_private_pages delete_users create_users unfiltered_upload edit_dashboard update_plugins delete_plugins install_plugins update_themes install_themes update_core list_users remove_users promote_users edit_theme_options delete_themes export customize manage_network manage_sites' ) as $name ) {
-	check( "who has only $name works on the site", true, Security_Optimizer_Staff::works_on_site( array_fill_keys( array( 'read', $name ), true ), array() ) );
+	check( "who has only $name works on the site", true, Security_Optimizer_Staff::has_staff_capability( array_fill_keys( array( 'read', $name ), true ), array() ) );
 }
 check(
 	'a capability that is denied counts for nothing',
 	false,
-	Security_Optimizer_Staff::works_on_site(
+	Security_Optimizer_Staff::has_staff_capability(
 		array(
 			'read'       => true,
 			'edit_posts' => false,
@@ -65,9 +65,9 @@ check(
 	)
 );
 check(
-	'a capability that was given to the account itself counts, also beside a role of members',
+	'a capability that was given to the account itself counts, also with an ordinary role',
 	true,
-	Security_Optimizer_Staff::works_on_site(
+	Security_Optimizer_Staff::has_staff_capability(
 		array(
 			'read'           => true,
 			'customer'       => true,
@@ -76,9 +76,9 @@ check(
 		array( 'customer' )
 	)
 );
-check( 'numbers among the names break nothing', false, Security_Optimizer_Staff::works_on_site( array( 7 => true ), array() ) );
+check( 'numbers among the names break nothing', false, Security_Optimizer_Staff::has_staff_capability( array( 7 => true ), array() ) );
 
-/** What the class asks WordPress. */
+/** Stubs of WordPress. */
 $network = false;
 $decides = null;
 class WP_User {
@@ -112,10 +112,10 @@ function apply_filters( $name, $value, $user ) {
 	return 'security_optimizer_is_staff' === $name && null !== $GLOBALS['decides'] ? $GLOBALS['decides']( $value, $user ) : $value;
 }
 
-$member = new WP_User( 2, array( 'read', 'subscriber' ), array( 'subscriber' ) );
-check( 'nobody is no member of the staff', false, Security_Optimizer_Staff::is_staff( new WP_User( 0, array( 'edit_posts' ), array() ) ) );
+$subscriber = new WP_User( 2, array( 'read', 'subscriber' ), array( 'subscriber' ) );
+check( 'an anonymous client is not staff', false, Security_Optimizer_Staff::is_staff( new WP_User( 0, array( 'edit_posts' ), array() ) ) );
 check( 'what is no user is none either', false, Security_Optimizer_Staff::is_staff( false ) );
-check( 'a subscriber is none', false, Security_Optimizer_Staff::is_staff( $member ) );
+check( 'a subscriber is none', false, Security_Optimizer_Staff::is_staff( $subscriber ) );
 
 $granted = new WP_User( 3, array( 'read' ), array( 'subscriber' ), array( 'edit_posts' ) );
 check( 'a capability that a plugin grants for one request counts', true, Security_Optimizer_Staff::is_staff( $granted ) );
@@ -124,11 +124,11 @@ $super = new WP_User( 1, array( 'read' ), array() );
 check( 'the id of a super administrator means nothing without a network', false, Security_Optimizer_Staff::is_staff( $super ) );
 $network = true;
 check( 'a super administrator works on every site of the network', true, Security_Optimizer_Staff::is_staff( $super ) );
-check( 'a subscriber of a site of the network does not', false, Security_Optimizer_Staff::is_staff( $member ) );
+check( 'a subscriber of a site of the network does not', false, Security_Optimizer_Staff::is_staff( $subscriber ) );
 
 $decides = static function ( $is_staff, $user ) {
 	return 2 === $user->ID ? true : $is_staff;
 };
-check( 'a site decides on its own roles by a filter', true, Security_Optimizer_Staff::is_staff( $member ) );
+check( 'a site decides on its own roles by a filter', true, Security_Optimizer_Staff::is_staff( $subscriber ) );
 
 finish_checks();

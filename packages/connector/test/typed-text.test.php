@@ -1,6 +1,7 @@
 <?php
 /**
- * Tests that the Activity Log gets texts as WordPress's own lists show them: nothing lost, entities read once.
+ * Tests that the Activity Log gets texts as WordPress's own lists show them: nothing is lost, entities are decoded
+ * once.
  *
  * Run: php test/typed-text.test.php
  *
@@ -9,11 +10,11 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-outbox.php';
+load_classes( 'Outbox' );
 
 $shown = array(
 	'what is no HTML'                           => array( 'Tea', 'Tea' ),
-	'an ampersand, as whoever may write HTML'   => array( 'Tea & cake', 'Tea & cake' ),
+	'an ampersand of a user who may write HTML' => array( 'Tea & cake', 'Tea & cake' ),
 	'an ampersand, as anybody else'             => array( 'Tea &amp; cake', 'Tea & cake' ),
 	'signs of comparison'                       => array( '1 < 2 > 0', '1 < 2 > 0' ),
 	'the same, stored with entities'            => array( '1 &lt; 2 &gt; 0', '1 < 2 > 0' ),
@@ -39,8 +40,7 @@ foreach ( $shown as $name => $pair ) {
 }
 check( 'a browser is named as it names itself', 'a &amp; <b>', Security_Optimizer_Outbox::shorten( 'a &amp; <b>' ) );
 
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-shown-text.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-reset-mails.php';
+load_classes( 'Text_Escaper', 'Reset_Mails' );
 define( 'DAY_IN_SECONDS', 86400 );
 function is_multisite() {
 	return false;

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tests what the protection `wp_remove_version` takes for the version of WordPress, and what it leaves alone.
+ * Tests what the protection `wp_remove_version` treats as the version of WordPress, and what it does not change.
  *
  * Run: php test/version.test.php
  *
@@ -10,10 +10,9 @@
 require __DIR__ . '/checks.php';
 
 define( 'ABSPATH', __DIR__ . '/' );
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-protocol.php';
-require dirname( __DIR__ ) . '/security-optimizer/includes/class-version.php';
+load_classes( 'Protocol', 'Version' );
 
-// What the class asks WordPress: a site in /blog with two plugins and two themes.
+// Stubs of WordPress: a site in /blog with two plugins and two themes.
 $programs = sys_get_temp_dir() . '/connector-version-' . getmypid();
 foreach ( array(
 	'same'  => '7.1',
@@ -130,7 +129,7 @@ foreach ( array(
 check( 'wordpress.org is told the version, for updates', 'WordPress/7.1; https://shop.example', agent( 'WordPress/7.1; https://shop.example', 'https://api.wordpress.org/core/' ) );
 check( 'a host that only ends like wordpress.org is not', 'WordPress', agent( 'WordPress/7.1', 'https://notwordpress.org/' ) );
 
-// Any text that is put around somebody else's product stays.
+// Products of others are kept in any context.
 mt_srand( 7 );
 $letters = str_split( 'WordPres/.7.1-_ ();,+~ab' );
 for ( $n = 0; $n < 5000; $n++ ) {
@@ -186,7 +185,7 @@ foreach ( array(
 	'https://maps.example/api/js?version=7.1&key=k',
 	'https://elsewhere.example/wp-includes/x.js?ver=7.1',
 ) as $same ) {
-	check( "a version of somebody else's stays, also one that is the same: $same", $same, $url( $same ) );
+	check( "versions of plugins and themes are kept, also an equal one: $same", $same, $url( $same ) );
 }
 check( 'what is no text stays', false, $url( false ) );
 check(

@@ -1,7 +1,7 @@
 <?php
 /**
- * A stand-in of WP-CLI and of what the commands use of WordPress. Run as a program it carries out one command against a
- * real guard, as WP-CLI would: `php test/wp-cli.php HOME SECRET WORD... --name=value...`.
+ * Stubs of WP-CLI and of WordPress for the commands. Run as a program it executes one command with a real guard, as
+ * WP-CLI would: `php test/wp-cli.php HOME SECRET WORD... --name=value...`.
  *
  * @package Security_Optimizer
  */
@@ -52,7 +52,7 @@ namespace cli {
 }
 
 namespace {
-	/** Ends a command, as the exit code of a process does. */
+	/** Ends a command. */
 	final class Command_Ended extends Exception {}
 
 	final class WP_CLI {
@@ -77,9 +77,9 @@ namespace {
 		}
 
 		/**
-		 * Carries out a command.
+		 * Runs a command.
 		 *
-		 * @param string[] $words   Words behind `wp`.
+		 * @param string[] $words   Words after `wp`.
 		 * @param array    $options Options by name.
 		 */
 		public static function run( array $words, array $options ) {
@@ -138,13 +138,13 @@ namespace {
 		return $value;
 	}
 
-	/** Requests that were sent, for tests; set `$answers` to answer them in the place of a guard. */
-	$requests = array();
-	$answers  = null;
+	/** Sent requests, for tests. `$responses` holds the responses of a stubbed guard. */
+	$requests  = array();
+	$responses = null;
 	function wp_remote_request( $url, $args ) {
 		$GLOBALS['requests'][] = array( $url, $args );
-		if ( null !== $GLOBALS['answers'] ) {
-			return array_shift( $GLOBALS['answers'] );
+		if ( null !== $GLOBALS['responses'] ) {
+			return array_shift( $GLOBALS['responses'] );
 		}
 		$headers = '';
 		foreach ( $args['headers'] as $name => $value ) {
@@ -170,9 +170,8 @@ namespace {
 
 	define( 'ABSPATH', __DIR__ . '/' );
 	define( 'SECURITY_OPTIMIZER_VERSION', 'test' );
-	foreach ( array( 'protocol', 'guard-client', 'shown-text', 'cli', 'cli-site', 'cli-settings', 'cli-two-factor', 'cli-login-url', 'cli-away-mode' ) as $part ) {
-		require dirname( __DIR__ ) . '/security-optimizer/includes/class-' . $part . '.php';
-	}
+	require_once __DIR__ . '/classes.php';
+	load_classes( 'Protocol', 'Guard_Client', 'Text_Escaper', 'Cli', 'Cli_Site', 'Cli_Settings', 'Cli_Two_Factor', 'Cli_Login_Url', 'Cli_Away_Mode' );
 	final class Security_Optimizer_Policy {
 
 		public static function hash() {

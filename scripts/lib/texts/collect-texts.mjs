@@ -58,7 +58,7 @@ const SOURCES = [
   { folder: 'packages/guard/src', files: RESPONSES, how: 'sentences' },
   { folder: 'packages/connector/security-optimizer', files: /\.php$/, how: 'php' },
   // Names of settings in events: they travel in English, like guard's texts.
-  { folder: 'packages/connector/security-optimizer', files: /\/class-activity-settings\.php$/, how: 'php-table' },
+  { folder: 'packages/connector/security-optimizer', files: /\/activity\/class-settings\.php$/, how: 'php-table' },
 ];
 
 /**

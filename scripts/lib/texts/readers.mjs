@@ -19,7 +19,7 @@ export function readersOf(files) {
 }
 
 function readersOfOne(file) {
-  if (file.endsWith('/class-activity-settings.php')) return ['dashboard'];
+  if (file.endsWith('/activity/class-settings.php')) return ['dashboard'];
   if (file.endsWith('.php')) return ['connector'];
   if (SAID_TO_OWNER.test(file)) return ['dashboard', 'guard'];
   if (SAID_BY_GUARD.test(file)) return ['guard'];

@@ -9,15 +9,15 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Admin_Page {
 
-	/** The shield with a tick, as filled shapes: WordPress colours the fill of menu icons, and only that. */
+	/** A shield with a tick, as filled shapes: WordPress only colours the fill of menu icons. */
 	const ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" width="20" height="20"><path fill="black" fill-rule="evenodd" d="M10 1.74 3.2 4.35V9.4c0 4.15 2.75 7.35 6.8 8.85 4.05-1.5 6.8-4.7 6.8-8.85V4.35zM10 3.46l5.2 1.99V9.4c0 3.4-2.15 5.9-5.2 7.14C6.95 15.3 4.8 12.8 4.8 9.4V5.45zM6.83 10.47l2.5 2.48 4.05-4.3-1.16-1.1-2.92 3.1-1.34-1.31z"/></svg>';
 
-	/** @var string[] Hooks of our pages, as WordPress names them. */
+	/** @var string[] Hook suffixes of the pages. */
 	private static $hooks = array();
 
 	/**
-	 * The pages that are built, in the order of the menu: slug to identifier, name in the menu and title.
-	 * The texts are those of packages/contract/src/pages.ts.
+	 * The pages in the order of the menu: slug to identifier, name in the menu and title. The texts are those of
+	 * packages/contract/src/pages.ts.
 	 *
 	 * @return array[]
 	 */
@@ -52,7 +52,8 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * Action `init`. Not load_muplugin_textdomain(): it knows no other form of a language, such as de_AT for de_DE.
+	 * Action `init`. Not load_muplugin_textdomain(): it does not fall back to another locale of the language, such as
+	 * de_DE for de_AT.
 	 */
 	public static function load_translations() {
 		$locale = self::known_locale( determine_locale() );
@@ -62,8 +63,8 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * @param string $locale Locale that is wanted.
-	 * @return string|null The translation of its language; null means English.
+	 * @param string $locale Requested locale.
+	 * @return string|null Locale of the translation; null means English.
 	 */
 	public static function known_locale( $locale ) {
 		foreach ( array( 'de_DE', 'es_ES', 'it_IT' ) as $known ) {
@@ -75,10 +76,10 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * Action `admin_menu`: the first page is also where the menu leads.
+	 * Action `admin_menu`: the menu item itself opens the first page.
 	 */
 	public static function add_menu() {
-		// What is set here holds for every site of a network, so it has its pages once.
+		// Settings apply to every site of a network, so only the main site has the pages.
 		if ( ! is_main_site() ) {
 			return;
 		}
@@ -87,7 +88,7 @@ final class Security_Optimizer_Admin_Page {
 		$render = array( __CLASS__, 'render' );
 		$icon   = 'data:image/svg+xml;base64,' . base64_encode( self::ICON );
 
-		$needed = Security_Optimizer_Signed_In_User::capability();
+		$needed = Security_Optimizer_Session_User::capability();
 
 		self::$hooks[] = add_menu_page( $pages[ $first ]['title'], 'Security Optimizer', $needed, $first, $render, $icon );
 		foreach ( $pages as $slug => $page ) {
@@ -96,7 +97,7 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * Action `admin_enqueue_scripts`: the dashboard's styles and its scripts. Names of files change with their content.
+	 * Action `admin_enqueue_scripts`: the dashboard's styles and loader. File names contain a hash of the content.
 	 *
 	 * @param string $hook Hook of the screen.
 	 */
@@ -111,8 +112,8 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * Action `admin_print_styles-…`, the first in the head: styles and scripts of WordPress would hold up the loader.
-	 * Before it stands what the modern build needs for this page; old browsers do not know the links and ignore them.
+	 * Action `admin_print_styles-…`, the first in the head, because styles and scripts of WordPress would delay the
+	 * loader. The preload links before it name the modules that this page needs; old browsers ignore them.
 	 */
 	public static function print_loader() {
 		$files = self::entrypoints();
@@ -124,14 +125,14 @@ final class Security_Optimizer_Admin_Page {
 				printf( '<link rel="modulepreload" href="%s">' . "\n", esc_url( self::assets_url() . $file ) );
 			}
 		}
-		// In the page itself, not a file that is asked for first. Policies for scripts add their nonce by the filter
+		// Inline, which saves a request. Content security policies add their nonce by the filter
 		// `wp_inline_script_attributes`.
 		wp_print_inline_script_tag(
 			(string) file_get_contents( SECURITY_OPTIMIZER_DIR . '/assets/' . $files['loader'] ),
 			array(
 				'id'          => 'security-optimizer-loader',
 				'data-page'   => $id,
-				// Escaped here already: attributes of scripts keep what looks like an entity.
+				// Escaped here, because attributes of scripts keep what looks like an entity.
 				'data-config' => wp_json_encode( self::loader_config(), JSON_HEX_AMP | JSON_HEX_QUOT | JSON_HEX_TAG | JSON_HEX_APOS ),
 			)
 		);
@@ -154,7 +155,7 @@ final class Security_Optimizer_Admin_Page {
 		printf(
 			'<div class="so so-app" id="security-optimizer-app" data-page="%1$s" data-config="%2$s"><noscript>%3$s</noscript></div>',
 			esc_attr( $page['id'] ),
-			// Not esc_attr(): it would leave alone what already looks like an entity.
+			// Not esc_attr(): it does not escape what already looks like an entity.
 			htmlspecialchars( wp_json_encode( self::config( $slug ) ), ENT_QUOTES, 'UTF-8', true ), // phpcs:ignore WordPress.Security.EscapeOutput.OutputNotEscaped
 			esc_html__( 'This page needs JavaScript. Turn it on in your browser and load the page again.', 'security-optimizer' )
 		);
@@ -164,13 +165,13 @@ final class Security_Optimizer_Admin_Page {
 	 * Action `admin_notices`.
 	 */
 	public static function print_secret_notice() {
-		if ( current_user_can( Security_Optimizer_Signed_In_User::capability() ) ) {
+		if ( current_user_can( Security_Optimizer_Session_User::capability() ) ) {
 			self::print_notice( __( 'Security Optimizer is installed but not connected, so it does not protect this site. Its key is missing or damaged. Ask your hosting provider to connect the site again.', 'security-optimizer' ) );
 		}
 	}
 
 	/**
-	 * @return string Slug of the page shown.
+	 * @return string Slug of the current page.
 	 */
 	private static function slug() {
 		$pages = self::pages();
@@ -178,8 +179,8 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * @param string $slug Slug of the page shown.
-	 * @return array What the dashboard needs to start (specification section 3, Configuration, and our own extras).
+	 * @param string $slug Slug of the current page.
+	 * @return array Configuration of the dashboard (specification section 3, Configuration, and additions).
 	 */
 	private static function config( $slug ) {
 		$pages = array();
@@ -193,7 +194,7 @@ final class Security_Optimizer_Admin_Page {
 		$locale = get_user_locale();
 		$extras = array();
 		if ( in_array( $slug, array( 'post-hack-actions', 'activity-log' ), true ) ) {
-			// Where the own link to choose a new password goes, and whom reports may go to: only its owner sees it.
+			// The recipient of the user's own password link and of reports. Only this user sees it.
 			$extras['user_email'] = wp_get_current_user()->user_email;
 		}
 		return self::loader_config() + $extras + array(
@@ -212,7 +213,7 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * @return string[] The part of the configuration that the loader needs for the files and the first calls.
+	 * @return string[] The part of the configuration that the loader needs for the files and the first requests.
 	 */
 	private static function loader_config() {
 		return array(
@@ -236,7 +237,7 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * @return array|null `style`, `style_rtl` and `loader`: names of files; null when the dashboard is not there.
+	 * @return array|null `style`, `style_rtl` and `loader`: names of files; null when the dashboard is missing.
 	 */
 	private static function entrypoints() {
 		$file  = SECURITY_OPTIMIZER_DIR . '/assets/entrypoints.json';
@@ -254,11 +255,11 @@ final class Security_Optimizer_Admin_Page {
 	}
 
 	/**
-	 * @return string Address of the dashboard's files, a slash at the end.
+	 * @return string URL of the dashboard's files, with a trailing slash.
 	 */
 	private static function assets_url() {
-		// PHP names a file without links in its path; WordPress compares it with its own folders as the site names them,
-		// which may lead over a link to the current release.
+		// PHP resolves symbolic links in __FILE__. WordPress compares that path with its own folders, which may contain
+		// a link to the current release.
 		$is_usual = realpath( WPMU_PLUGIN_DIR ) === dirname( SECURITY_OPTIMIZER_FILE );
 		$loader   = $is_usual ? WPMU_PLUGIN_DIR . '/' . basename( SECURITY_OPTIMIZER_FILE ) : SECURITY_OPTIMIZER_FILE;
 		return plugins_url( 'security-optimizer/assets/', $loader );

@@ -1,6 +1,6 @@
 <?php
 /**
- * What guard has found out about this request and WordPress has to know.
+ * What guard knows about this request and WordPress needs.
  *
  * @package Security_Optimizer
  */
@@ -13,57 +13,57 @@ final class Security_Optimizer_Context {
 	private static $context = array();
 
 	/**
-	 * An address for which WordPress has a rule of its own (`WP_Rewrite::rewrite_rules`): it would lead from the old
-	 * registration to the present one.
+	 * A path for which WordPress has a rewrite rule (`WP_Rewrite::rewrite_rules`): it redirects the old registration to
+	 * the present one.
 	 */
-	const RULED = '/wp-register\.php/i';
+	const REGISTER_RULE = '/wp-register\.php/i';
 
-	/** @var string|null The visitor's own address, while WordPress must not see it yet. */
+	/** @var string|null The URL that the client requested, while WordPress must not see it yet. */
 	private static $address = null;
 
-	/** @var string|null What `PHP_SELF` will be, once WordPress has looked up what the address leads to. */
+	/** @var string|null The value of `PHP_SELF` after WordPress has resolved the URL. */
 	private static $script = null;
 
-	/** @var bool Whether the visitor asked for a hidden address, and guard has put another name in its place. */
+	/** @var bool Whether the client requested a hidden URL, which guard has replaced by another name. */
 	private static $decoy = false;
 
-	/** @var bool Whether WordPress has had this request before. */
+	/** @var bool Whether WordPress has already received this request. */
 	private static $repeated = false;
 
 	/**
-	 * @param array  $context   Payload of a context header that was believed, empty when there was none.
-	 * @param array  $known  What the guard header says.
+	 * @param array  $context   Payload of a valid context header; empty without one.
+	 * @param array  $facts  Content of the guard header.
 	 * @param string $secret The site's secret.
 	 */
-	public static function load( array $context, array $known, $secret ) {
+	public static function load( array $context, array $facts, $secret ) {
 		self::$context  = $context;
-		self::$repeated = $known['is_repeated'];
-		$asked          = self::get_requested_target( $known, $secret );
-		self::$decoy    = $known['is_decoy'] || ( null !== $asked && ! self::uses_custom_url() );
-		if ( null === $asked ) {
+		self::$repeated = $facts['is_repeated'];
+		$requested      = self::get_requested_target( $facts, $secret );
+		self::$decoy    = $facts['is_decoy'] || ( null !== $requested && ! self::uses_custom_url() );
+		if ( null === $requested ) {
 			return;
 		}
-		if ( ! self::uses_custom_url() && preg_match( self::RULED, rawurldecode( $asked ) ) ) {
-			self::$address = $asked;
+		if ( ! self::uses_custom_url() && preg_match( self::REGISTER_RULE, rawurldecode( $requested ) ) ) {
+			self::$address = $requested;
 		} else {
-			self::show_address( $asked );
+			self::restore_url( $requested );
 		}
 	}
 
 	/**
-	 * @return string|null Path and query that the visitor asked for; null when WordPress has got them.
+	 * @return string|null Path and query that the client requested; null when WordPress has received them unchanged.
 	 */
-	private static function get_requested_target( array $known, $secret ) {
+	private static function get_requested_target( array $facts, $secret ) {
 		$target = isset( $_SERVER['REQUEST_URI'] ) ? (string) $_SERVER['REQUEST_URI'] : '/';
-		if ( $known['is_decoy'] ) {
-			return Security_Optimizer_Decoy::reveal( $target, Security_Optimizer_Decoy::key( $secret, $known['request_id'] ) );
+		if ( $facts['is_decoy'] ) {
+			return Security_Optimizer_Decoy_404::reveal( $target, Security_Optimizer_Decoy_404::key( $secret, $facts['request_id'] ) );
 		}
 		if ( ! isset( self::$context['path'] ) || ! is_string( self::$context['path'] ) || 0 !== strpos( self::$context['path'], '/' ) ) {
 			return null;
 		}
 		$query = (string) strstr( $target, '?' );
 		if ( self::uses_signup_url() && ! is_multisite() ) {
-			// Guard's own, which makes wp-login.php the registration.
+			// Guard has added this parameter, which makes wp-login.php the registration.
 			$query = preg_replace( '/[?&]action=register\z/', '', $query );
 		}
 		return self::$context['path'] . $query;
@@ -77,49 +77,50 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
-	 * @return string|null The plugin whose signed XML-RPC request this looks like, while only those are let through.
+	 * @return string|null The plugin whose signed XML-RPC request this resembles, while only such requests are allowed.
 	 */
 	public static function signed_xml_rpc() {
 		return isset( self::$context['xml_rpc'] ) && is_string( self::$context['xml_rpc'] ) ? self::$context['xml_rpc'] : null;
 	}
 
 	/**
-	 * @return bool Whether the address has failed too often and has to wait.
+	 * @return bool Whether the client's address is locked out after too many failures.
 	 */
 	public static function is_locked() {
 		return self::refuses_passwords() && isset( self::$context['why'] ) && 'locked' === self::$context['why'];
 	}
 
 	/**
-	 * @return string The same for the visitor, with the time that is left. Plain text.
+	 * @return string The message for the client, with the time that is left. Plain text.
 	 */
 	public static function lock_message() {
 		return isset( self::$context['message'] ) && is_string( self::$context['message'] ) ? self::$context['message'] : '';
 	}
 
 	/**
-	 * @return int|null When the lock ends, Unix seconds.
+	 * @return int|null When the lockout ends, Unix seconds.
 	 */
 	public static function locked_until() {
 		return isset( self::$context['until'] ) && is_int( self::$context['until'] ) ? self::$context['until'] : null;
 	}
 
 	/**
-	 * @return bool Whether `Authorization: Basic` holds what the web server in front of PHP asks for, and no login.
+	 * @return bool Whether `Authorization: Basic` holds credentials for the web server in front of PHP, and no login of
+	 *              WordPress.
 	 */
-	public static function is_basic_of_web_server() {
+	public static function is_web_server_auth() {
 		return isset( self::$context['basic'] ) && 'web-server' === self::$context['basic'];
 	}
 
 	/**
-	 * @return int For how long guard needs the records of password checks, seconds; 0 for no longer than usual.
+	 * @return int How long guard needs the records of password checks, seconds; 0 for the default.
 	 */
 	public static function record_retention() {
 		return isset( self::$context['keep'] ) && is_int( self::$context['keep'] ) ? self::$context['keep'] : 0;
 	}
 
 	/**
-	 * @return bool Whether the owner is away.
+	 * @return bool Whether Away Mode is active.
 	 */
 	public static function is_away() {
 		return self::refuses_passwords() && isset( self::$context['why'] ) && 'away' === self::$context['why'];
@@ -133,28 +134,28 @@ final class Security_Optimizer_Context {
 	}
 
 	/**
-	 * @return bool Whether the request came by the custom address of login or registration.
+	 * @return bool Whether the request used the custom URL of login or registration.
 	 */
 	public static function uses_custom_url() {
 		return isset( self::$context['page'] ) && in_array( self::$context['page'], array( 'login', 'signup' ), true );
 	}
 
 	/**
-	 * @return string|null Folder of the network below which the request asked for the custom address of the login.
+	 * @return string|null Folder of the network below which the request used the custom login URL.
 	 */
 	public static function folder() {
 		return isset( self::$context['folder'] ) && is_string( self::$context['folder'] ) ? self::$context['folder'] : null;
 	}
 
 	/**
-	 * @return bool Whether the request came by the custom address of the registration.
+	 * @return bool Whether the request used the custom URL of the registration.
 	 */
 	public static function uses_signup_url() {
 		return isset( self::$context['page'] ) && 'signup' === self::$context['page'];
 	}
 
 	/**
-	 * @return bool Whether the visitor asked for a hidden address, and guard has put another name in its place.
+	 * @return bool Whether the client requested a hidden URL, which guard has replaced by another name.
 	 */
 	public static function is_decoy() {
 		return self::$decoy;
@@ -165,32 +166,32 @@ final class Security_Optimizer_Context {
 	 * @return bool Whether this browser has logged in to the account before.
 	 */
 	public static function knows_browser( $user_id ) {
-		return self::lists( 'devices', $user_id );
+		return self::includes( 'devices', $user_id );
 	}
 
 	/**
 	 * @param int $user_id A user.
-	 * @return bool Whether this browser need not give the second factor of the account.
+	 * @return bool Whether this browser is trusted, so that the account needs no second factor in it.
 	 */
 	public static function trusts_device( $user_id ) {
-		return self::lists( 'trusted', $user_id );
+		return self::includes( 'trusted', $user_id );
 	}
 
-	private static function lists( $name, $user_id ) {
+	private static function includes( $name, $user_id ) {
 		return isset( self::$context[ $name ] ) && is_array( self::$context[ $name ] ) && in_array( (int) $user_id, self::$context[ $name ], true );
 	}
 
 	/**
-	 * Gives WordPress back the address that the visitor asked for.
+	 * Restores the URL that the client requested.
 	 *
 	 * @param string $uri Path and query.
 	 */
-	private static function show_address( $uri ) {
+	private static function restore_url( $uri ) {
 		$forwarded              = rawurldecode( (string) strtok( $_SERVER['REQUEST_URI'], '?' ) );
-		$asked                  = rawurldecode( (string) strtok( $uri, '?' ) );
+		$requested              = rawurldecode( (string) strtok( $uri, '?' ) );
 		$_SERVER['REQUEST_URI'] = $uri;
 		if ( self::uses_custom_url() ) {
-			// WordPress tells from these which script runs: wp-login.php.
+			// WordPress determines from the other variables which script runs: wp-login.php.
 			return;
 		}
 		$started_as = isset( $_SERVER['PHP_SELF'] ) ? (string) $_SERVER['PHP_SELF'] : '';
@@ -198,23 +199,23 @@ final class Security_Optimizer_Context {
 			$value = isset( $_SERVER[ $name ] ) ? (string) $_SERVER[ $name ] : '';
 			$start = strlen( $forwarded ) - strlen( $value );
 			if ( '' !== $value && $start >= 0 && substr( $forwarded, $start ) === $value
-				&& substr( $forwarded, 0, $start ) === substr( $asked, 0, $start )
+				&& substr( $forwarded, 0, $start ) === substr( $requested, 0, $start )
 			) {
-				$_SERVER[ $name ] = (string) substr( $asked, $start );
+				$_SERVER[ $name ] = (string) substr( $requested, $start );
 			}
 		}
-		// For anything below `wp-admin/` WordPress would show the front page instead of a missing one, and tells from it
-		// which script runs: both are over when the address is looked up.
+		// For a path below `wp-admin/` WordPress would show the front page instead of a 404, and would determine the
+		// running script from it. Neither happens after the URL is resolved.
 		self::$script        = isset( $_SERVER['PHP_SELF'] ) ? (string) $_SERVER['PHP_SELF'] : '';
 		$_SERVER['PHP_SELF'] = $started_as;
 	}
 
 	/**
-	 * Action `parse_request`: WordPress has looked up what the address leads to.
+	 * Action `parse_request`: WordPress has resolved the URL.
 	 */
-	public static function show_script() {
+	public static function restore_script() {
 		if ( null !== self::$address ) {
-			self::show_address( self::$address );
+			self::restore_url( self::$address );
 			self::$address = null;
 		}
 		if ( null !== self::$script ) {

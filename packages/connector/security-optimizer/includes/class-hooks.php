@@ -1,7 +1,8 @@
 <?php
 /**
- * Everything that the connector hooks into WordPress, in the order in which it runs. What the Activity Log looks at is
- * listed in class-activity.php. (The commands `issue-session` and `send-mail` add hooks of their own while they run.)
+ * All hooks that the connector adds to WordPress, in the order in which they run. The hooks of the Activity Log are
+ * listed in activity/class-activity.php. (The commands `issue-session` and `send-mail` add further hooks while they
+ * run.)
  *
  * @package Security_Optimizer
  */
@@ -18,15 +19,15 @@ final class Security_Optimizer_Hooks {
 
 		$settings = Security_Optimizer_Secret::read();
 		if ( null === $settings ) {
-			// Without a secret nobody can be believed. The site goes on as if the connector were not there.
+			// Without a secret no request can be verified. The site runs as if the connector were not installed.
 			add_action( 'admin_notices', array( 'Security_Optimizer_Admin_Page', 'print_secret_notice' ) );
 			return;
 		}
 
-		// At once: who is asking, and may they ask here at all.
-		Security_Optimizer_Gate::enter( $settings['secret'], $settings['require_guard'] );
+		// First: identifies the client and decides whether the request is allowed.
+		Security_Optimizer_Request_Gate::check_request( $settings['secret'], $settings['require_guard'] );
 
-		// Commands of guard. Before anything else on that action, so that no other plugin can get in between.
+		// Commands of guard run before all other callbacks of that action, so that no plugin can interfere.
 		if ( Security_Optimizer_Commands::receive( $settings['secret'] ) ) {
 			add_action( Security_Optimizer_Commands::action(), array( 'Security_Optimizer_Commands', 'run' ), PHP_INT_MIN );
 		}
@@ -35,7 +36,7 @@ final class Security_Optimizer_Hooks {
 			Security_Optimizer_Cli::add_commands( $settings['secret'] );
 		}
 
-		// Protections, each only while the policy of guard has it on.
+		// Protections. Each is added only while it is on in the policy.
 		$signed = null !== Security_Optimizer_Context::signed_xml_rpc();
 		if ( $signed ) {
 			Security_Optimizer_Signed_Xml_Rpc::restrict();
@@ -62,12 +63,12 @@ final class Security_Optimizer_Hooks {
 			self::add_usernames();
 		}
 
-		// Login Security: every route to a password check, and what follows.
+		// Login Security: every route to a password check, and what depends on it.
 		$hides_login  = '' !== Security_Optimizer_Policy::get_text( 'login_url_login' );
 		$needs_factor = Security_Optimizer_Policy::is_on( 'sg2fa' );
-		// Guard counts failures by its own settings, also before WordPress has them, or after it has lost them.
+		// Guard counts failures by its own settings, also while WordPress has no policy yet or has lost it.
 		$counts_failures = (int) Security_Optimizer_Policy::get_text( 'login_attempts' ) > 0
-			|| ( Security_Optimizer_Gate::came_through_guard() && ! Security_Optimizer_Policy::exists() );
+			|| ( Security_Optimizer_Request_Gate::is_via_guard() && ! Security_Optimizer_Policy::exists() );
 		if ( $hides_login || $needs_factor
 			|| $counts_failures
 			|| Security_Optimizer_Blocked_Users::exist()
@@ -83,7 +84,8 @@ final class Security_Optimizer_Hooks {
 		if ( $needs_factor ) {
 			self::add_second_factor();
 		}
-		// Always: to ask whether a reset was ever forced would cost each request a query. Users say so themselves.
+		// Always added: a check whether a reset was ever forced would cost a query per request. The mark is part of the
+		// user meta.
 		self::add_password_reset();
 		if ( $hides_login ) {
 			self::add_login_url();
@@ -92,16 +94,16 @@ final class Security_Optimizer_Hooks {
 			self::add_blocked_users();
 		}
 
-		// Activity Log: whether a member is asking, and what members do (listed in class-activity.php).
-		add_filter( 'determine_current_user', array( 'Security_Optimizer_Signed_In_User', 'report_signed_in' ), PHP_INT_MAX );
-		add_filter( 'authenticate', array( 'Security_Optimizer_Signed_In_User', 'report_signed_in_by_xml_rpc' ), PHP_INT_MAX );
+		// Activity Log: whether the request is authenticated, and the events (listed in activity/class-activity.php).
+		add_filter( 'determine_current_user', array( 'Security_Optimizer_Session_User', 'report_signed_in' ), PHP_INT_MAX );
+		add_filter( 'authenticate', array( 'Security_Optimizer_Session_User', 'report_signed_in_by_xml_rpc' ), PHP_INT_MAX );
 		if ( Security_Optimizer_Policy::is_on( 'activity_events' ) ) {
 			Security_Optimizer_Activity::add();
 		}
-		Security_Optimizer_Own_Cron::prepare( $settings['secret'] );
-		Security_Optimizer_Own_Requests::prepare( $settings['secret'] );
-		add_filter( 'http_request_args', array( 'Security_Optimizer_Own_Requests', 'sign' ), PHP_INT_MAX, 2 );
-		add_filter( 'cron_request', array( 'Security_Optimizer_Own_Cron', 'sign' ), PHP_INT_MAX );
+		Security_Optimizer_Loopback_Cron::prepare( $settings['secret'] );
+		Security_Optimizer_Loopback_Requests::prepare( $settings['secret'] );
+		add_filter( 'http_request_args', array( 'Security_Optimizer_Loopback_Requests', 'sign' ), PHP_INT_MAX, 2 );
+		add_filter( 'cron_request', array( 'Security_Optimizer_Loopback_Cron', 'sign' ), PHP_INT_MAX );
 
 		// The pages in wp-admin.
 		add_action( 'admin_menu', array( 'Security_Optimizer_Admin_Page', 'add_menu' ) );
@@ -109,10 +111,10 @@ final class Security_Optimizer_Hooks {
 	}
 
 	/**
-	 * @param bool $signed Whether guard has let the request through for a plugin that checks its signature.
+	 * @param bool $signed Whether guard has allowed the request for a plugin that verifies its signature.
 	 */
 	private static function add_xml_rpc( $signed ) {
-		// At once, for xmlrpc.php itself; the rest withdraws its announcements.
+		// Immediately, for xmlrpc.php itself. The other hooks remove what announces it.
 		if ( ! $signed ) {
 			Security_Optimizer_Xml_Rpc::refuse_request();
 			add_filter( 'xmlrpc_enabled', '__return_false', PHP_INT_MAX );
@@ -126,7 +128,7 @@ final class Security_Optimizer_Hooks {
 	}
 
 	private static function add_feeds() {
-		// WordPress may answer a feed with 304 right after `parse_request`; plugins may ask for one later.
+		// WordPress may send 304 for a feed right after `parse_request`. Plugins may turn a query into a feed later.
 		add_action( 'parse_request', array( 'Security_Optimizer_Feeds', 'refuse_request' ), PHP_INT_MAX );
 		add_action( 'template_redirect', array( 'Security_Optimizer_Feeds', 'refuse_query' ), PHP_INT_MIN );
 		add_filter( 'feed_links_show_posts_feed', '__return_false', PHP_INT_MAX );
@@ -135,7 +137,7 @@ final class Security_Optimizer_Hooks {
 	}
 
 	/**
-	 * @param string $secret The site's secret, from which the token in the version's place is made.
+	 * @param string $secret The site's secret, from which the token that replaces the version is derived.
 	 */
 	private static function add_version( $secret ) {
 		Security_Optimizer_Version::prepare( $secret );
@@ -155,7 +157,8 @@ final class Security_Optimizer_Hooks {
 	}
 
 	private static function add_file_editors() {
-		// The constant hides the editors; the capabilities hold even where somebody else defined it as false.
+		// The constant hides the editors. The capability filter also works where something else has defined it as
+		// false.
 		if ( ! defined( 'DISALLOW_FILE_EDIT' ) ) {
 			define( 'DISALLOW_FILE_EDIT', true );
 		}
@@ -175,11 +178,11 @@ final class Security_Optimizer_Hooks {
 
 	private static function add_password_checks() {
 		$checks = 'Security_Optimizer_Password_Checks';
-		add_action( 'plugins_loaded', array( 'Security_Optimizer_Signed_In_User', 'remember_cookie' ), PHP_INT_MIN + 1 );
-		add_action( 'init', array( 'Security_Optimizer_Signed_In_User', 'id' ), PHP_INT_MIN );
+		add_action( 'plugins_loaded', array( 'Security_Optimizer_Session_User', 'remember_cookie' ), PHP_INT_MIN + 1 );
+		add_action( 'init', array( 'Security_Optimizer_Session_User', 'id' ), PHP_INT_MIN );
 		add_filter( 'secure_signon_cookie', array( $checks, 'record_remember' ), PHP_INT_MAX, 2 );
 		add_filter( 'authenticate', array( $checks, 'begin' ), PHP_INT_MIN, 3 );
-		// WordPress looks at the password at priority 20.
+		// WordPress checks the password at priority 20.
 		add_filter( 'authenticate', array( $checks, 'record_unknown_name' ), 21 );
 		add_filter( 'authenticate', array( $checks, 'finish' ), PHP_INT_MAX, 3 );
 		add_action( 'set_auth_cookie', array( $checks, 'record_session' ), PHP_INT_MIN, 4 );
@@ -187,7 +190,7 @@ final class Security_Optimizer_Hooks {
 		// WordPress checks application passwords of REST at priority 20.
 		add_filter( 'determine_current_user', array( $application, 'begin_check' ), 19 );
 		add_filter( 'determine_current_user', array( $application, 'end_check' ), 21 );
-		add_action( 'wp_authenticate_application_password_errors', array( $application, 'record_right' ), PHP_INT_MIN );
+		add_action( 'wp_authenticate_application_password_errors', array( $application, 'record_correct' ), PHP_INT_MIN );
 		add_action( 'application_password_failed_authentication', array( $application, 'record_failure' ), PHP_INT_MAX );
 		add_action( 'application_password_did_authenticate', array( $application, 'record_success' ), PHP_INT_MIN );
 		add_filter( 'check_password', array( $checks, 'count_check' ), PHP_INT_MAX, 4 );
@@ -202,7 +205,7 @@ final class Security_Optimizer_Hooks {
 
 	private static function add_away_mode() {
 		$away = 'Security_Optimizer_Away_Mode';
-		// After the cookies of blocked users are gone, and before any plugin acts.
+		// After the cookies of blocked users are removed, and before any plugin acts.
 		add_action( 'plugins_loaded', array( $away, 'check_cookie' ), PHP_INT_MIN + 2 );
 		add_action( 'set_current_user', array( $away, 'check_current_user' ), PHP_INT_MIN );
 		add_action( 'admin_init', array( $away, 'check_unknown_credentials' ), PHP_INT_MIN );
@@ -218,11 +221,11 @@ final class Security_Optimizer_Hooks {
 	}
 
 	/**
-	 * Always, since the second factor may be switched on while a login is under way. A login costs two more queries.
+	 * Always added, because the second factor may be switched on during a login. It costs two queries per login.
 	 */
 	private static function add_session_checks() {
 		$factor = 'Security_Optimizer_Second_Factor';
-		add_filter( 'attach_session_information', array( 'Security_Optimizer_Second_Factor_Sessions', 'forget_cached_sessions' ), PHP_INT_MAX, 2 );
+		add_filter( 'attach_session_information', array( 'Security_Optimizer_Second_Factor_Sessions', 'clear_cached_sessions' ), PHP_INT_MAX, 2 );
 		add_filter( 'send_auth_cookies', array( $factor, 'withhold_cookies' ), PHP_INT_MAX, 6 );
 	}
 
@@ -230,7 +233,7 @@ final class Security_Optimizer_Hooks {
 		$sessions = 'Security_Optimizer_Second_Factor_Sessions';
 		add_filter( 'attach_session_information', array( $sessions, 'mark' ), PHP_INT_MAX, 2 );
 		add_filter( 'xmlrpc_login_error', array( 'Security_Optimizer_Second_Factor', 'explain_in_xml_rpc' ), PHP_INT_MAX, 2 );
-		// A user who gets a role that needs the second factor has sessions that were made without it.
+		// A user who gets a role that needs the second factor may have sessions without it.
 		add_filter( 'add_user_metadata', array( $sessions, 'record_promotion' ), PHP_INT_MAX, 4 );
 		add_filter( 'update_user_metadata', array( $sessions, 'record_promotion' ), PHP_INT_MAX, 4 );
 		add_filter( 'delete_user_metadata', array( $sessions, 'record_promotion' ), PHP_INT_MAX, 4 );
@@ -243,7 +246,7 @@ final class Security_Optimizer_Hooks {
 
 	private static function add_password_reset() {
 		$reset = 'Security_Optimizer_Password_Reset';
-		// Before the checks are counted, which is last: an old password is a wrong one.
+		// Before the checks are counted at the last priority: an old password counts as wrong.
 		add_filter( 'check_password', array( $reset, 'refuse_old' ), PHP_INT_MAX - 1, 4 );
 		add_action( 'validate_password_reset', array( $reset, 'check_form' ), PHP_INT_MAX, 2 );
 		add_action( 'user_profile_update_errors', array( $reset, 'check_profile' ), PHP_INT_MAX, 3 );
@@ -260,12 +263,12 @@ final class Security_Optimizer_Hooks {
 
 	private static function add_login_url() {
 		$links = 'Security_Optimizer_Login_Url';
-		// /login, /admin and /dashboard would lead to the login.
+		// WordPress would redirect /login, /admin and /dashboard to the login.
 		remove_action( 'template_redirect', 'wp_redirect_admin_locations', 1000 );
 		add_action( 'login_init', array( $links, 'refuse_request' ), PHP_INT_MIN );
 		add_action( 'login_init', array( 'Security_Optimizer_Signup', 'begin' ), PHP_INT_MIN );
 		$admin = 'Security_Optimizer_Admin_Links';
-		add_action( 'login_init', array( $admin, 'lead_on' ), PHP_INT_MIN );
+		add_action( 'login_init', array( $admin, 'redirect_signed_in' ), PHP_INT_MIN );
 		if ( is_multisite() ) {
 			foreach ( array( 'admin_url', 'network_admin_url', 'user_admin_url' ) as $link ) {
 				add_filter( $link, array( $admin, 'filter_url' ), PHP_INT_MAX );
@@ -273,9 +276,9 @@ final class Security_Optimizer_Hooks {
 			add_action( 'init', array( 'Security_Optimizer_Signup', 'require_key' ), PHP_INT_MIN );
 			add_action( 'before_signup_header', array( 'Security_Optimizer_Signup', 'begin_in_network' ), PHP_INT_MIN );
 		}
-		add_filter( 'do_parse_request', array( $links, 'recognise_address' ), PHP_INT_MAX );
-		add_action( 'parse_request', array( 'Security_Optimizer_Context', 'show_script' ), PHP_INT_MIN );
-		add_action( 'before_signup_form', array( $links, 'begin_form' ), PHP_INT_MIN );
+		add_filter( 'do_parse_request', array( $links, 'skip_parsing' ), PHP_INT_MAX );
+		add_action( 'parse_request', array( 'Security_Optimizer_Context', 'restore_script' ), PHP_INT_MIN );
+		add_action( 'before_signup_form', array( $links, 'buffer_form' ), PHP_INT_MIN );
 		add_filter( 'site_url', array( $links, 'filter_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'network_site_url', array( $links, 'filter_site_url' ), PHP_INT_MAX, 2 );
 		add_filter( 'wp_redirect', array( $links, 'filter_redirect' ), PHP_INT_MAX );
@@ -285,7 +288,7 @@ final class Security_Optimizer_Hooks {
 		add_filter( 'logout_url', array( $links, 'filter_logout_url' ), PHP_INT_MAX );
 		$forms = 'Security_Optimizer_Login_Forms';
 		add_filter( 'login_form_top', array( $forms, 'mark' ), PHP_INT_MAX );
-		add_filter( 'template_include', array( $forms, 'begin_page' ), PHP_INT_MAX );
+		add_filter( 'template_include', array( $forms, 'buffer_page' ), PHP_INT_MAX );
 		add_filter( 'comment_form_defaults', array( $forms, 'unlink_in_comment_form' ), PHP_INT_MAX );
 		add_filter( 'render_block_core/loginout', array( $forms, 'remove_empty_block' ), PHP_INT_MAX );
 		foreach ( array( 'render_block', 'the_content', 'do_shortcode_tag' ) as $part ) {

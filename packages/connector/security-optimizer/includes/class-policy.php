@@ -13,11 +13,11 @@ final class Security_Optimizer_Policy {
 
 	const OPTION = 'security_optimizer_policy';
 
-	/** @var array[] While `with_stored` runs: what the database holds, as its only element. */
+	/** @var array[] While `run_with_stored` runs: what the database holds, as its only element. */
 	private static $stored = array();
 
 	/**
-	 * @return bool Whether guard has pushed one and the database still holds it.
+	 * @return bool Whether the database holds a policy from guard.
 	 */
 	public static function exists() {
 		return null !== self::read();
@@ -25,7 +25,7 @@ final class Security_Optimizer_Policy {
 
 	/**
 	 * @param string $field Name of a protection.
-	 * @return bool Whether it is on. Without a policy nothing is.
+	 * @return bool Whether it is on. Without a policy every protection is off.
 	 */
 	public static function is_on( $field ) {
 		$policy = self::read();
@@ -34,7 +34,7 @@ final class Security_Optimizer_Policy {
 
 	/**
 	 * @param string $field Name of a setting.
-	 * @return string Its value; empty when there is none.
+	 * @return string Its value; empty without one.
 	 */
 	public static function get_text( $field ) {
 		$policy = self::read();
@@ -42,7 +42,7 @@ final class Security_Optimizer_Policy {
 	}
 
 	/**
-	 * @param string $field Name of a setting that holds several values with commas between them.
+	 * @param string $field Name of a setting with comma-separated values.
 	 * @return string[]
 	 */
 	public static function get_list( $field ) {
@@ -50,8 +50,8 @@ final class Security_Optimizer_Policy {
 	}
 
 	/**
-	 * @return string|null Hash of what is stored, computed afresh so that a changed or restored database shows;
-	 *                     null when there is no policy.
+	 * @return string|null Hash of the stored policy, computed each time so that a changed or restored database is
+	 *                     detected; null without a policy.
 	 */
 	public static function hash() {
 		$policy = self::read();
@@ -60,7 +60,7 @@ final class Security_Optimizer_Policy {
 
 	/**
 	 * @param mixed $policy What guard sent.
-	 * @return bool Whether it has the form of a policy: names to integers, booleans or strings.
+	 * @return bool Whether it is a policy: names mapped to integers, booleans or strings.
 	 */
 	public static function is_valid( $policy ) {
 		if ( ! is_array( $policy ) ) {
@@ -81,27 +81,27 @@ final class Security_Optimizer_Policy {
 	 * @return bool Whether the database holds it now.
 	 */
 	public static function store( array $policy ) {
-		return Security_Optimizer_Busy_Database::repeat(
+		return Security_Optimizer_Database_Retry::run(
 			static function () use ( $policy ) {
 				if ( is_multisite() ) {
 					update_site_option( self::OPTION, $policy );
 				} else {
 					update_option( self::OPTION, $policy, true );
 				}
-				// The functions above say false for an unchanged value as well, so look.
+				// These functions also return false for an unchanged value.
 				return self::read() === $policy;
 			}
 		);
 	}
 
 	/**
-	 * Runs a function under the policy that the database holds now: guard may have pushed another one since this request
+	 * Runs a function with the policy that the database holds now. Guard may have pushed another one since this request
 	 * began.
 	 *
 	 * @param callable $work Function without arguments.
 	 * @return mixed What the function returns.
 	 */
-	public static function with_stored( $work ) {
+	public static function run_with_stored( $work ) {
 		self::$stored = array( Security_Optimizer_Option_Rows::read_site_option( self::OPTION ) );
 		try {
 			return $work();
@@ -111,11 +111,10 @@ final class Security_Optimizer_Policy {
 	}
 
 	/**
-	 * Makes sure that WordPress loads the policy with its other options, as `store` has it: programs that tidy up the
-	 * database, and imports, may have taken that away, and then each request would ask for it alone. A network has no
-	 * such options.
+	 * Makes sure that WordPress autoloads the policy, as `store` sets it. Database clean-up plugins and imports may
+	 * have removed the flag, and then each request needs a query for it. Options of a network have no such flag.
 	 */
-	public static function keep_loaded() {
+	public static function ensure_autoload() {
 		global $wpdb;
 		if ( is_multisite() || isset( wp_load_alloptions()[ self::OPTION ] ) ) {
 			return;

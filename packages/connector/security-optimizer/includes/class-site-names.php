@@ -1,9 +1,9 @@
 <?php
 /**
- * The names and addresses that WordPress lets a site choose, as guard has to know them.
+ * Names and URLs that a site can configure in WordPress, for guard.
  *
- * What stands in the configuration and the database counts, not what plugins make of it by filters: requests reach this
- * host's web server at the former. Where a filter names another address of the same host, that is told besides.
+ * The values of the configuration and the database are used, not those of filters, because requests reach the web
+ * server at the former. Other URLs of the same host that filters return are added.
  *
  * @package Security_Optimizer
  */
@@ -12,13 +12,13 @@ defined( 'ABSPATH' ) || exit;
 
 final class Security_Optimizer_Site_Names {
 
-	/** Most bases, folders of languages and other addresses that are told. */
-	const MOST = 200;
+	/** Maximum number of bases and of language folders. */
+	const MAX_NAMES = 200;
 
-	/** What a rewrite rule has where anything may stand. */
+	/** The part of a rewrite rule that matches anything. */
 	const ANYTHING = '#\A\((?:\[\^/\]|(?:\.\?)?\.)[+*]\??\)#';
 
-	/** Query variables of what WordPress has feeds of by its own rules. */
+	/** Query variables for which WordPress itself has feeds. */
 	const WITH_FEED = array( 'category_name', 'tag', 'author_name', 's' );
 
 	/**
@@ -42,7 +42,7 @@ final class Security_Optimizer_Site_Names {
 			'site_url'  => site_url(),
 			'admin_url' => current( self::admin_urls() ),
 			'paths'     => $paths,
-			'also'      => self::also( $paths ),
+			'also'      => self::find_alternative_paths( $paths ),
 			'files'     => self::files(),
 			'cookies'   => array(
 				'logged_in' => LOGGED_IN_COOKIE,
@@ -57,9 +57,9 @@ final class Security_Optimizer_Site_Names {
 	}
 
 	/**
-	 * A plugin may lead members from wp-admin to a page of their own. That page is not wp-admin.
+	 * A plugin may replace links to wp-admin by links to a page of its own. That page is not wp-admin.
 	 *
-	 * @return string[] Addresses of wp-admin, no slash at the end: as links have it, and WordPress's own.
+	 * @return string[] URLs of wp-admin without a trailing slash: the one in links, and WordPress's own.
 	 */
 	public static function admin_urls() {
 		$shown = self::prefix( 'admin_url', array( 'admin-ajax.php', 'options.php' ) );
@@ -69,16 +69,16 @@ final class Security_Optimizer_Site_Names {
 
 	/**
 	 * @param array $all What `all` returned.
-	 * @return string Changes with any of it.
+	 * @return string Hash of it.
 	 */
 	public static function hash( array $all ) {
 		return substr( hash( 'sha256', (string) wp_json_encode( $all ) ), 0, 16 );
 	}
 
 	/**
-	 * Plugins for several languages put a folder behind the address of the home page, another one in each request.
+	 * Multilingual plugins append a folder to the home URL, which differs between requests.
 	 *
-	 * @return string Address of the home page, without such a folder.
+	 * @return string Home URL without such a folder.
 	 */
 	private static function home() {
 		$shown = home_url();
@@ -92,8 +92,8 @@ final class Security_Optimizer_Site_Names {
 
 	/**
 	 * @param string   $home  Path of the home page.
-	 * @param string[] $known Folders of languages that rewrite rules have.
-	 * @return string[] Folders of languages in front of addresses, without slashes.
+	 * @param string[] $known Language folders of the rewrite rules.
+	 * @return string[] Language folders, without slashes.
 	 */
 	private static function languages( $home, array $known ) {
 		$shown = self::path( home_url() );
@@ -116,13 +116,12 @@ final class Security_Optimizer_Site_Names {
 			}
 		}
 		ksort( $found );
-		return array_slice( array_map( 'strval', array_keys( $found ) ), 0, self::MOST );
+		return array_slice( array_map( 'strval', array_keys( $found ) ), 0, self::MAX_NAMES );
 	}
 
 	/**
-	 * @return array|null What the rewrite rules say: `text`, bases behind which text stands (searches, terms, authors);
-	 *                    `feed`, those of them behind which WordPress has feeds; `languages`. Null while WordPress has
-	 *                    still to make them.
+	 * @return array|null Content of the rewrite rules: `text`, bases before free text (searches, terms, authors);
+	 *                    `feed`, those of them that have feeds; `languages`. Null while WordPress has no rules yet.
 	 */
 	private static function rules() {
 		$rules = get_option( 'rewrite_rules' );
@@ -157,7 +156,7 @@ final class Security_Optimizer_Site_Names {
 		return array_map(
 			static function ( $names ) {
 				ksort( $names );
-				return array_slice( array_map( 'strval', array_keys( $names ) ), 0, self::MOST );
+				return array_slice( array_map( 'strval', array_keys( $names ) ), 0, self::MAX_NAMES );
 			},
 			$found
 		);
@@ -165,8 +164,8 @@ final class Security_Optimizer_Site_Names {
 
 	/**
 	 * @param string $rule Regular expression of a rewrite rule.
-	 * @return array|null `base`: what stands in front of the first part that may be anything, '' for none; `languages`:
-	 *                    the folders that may stand in front of it. Null for a rule without such a part.
+	 * @return array|null `base`: the path before the first part that matches anything, '' for none; `languages`: the
+	 *                    folders before it. Null for a rule without such a part.
 	 */
 	public static function read_rule( $rule ) {
 		$rule      = preg_replace( '#\A\^?(?:index\.php/)?#', '', $rule );
@@ -187,7 +186,7 @@ final class Security_Optimizer_Site_Names {
 
 	/**
 	 * @param string $base A base.
-	 * @return bool Whether a folder or a file is called like that: the web server looks there first.
+	 * @return bool Whether a folder or a file has this name: the web server serves it first.
 	 */
 	private static function is_on_disk( $base ) {
 		$first   = strtok( $base, '/' );
@@ -204,7 +203,7 @@ final class Security_Optimizer_Site_Names {
 	}
 
 	/**
-	 * @return string Path under which this host serves uploads, also where links to them name another host.
+	 * @return string Path under which this host serves uploads, also where their URLs name another host.
 	 */
 	private static function uploads() {
 		$uploads = wp_upload_dir( null, false );
@@ -212,7 +211,7 @@ final class Security_Optimizer_Site_Names {
 	}
 
 	/**
-	 * @return string[] Paths of further folders that hold files alone: translations, fonts, uploads of old networks.
+	 * @return string[] Paths of further folders with static files: translations, fonts, uploads of old networks.
 	 */
 	private static function files() {
 		$folders = array( WP_LANG_DIR );
@@ -234,9 +233,9 @@ final class Security_Optimizer_Site_Names {
 
 	/**
 	 * @param array $paths Paths of the folders.
-	 * @return array Other paths of this host by which plugins lead into them, by folder.
+	 * @return array Other paths of this host under which plugins link to them, by folder.
 	 */
-	private static function also( array $paths ) {
+	private static function find_alternative_paths( array $paths ) {
 		$uploads = wp_upload_dir( null, false );
 		$shown   = array(
 			'admin'    => self::admin_urls(),
@@ -258,16 +257,16 @@ final class Security_Optimizer_Site_Names {
 	}
 
 	/**
-	 * A plugin may lead single pages elsewhere, such as members to a page of their own; that is no folder.
+	 * A plugin may change the URL of single pages. That does not change the folder.
 	 *
-	 * @param callable $url_of What gives the address of a file in the folder.
+	 * @param callable $get_url Function that returns the URL of a file in the folder.
 	 * @param string[] $files  Two files.
-	 * @return string The address of the folder in which both are, '' for none.
+	 * @return string URL of the folder of both files, '' for none.
 	 */
-	private static function prefix( $url_of, array $files ) {
+	private static function prefix( $get_url, array $files ) {
 		$found = array();
 		foreach ( $files as $file ) {
-			$url  = preg_replace( '/[?#].*\z/s', '', (string) call_user_func( $url_of, $file ) );
+			$url  = preg_replace( '/[?#].*\z/s', '', (string) call_user_func( $get_url, $file ) );
 			$tail = '/' . $file;
 			if ( substr( $url, -strlen( $tail ) ) !== $tail ) {
 				return '';
@@ -278,9 +277,9 @@ final class Security_Optimizer_Site_Names {
 	}
 
 	/**
-	 * @param string $folder A folder of this machine.
-	 * @param string $url    The address that the site has for it.
-	 * @return string The path under which this host serves it, no slash at the end.
+	 * @param string $folder Path of a folder.
+	 * @param string $url    The site's URL of the folder.
+	 * @return string URL path under which this host serves it, without a trailing slash.
 	 */
 	private static function folder( $folder, $url ) {
 		if ( self::is_own( $url ) ) {
@@ -291,8 +290,8 @@ final class Security_Optimizer_Site_Names {
 	}
 
 	/**
-	 * @param string $folder A folder of this machine.
-	 * @return string|null The path under which a web server finds it in the folders of WordPress, or none.
+	 * @param string $folder Path of a folder.
+	 * @return string|null URL path of the folder below the folders of WordPress; null outside of them.
 	 */
 	private static function below_root( $folder ) {
 		$folder = untrailingslashit( wp_normalize_path( $folder ) );
@@ -314,7 +313,7 @@ final class Security_Optimizer_Site_Names {
 
 	/**
 	 * @param string $url An address.
-	 * @return bool Whether it is one of this host.
+	 * @return bool Whether it is a URL of this host.
 	 */
 	private static function is_own( $url ) {
 		$host = wp_parse_url( (string) $url, PHP_URL_HOST );
@@ -328,7 +327,7 @@ final class Security_Optimizer_Site_Names {
 
 	/**
 	 * @param string $url An address.
-	 * @return string Its path, no slash at the end.
+	 * @return string Its path, without a trailing slash.
 	 */
 	private static function path( $url ) {
 		return untrailingslashit( (string) wp_parse_url( (string) $url, PHP_URL_PATH ) );

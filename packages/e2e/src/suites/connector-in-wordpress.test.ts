@@ -77,7 +77,7 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
         unset( $all['security_optimizer_policy'] );
         wp_cache_set( 'alloptions', $all, 'options' );`;
 
-      afterAll(() => runInWordPress(stack, 'Security_Optimizer_Policy::keep_loaded();'));
+      afterAll(() => runInWordPress(stack, 'Security_Optimizer_Policy::ensure_autoload();'));
 
       it('once guard has asked how the site stands', async () => {
         expect((await added('/', spoil)).queries).toBe(1);

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scratchFolder } from '../../test/support/scratch.js';
 import type { ConnectorSources } from '../wordpress/site-files.js';
@@ -10,6 +10,7 @@ const LOADER = `<?php // version
 if ( is_readable( __DIR__ . '/security-optimizer/includes/class-hooks.php' ) ) {
 	require __DIR__ . '/security-optimizer/includes/class-hooks.php';
 }`;
+const CLASSES = ['class-hooks.php', 'login/class-staff.php'];
 
 /** A WordPress, and a connector whose two classes name their version. */
 async function site() {
@@ -19,16 +20,13 @@ async function site() {
   const install = (version: ConnectorSources) => installConnector({ wordpressDir }, version, settings, record);
   await mkdir(join(wordpressDir, 'wp-content'));
   await writeFile(join(wordpressDir, 'wp-config.php'), '<?php');
-  await mkdir(join(sources, 'includes'));
+  await mkdir(join(sources, 'includes', 'login'), { recursive: true });
   const plugins = join(wordpressDir, 'wp-content', 'mu-plugins');
   const folder = join(plugins, 'security-optimizer');
   const version = async (name: string): Promise<ConnectorSources> => {
     await writeFile(join(sources, 'loader.php'), LOADER.replace('version', name));
-    for (const each of ['class-gate.php', 'class-hooks.php']) await writeFile(join(sources, 'includes', each), name);
-    const files = ['includes/class-gate.php', 'includes/class-hooks.php'].map((to) => ({
-      from: join(sources, to),
-      to,
-    }));
+    for (const each of CLASSES) await writeFile(join(sources, 'includes', each), name);
+    const files = CLASSES.map((each) => `includes/${each}`).map((to) => ({ from: join(sources, to), to }));
     return { loader: join(sources, 'loader.php'), files };
   };
   const loader = () => readFile(join(plugins, 'security-optimizer.php'), 'utf8');
@@ -36,7 +34,7 @@ async function site() {
   const runs = async () => {
     const [, classes] = /security-optimizer\/([^/]+)\/class-hooks/.exec(await loader()) as RegExpExecArray;
     const of = (name: string) => readFile(join(folder, classes as string, name), 'utf8');
-    return [await of('class-gate.php'), await of('class-hooks.php')];
+    return Promise.all(CLASSES.map(of));
   };
   const kept = async () => (await readdir(folder)).filter((name) => name.startsWith('includes')).length;
   return { install, record, folder, version, loader, runs, kept, sources };
@@ -71,6 +69,25 @@ describe('the files of the connector', () => {
     }
   });
 
+  it('are in folders where those of the version before were in one, which goes with the next update', async () => {
+    const { install, folder, version, runs, kept } = await site();
+    const flat = await version('one');
+    const [hooks, staff] = flat.files;
+    await install({
+      ...flat,
+      files: [hooks as (typeof flat.files)[number], { from: staff?.from as string, to: 'includes/class-staff.php' }],
+    });
+    const [old] = await readdir(folder);
+    expect(await readdir(join(folder, old as string))).toEqual(CLASSES.map((name) => basename(name)));
+    const next = await version('two');
+    await install(next);
+    expect(await runs()).toEqual(['two', 'two']);
+    expect(await kept()).toBe(2);
+    await install(next);
+    expect(await kept()).toBe(1);
+    expect(await readdir(folder)).not.toContain(old);
+  });
+
   it('take the place of those of a connector that had one folder for all versions', async () => {
     const { install, record, folder, version, runs, kept } = await site();
     await mkdir(join(folder, 'includes'), { recursive: true });
@@ -89,7 +106,7 @@ describe('the files of the connector', () => {
     const { install, folder, version, runs } = await site();
     await install(await version('one'));
     const [classes] = await readdir(folder);
-    await rm(join(folder, classes as string, 'class-gate.php'));
+    await rm(join(folder, classes as string, 'login'), { recursive: true });
     await writeFile(join(folder, classes as string, 'class-hooks.php'), 'on');
     await install(await version('one'));
     expect(await runs()).toEqual(['one', 'one']);

@@ -247,7 +247,7 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     // Without a key the connector asks WordPress for nothing.
     await rm(join(at.plugins, 'security-optimizer', 'secret.php'));
     const { send } = await served(at);
-    expect(await send()).toEqual({ status: 200, text: `WordPress ${at.release}/includes/class-outbox.php` });
+    expect(await send()).toEqual({ status: 200, text: `WordPress ${at.release}/includes/transport/class-outbox.php` });
   });
 
   it('reads the key beside itself, and refuses requests that did not come through guard', async () => {
@@ -298,7 +298,7 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     const before = await send();
     await rename(`${loader}.next`, loader);
     for (let count = 0; count < 5; count++) seen.add((await send()).text);
-    expect(before.text).toBe(`WordPress ${at.release}/includes/class-outbox.php`);
-    expect([...seen]).toEqual([`WordPress ${next}/includes/class-outbox.php`]);
+    expect(before.text).toBe(`WordPress ${at.release}/includes/transport/class-outbox.php`);
+    expect([...seen]).toEqual([`WordPress ${next}/includes/transport/class-outbox.php`]);
   });
 });

@@ -254,7 +254,7 @@ describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
     writeFileSync(
       router,
       `<?php define( 'ABSPATH', '${wordpress}/' ); ${options.settings ?? ''} function add_action() {}
-      require '${plugins}/security-optimizer/${readClasses(plugins)}/class-secret.php';
+      require '${plugins}/security-optimizer/${readClasses(plugins)}/transport/class-secret.php';
       define( 'SECURITY_OPTIMIZER_FILE', '${plugins}/security-optimizer.php' );
       echo json_encode( Security_Optimizer_Secret::read() );`,
     );

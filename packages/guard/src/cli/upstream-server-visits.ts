@@ -32,7 +32,7 @@ const BODY_BYTES = 262_144;
 /** As many of this machine's own addresses are asked. */
 const OWN_ADDRESSES_MAX = 16;
 
-/** What the connector writes on its refusal (class-gate.php). */
+/** What the connector writes on its refusal (class-request-gate.php). */
 export const CONNECTOR_REFUSAL = 'This address is not available here.';
 
 /** Whom the questions are from: an address of documentation (RFC 5737), which is neither this machine's nor a proxy's. */

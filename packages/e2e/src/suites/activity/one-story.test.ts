@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RegisteredRow, Traffic, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import type { Attackers } from '@security-optimizer/contract/activity/attackers';
+import type { RegisteredRow, Traffic, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -21,7 +21,7 @@ const PLUGIN = (recordChecks: string) => `<?php
 ${recordChecks}$GLOBALS['guard_header'] = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] : '';
 add_action( 'login_init', function () {
   if ( isset( $_POST['deny'] ) ) {
-    Security_Optimizer_Check_Records::find_or_deny( array( explode( ' ', $GLOBALS['guard_header'] )[3] ) );
+    Security_Optimizer_Password_Check_Log::find_or_deny( array( explode( ' ', $GLOBALS['guard_header'] )[3] ) );
   }
   if ( isset( $_POST['echo'] ) ) {
     header( 'Set-Cookie: echo=' . $_POST['echo'] );
@@ -91,7 +91,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   it('leave no trail of denials while nobody logs in', async () => {
     const kept = await runInWordPress(
       stack,
-      `$records = 'Security_Optimizer_Check_Records';
+      `$records = 'Security_Optimizer_Password_Check_Log';
       $write = function ( $name, $age, $value ) {
         Security_Optimizer_Option_Rows::insert( 'security_optimizer_check_' . $name, Security_Optimizer_Option_Rows::time( time() - $age ) . $value );
       };

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { judgeSalts, type SaltsOutcome } from '@security-optimizer/guard/testing';
@@ -20,6 +20,15 @@ import { type ConfigCase, configCases, KEY_NAMES } from './config-files.js';
 
 const run = promisify(execFile);
 const connector = fileURLToPath(new URL('../../../../connector/security-optimizer/includes', import.meta.url));
+
+/** What new salts need of the connector. */
+const CLASSES = [
+  'post-hack/class-config-keys.php',
+  'post-hack/class-salts.php',
+  'support/class-database-retry.php',
+  'transport/class-protocol.php',
+  'transport/class-secret.php',
+];
 
 /** In place of WordPress's own: its functions for hooks and salts, and options in a file. */
 const SETTINGS = `<?php
@@ -51,9 +60,9 @@ if ( '' !== $config ) {
 }
 define( 'SECURITY_OPTIMIZER_KEY', str_repeat( '5e', 32 ) );
 define( 'SECURITY_OPTIMIZER_FILE', WP_CONTENT_DIR . '/mu-plugins/security-optimizer.php' );
-foreach ( array( 'secret', 'protocol', 'config-keys', 'busy-database', 'salts' ) as $name ) { require __DIR__ . '/class-' . $name . '.php'; }
+foreach ( glob( __DIR__ . '/class-*.php' ) as $file ) { require $file; }
 if ( 'replace' === $what ) { echo json_encode( Security_Optimizer_Salts::replace() ); }
-if ( 'prints' === $what ) { echo json_encode( Security_Optimizer_Salts::prints( $mark ) ); }
+if ( 'prints' === $what ) { echo json_encode( Security_Optimizer_Salts::fingerprints( $mark ) ); }
 if ( 'look' === $what ) {
 	$schemes = array();
 	foreach ( array( 'auth', 'secure_auth', 'logged_in', 'nonce' ) as $scheme ) { $schemes[ $scheme ] = wp_salt( $scheme ); }
@@ -87,11 +96,7 @@ describe.skipIf(!isHere)('New salts, in configurations as sites have them', () =
     dir = mkdtempSync(join(tmpdir(), 'new-salts-'));
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'process.php'), PROCESS);
-    for (const name of ['secret', 'protocol', 'config-keys', 'busy-database', 'salts'].map(
-      (part) => `class-${part}.php`,
-    )) {
-      writeFileSync(join(dir, name), readFileSync(join(connector, name)));
-    }
+    for (const name of CLASSES) writeFileSync(join(dir, basename(name)), readFileSync(join(connector, name)));
   }, 600_000);
   afterAll(() => {
     for (const folder of opened) chmodSync(folder, 0o755);
