@@ -104,7 +104,7 @@ export const registeredRow = z.object({
   user: z.string(),
   /** The event as an English sentence. */
   activity: z.string(),
-  /** Id of the kind, for example `post.updated`; see the catalogue in activity-kinds.ts. */
+  /** Id of the kind, for example `post.updated`; see the catalogue in event-kinds.ts. */
   actions: z.string(),
   /** The parts of the sentence, so that a client can translate it. */
   words: eventValues,
