@@ -28,7 +28,7 @@ export default defineConfig({
     include: wanted.includes('others') ? ['src/**/*.test.ts'] : filesOf(wanted),
     exclude: [...ELSEWHERE, ...filesOf(all.filter((name) => !wanted.includes(name)))],
     environment: 'node',
-    globalSetup: ['src/stacks/global-setup.ts'],
+    globalSetup: ['src/global-setup.ts'],
     setupFiles: ['src/stacks/set-up.ts'],
     pool: 'forks',
     fileParallelism: false,

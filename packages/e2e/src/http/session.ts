@@ -1,5 +1,8 @@
-import type { SecurityField, SecurityOptions } from '@security-optimizer/contract/protections';
-import { siteSecurityToggles } from '@security-optimizer/contract/protections';
+import {
+  type SecurityField,
+  type SecurityOptions,
+  siteSecurityToggles,
+} from '@security-optimizer/contract/protections';
 import type { Stack } from '../stacks/stack.js';
 import type { RawAnswer } from './raw.js';
 import { ask, form } from './request.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countQueries } from '../http/count-queries.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
-import { countQueries } from '../stacks/count-queries.js';
 import { onUnlikeStacks } from '../stacks/stack.js';
 import { runInWordPress } from '../stacks/wordpress.js';
 import { change } from './login/visitors.js';

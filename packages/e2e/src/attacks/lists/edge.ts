@@ -1,5 +1,4 @@
-import type { RawAnswer } from '../../http/raw.js';
-import { sendAll } from '../../http/raw.js';
+import { type RawAnswer, sendAll } from '../../http/raw.js';
 import { type Attack, answered, type Check, frontPage, type Outcome, SERVED } from '../attack.js';
 import type { AttackedSite } from '../site.js';
 

@@ -1,5 +1,6 @@
 import type { RawAnswer } from '../../http/raw.js';
 import { form } from '../../http/request.js';
+import { spelled, spellingsOf } from '../../http/spellings.js';
 import {
   type Attack,
   answered,
@@ -12,7 +13,6 @@ import {
 } from '../attack.js';
 import { LIMITED_STATUS } from '../requests.js';
 import type { AttackedSite } from '../site.js';
-import { spelled, spellingsOf } from '../spellings.js';
 
 /** Names of a login, each with one of the same length that no file or page has. */
 const siblings: Readonly<Record<string, string>> = {

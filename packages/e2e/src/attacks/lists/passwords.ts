@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { RawAnswer } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
+import { ADDRESS_CLAIMS } from '../../http/spellings.js';
 import { type Attack, answered, type Check, frontPage, type Outcome } from '../attack.js';
-import { ADDRESS_CLAIMS, multicall, restBasic, usersBlogs } from '../requests.js';
+import { multicall, restBasic, usersBlogs } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
 /** What WordPress's own login form sends. */

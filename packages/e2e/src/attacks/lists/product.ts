@@ -1,6 +1,6 @@
 import type { TypedRequest } from '../../http/request.js';
+import { ADDRESS_CLAIMS } from '../../http/spellings.js';
 import { type Attack, answered, answerTo, type Check, frontPage, refused, SERVED } from '../attack.js';
-import { ADDRESS_CLAIMS } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
 const API = '/security-optimizer/v1';

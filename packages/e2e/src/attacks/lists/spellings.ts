@@ -1,7 +1,7 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { form, type TypedRequest } from '../../http/request.js';
+import { type Spelling, spelled, spellingsOf } from '../../http/spellings.js';
 import { type Attack, answered, answerTo, type Check, frontPage, refused, silentAbout } from '../attack.js';
-import { type Spelling, spelled, spellingsOf } from '../spellings.js';
 
 /** What a protection closes: the request in its plain spelling, and a sign of having got through. */
 interface Resource {

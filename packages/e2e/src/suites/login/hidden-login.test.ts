@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { sendRaw } from '../../http/raw.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { cookiesOf, logIn, type Session } from '../../http/session.js';
+import { spelled, spellingsOf } from '../../http/spellings.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';

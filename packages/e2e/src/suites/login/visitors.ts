@@ -1,5 +1,4 @@
-import type { RawAnswer } from '../../http/raw.js';
-import { sendRaw } from '../../http/raw.js';
+import { type RawAnswer, sendRaw } from '../../http/raw.js';
 import { bytesOf, form, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, type Session } from '../../http/session.js';
 import { guardLog, isGuardRunning, securityOptimizer } from '../../stacks/guard-process.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask, form } from '../../http/request.js';
+import { spelled, spellingsOf } from '../../http/spellings.js';
 import { expectRefused, toggleSuite } from './toggle-suite.js';
 
 const SIGN = /<rss|<feed[\s>]|<rdf:RDF/i;

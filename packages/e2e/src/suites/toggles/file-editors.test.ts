@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask, form } from '../../http/request.js';
 import type { Session } from '../../http/session.js';
+import { spelled, spellingsOf } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
 import { expectRefused, toggleSuite } from './toggle-suite.js';
 

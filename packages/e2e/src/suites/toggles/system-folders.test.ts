@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask } from '../../http/request.js';
+import { spelled, spellingsOf } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
 import { expectRefused, toggleSuite } from './toggle-suite.js';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
+import { spelled, spellingsOf } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
 import { toggleSuite } from './toggle-suite.js';
 

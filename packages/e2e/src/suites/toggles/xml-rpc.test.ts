@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { sendRaw } from '../../http/raw.js';
 import { ask } from '../../http/request.js';
+import { spelled, spellingsOf } from '../../http/spellings.js';
 import { expectRefused, toggleSuite } from './toggle-suite.js';
 
 const call = (method: string) =>

@@ -9,11 +9,11 @@ import { freePort } from '@security-optimizer/sandbox/process/port';
 import { productionStackProblem, startProductionStack } from '@security-optimizer/sandbox/production-stack';
 import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { startChromium } from '../browser/chromium.js';
-import { answerConsent, logIn } from '../http/session.js';
-import { policyPushed, startGuard, stopGuard } from './guard-process.js';
-import { type MissingStack, type Stack, type StackKind, stackKinds } from './stack.js';
-import { prepareSite, stopWordPress } from './wordpress.js';
+import { startChromium } from './browser/chromium.js';
+import { answerConsent, logIn } from './http/session.js';
+import { policyPushed, startGuard, stopGuard } from './stacks/guard-process.js';
+import { type MissingStack, type Stack, type StackKind, stackKinds } from './stacks/stack.js';
+import { prepareSite, stopWordPress } from './stacks/wordpress.js';
 
 const starters: Record<StackKind, (dir: string, ends: (() => Promise<void>)[]) => Promise<Stack | MissingStack>> = {
   embedded,

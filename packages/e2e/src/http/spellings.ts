@@ -1,4 +1,4 @@
-import type { TypedRequest } from '../http/request.js';
+import type { TypedRequest } from './request.js';
 
 /** One way to write a path. */
 export interface Spelling {
@@ -93,3 +93,19 @@ export function spelled(spelling: Spelling, host: string, attack: Omit<TypedRequ
     ...(spelling.version === undefined ? {} : { version: spelling.version }),
   };
 }
+
+/** Headers by which a request may claim to come from another address. */
+export const ADDRESS_CLAIMS = [
+  'x-forwarded-for',
+  'x-real-ip',
+  'forwarded',
+  'cf-connecting-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'client-ip',
+  'x-cluster-client-ip',
+  'fastly-client-ip',
+  'x-varnish-client-ip',
+  'x-sg-real-ip',
+  'cdn-real-ip',
+] as const;

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ask, askUpstream, type TypedRequest } from '../http/request.js';
-import type { Stack } from './stack.js';
-import { muPlugins, withoutConnector } from './wordpress.js';
+import type { Stack } from '../stacks/stack.js';
+import { muPlugins, withoutConnector } from '../stacks/wordpress.js';
+import { ask, askUpstream, type TypedRequest } from './request.js';
 
 /**
  * Loads first, and writes below each page which queries WordPress has made for it.
