@@ -7,7 +7,7 @@ import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimiz
 import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
-import { projectDir } from '../suites/installs/guide.js';
+import { projectDir } from '../suites/installs/helpers.js';
 import { BASE, fetchDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type GuideCommand, replaceAll } from '../suites/installs/guide.js';
+import { type GuideCommand, replaceAll } from '../suites/installs/helpers.js';
 import { npmEnv } from './make-packages.js';
 
 const run = promisify(execFile);

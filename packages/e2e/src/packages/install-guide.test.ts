@@ -22,8 +22,7 @@ import {
 } from '@security-optimizer/sandbox/production-stack';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
-import { frontConfig, serverBefore } from '../suites/installs/front-nginx.js';
-import { type GuideCommand, readGuide, replaceAll } from '../suites/installs/guide.js';
+import { frontConfig, type GuideCommand, readGuide, replaceAll, serverBefore } from '../suites/installs/helpers.js';
 import { type LiveVisitors, startVisitors, visit } from '../suites/installs/live-visitors.js';
 import { type FollowedGuide, followGuide } from './follow-guide.js';
 import { makePackages } from './make-packages.js';

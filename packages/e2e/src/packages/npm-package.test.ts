@@ -7,7 +7,7 @@ import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimiz
 import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { startService } from '@security-optimizer/sandbox/process/service';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectDir } from '../suites/installs/guide.js';
+import { projectDir } from '../suites/installs/helpers.js';
 import { makePackages, npmEnv } from './make-packages.js';
 
 const run = promisify(execFile);

@@ -7,7 +7,7 @@ import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port'
 import { type Service, startService } from '@security-optimizer/sandbox/process/service';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
-import { readGuide, replaceAll } from '../suites/installs/guide.js';
+import { readGuide, replaceAll } from '../suites/installs/helpers.js';
 import { type FollowedGuide, followGuide } from './follow-guide.js';
 import { makePackages } from './make-packages.js';
 

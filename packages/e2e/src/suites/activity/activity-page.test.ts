@@ -4,13 +4,13 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
 import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js';
-import { expectNoOverflow } from '../../browser/layout-checks.js';
-import { watchPage } from '../../browser/watch-page.js';
+import { watchPage } from '../../browser/page-errors.js';
+import { expectNoOverflow } from '../../browser/text-layout.js';
 import { authorised, callApi, logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { recover } from '../login/visitors.js';
-import { asOwner, looksRight } from '../login-owner/as-owner.js';
-import { behindProxy, visitFrom } from './behind-proxy.js';
+import { recover } from '../login/helpers.js';
+import { asOwner, looksRight } from '../login-owner/helpers.js';
+import { behindProxy, visitFrom } from './helpers.js';
 
 const ACTIVITY_LOG = '/wp-admin/admin.php?page=activity-log';
 const VISITOR = '203.0.113.71';

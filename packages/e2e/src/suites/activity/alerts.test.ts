@@ -3,10 +3,9 @@ import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { ask } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { mailbox } from '../login/mailbox.js';
-import { createsSession, loginForm, recover } from '../login/visitors.js';
-import { asOwner, looksRight } from '../login-owner/as-owner.js';
-import { behindProxy, visitFrom } from './behind-proxy.js';
+import { createsSession, loginForm, mailbox, recover } from '../login/helpers.js';
+import { asOwner, looksRight } from '../login-owner/helpers.js';
+import { behindProxy, visitFrom } from './helpers.js';
 
 const ANNA = 'anna@example.com';
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0';

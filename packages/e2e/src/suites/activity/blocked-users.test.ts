@@ -7,8 +7,8 @@ import { cookiesOf, logIn, readOptions, type Session, setOptions } from '../../h
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from '../login/visitors.js';
-import { newestEvents } from './events-during.js';
+import { askFrom, change, createsSession, loginForm, recover } from '../login/helpers.js';
+import { newestEvents } from './helpers.js';
 
 const FROM = '127.0.49.1';
 

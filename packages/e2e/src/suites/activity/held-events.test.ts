@@ -5,7 +5,7 @@ import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { eventsDuring, newestEvents } from './events-during.js';
+import { eventsDuring, newestEvents } from './helpers.js';
 
 /** An order as WooCommerce's hooks hand it over, as far as the connector looks at it. */
 const order = (number: string) => `wp_set_current_user( 1 ); $order = new class() {

@@ -11,10 +11,8 @@ import { allOptions, authorised, callApi, logIn, type Session, setOptions } from
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { prepareLoginSuite } from '../login/login-suite.js';
-import { SHOP_PLUGIN } from '../login/shop-form.js';
-import { loginForm } from '../login/visitors.js';
-import { BROWSER } from './behind-proxy.js';
+import { loginForm, prepareLoginSuite, SHOP_PLUGIN } from '../login/helpers.js';
+import { BROWSER } from './helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
 const LIMIT = 5;

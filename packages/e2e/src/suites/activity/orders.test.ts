@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { type EventRow, eventsDuring } from './events-during.js';
+import { type EventRow, eventsDuring } from './helpers.js';
 
 /** An order as WooCommerce's hooks hand it over, as far as the connector looks at it. */
 const ORDER = `$order = new class() {

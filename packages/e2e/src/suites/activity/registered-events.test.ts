@@ -8,8 +8,8 @@ import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, loginForm } from '../login/visitors.js';
-import { bytes, type EventRow, eventsDuring, newestEvents } from './events-during.js';
+import { askFrom, change, loginForm } from '../login/helpers.js';
+import { bytes, type EventRow, eventsDuring, newestEvents } from './helpers.js';
 
 const FROM = '127.0.48.7';
 const PLUGIN = 'my-tool/my-tool.php';

@@ -5,13 +5,13 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
 import { windowOf } from '../../browser/chromium.js';
-import { expectNoOverflow } from '../../browser/layout-checks.js';
-import { watchPage } from '../../browser/watch-page.js';
+import { watchPage } from '../../browser/page-errors.js';
+import { expectNoOverflow } from '../../browser/text-layout.js';
 import { logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { recover } from '../login/visitors.js';
-import { asOwner, screenshots } from '../login-owner/as-owner.js';
-import { behindProxy, visitFrom } from './behind-proxy.js';
+import { recover } from '../login/helpers.js';
+import { asOwner, screenshots } from '../login-owner/helpers.js';
+import { behindProxy, visitFrom } from './helpers.js';
 
 const DASHBOARD = '/wp-admin/admin.php?page=security-optimizer';
 const ACTIVITY_LOG = '/wp-admin/admin.php?page=activity-log';

@@ -6,7 +6,7 @@ import { ask } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { asOwner } from '../login-owner/as-owner.js';
+import { asOwner } from '../login-owner/helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
 /** What is typed, and what is shown where that is something else. */

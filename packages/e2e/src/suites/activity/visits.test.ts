@@ -9,7 +9,7 @@ import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { behindProxy, visitFrom } from './behind-proxy.js';
+import { behindProxy, visitFrom } from './helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
 /** An address of this machine that guard does not believe about others. */

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
 import { expectFocus, pressOn, typeAnew } from '../../browser/keyboard.js';
-import { watchPage } from '../../browser/watch-page.js';
+import { watchPage } from '../../browser/page-errors.js';
 import { until } from '../../stacks/until.js';
-import { mailbox } from '../login/mailbox.js';
-import { asOwner, looksRight, screenshots } from '../login-owner/as-owner.js';
+import { mailbox } from '../login/helpers.js';
+import { asOwner, looksRight, screenshots } from '../login-owner/helpers.js';
 
 const WEEKLY_REPORTS = '/wp-admin/admin.php?page=activity-log#weekly-reports';
 const FIVE = ['anna', 'ben', 'carla', 'dora', 'emil'].map((name) => `${name}@example.com`);

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { ask, form } from '../../http/request.js';
 import { until } from '../../stacks/until.js';
-import { asOwner, looksRight } from '../login-owner/as-owner.js';
-import { askAnew } from './as-new-owner.js';
+import { asOwner, looksRight } from '../login-owner/helpers.js';
+import { askAnew } from './helpers.js';
 
 const DASHBOARD = '/wp-admin/admin.php?page=security-optimizer';
 const REVIEW = 'https://example.com/review';

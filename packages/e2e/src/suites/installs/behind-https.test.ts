@@ -9,7 +9,7 @@ import { guardLog, policyPushed, startGuard, stopGuard } from '../../stacks/guar
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { guideBlocks } from './guide.js';
+import { guideBlocks } from './helpers.js';
 import {
   attachAgain,
   attachAnew,

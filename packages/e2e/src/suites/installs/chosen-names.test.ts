@@ -1,9 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { hotp, toStep } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { fromBase32 } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import type { Session } from '../../http/session.js';
@@ -17,8 +15,7 @@ import {
 } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { FormBrowser } from '../login/form-browser.js';
-import { recover } from '../login/visitors.js';
+import { FormBrowser, recover, totpCode } from '../login/helpers.js';
 import { call, enter, openPage, setAll, visit } from './odd-site.js';
 
 const OWN_COOKIES = {
@@ -205,8 +202,8 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
     expect([half.status, half.headers.location]).toEqual([303, expect.stringContaining('action=second-factor')]);
     expect(await isSignedIn(browser)).toBe(false);
     const page = await browser.look(pathOf(half));
-    const secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    const shown = await browser.send(page, 'enrol', { code: hotp(secret, toStep(Date.now())) }, pathOf(half));
+    const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
+    const shown = await browser.send(page, 'enrol', { code: totpCode(key) }, pathOf(half));
     const done = await browser.send(shown, 'continue', { saved: '1' }, pathOf(half));
     expect(done.status).toBe(303);
     expect(await isSignedIn(browser)).toBe(true);

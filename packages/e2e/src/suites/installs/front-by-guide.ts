@@ -5,7 +5,7 @@ import { freePort } from '@security-optimizer/sandbox/process/port';
 import { type Service, startService } from '@security-optimizer/sandbox/process/service';
 import { type RawAnswer, sendRaw } from '../../http/raw.js';
 import { bytesOf, type TypedRequest } from '../../http/request.js';
-import { projectDir, replaceAll } from './guide.js';
+import { projectDir, replaceAll } from './helpers.js';
 import { HOST, type SiteBehind } from './site-behind.js';
 
 /** The guide's examples for the web server in front of guard, with TLS, for a site behind it. */

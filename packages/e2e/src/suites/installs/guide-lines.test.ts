@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
-import { guideBlocks } from './guide.js';
+import { guideBlocks } from './helpers.js';
 import {
   attachAnew,
   HOST,

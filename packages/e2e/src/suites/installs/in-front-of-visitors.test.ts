@@ -23,8 +23,7 @@ import {
 } from '@security-optimizer/sandbox/production-stack';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { until } from '../../stacks/until.js';
-import { frontConfig, serverBefore } from './front-nginx.js';
-import { type GuideCommand, projectDir, readGuide, replaceAll } from './guide.js';
+import { frontConfig, type GuideCommand, projectDir, readGuide, replaceAll, serverBefore } from './helpers.js';
 import { type Entrance, type LiveVisitors, startVisitors, visit } from './live-visitors.js';
 
 /** The guides, followed word by word in front of a site on nginx with TLS, PHP-FPM and MariaDB that has visitors. */

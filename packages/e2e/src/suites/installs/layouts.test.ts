@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { askUpstream, form } from '../../http/request.js';
 import { cookiesOf, type Session } from '../../http/session.js';
@@ -18,6 +17,7 @@ import { makeNetwork, type OddSite } from '../../stacks/odd-install.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
+import { totpCode } from '../login/helpers.js';
 import { call, enter, openPage, seen, setAll, visit } from './odd-site.js';
 
 const MINUTES = 60_000;
@@ -278,7 +278,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
         return visit(main, form(target, body, { ...challenge, origin: main.url }));
       };
       const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(next.body)?.[1] ?? '';
-      const codes = await send(next, 'enrol', { code: codeOf(key) });
+      const codes = await send(next, 'enrol', { code: totpCode(key) });
       const done = await send(codes, 'continue', { saved: '1' });
       expect([done.status, done.headers.location]).toEqual([303, without.headers.location]);
       const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: cookiesOf(done) } });

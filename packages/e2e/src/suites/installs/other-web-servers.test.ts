@@ -11,7 +11,7 @@ import { ask } from '../../http/request.js';
 import { allOptions, logIn, setOptions } from '../../http/session.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
-import { projectDir, replaceAll } from './guide.js';
+import { projectDir, replaceAll } from './helpers.js';
 
 const MINUTES = 60_000;
 

@@ -1,16 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { form } from '../../http/request.js';
 import { type Layouts, makeTree, removeLayouts, startLayouts } from '../../stacks/layouts.js';
 import { makeNetwork, type OddSite } from '../../stacks/odd-install.js';
 import type { Stack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { FormBrowser } from '../login/form-browser.js';
-import { mailbox } from '../login/mailbox.js';
-import { createsSession } from '../login/visitors.js';
+import { createsSession, FormBrowser, mailbox, totpCode } from '../login/helpers.js';
 import { call, enter, seen, visit } from './odd-site.js';
 
 const MINUTES = 60_000;
@@ -178,7 +175,7 @@ describe.skipIf(stack === undefined)(
       expect([challenge.status, challenge.headers.location]).toEqual([303, factor]);
       const page = await visitor.look(factor);
       const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
-      const shown = await visitor.send(page, 'enrol', { code: codeOf(key) }, factor);
+      const shown = await visitor.send(page, 'enrol', { code: totpCode(key) }, factor);
       const done = await visitor.send(shown, 'continue', { saved: '1' }, factor);
       expect([createsSession(done), done.headers.location]).toEqual([true, way(OWN, home(OWN))]);
       expect((await call(site(MAIN), owner, '/2fa', { sg2fa: 0 })).body).toMatchObject({ status: 200 });

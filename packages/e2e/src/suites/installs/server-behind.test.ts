@@ -10,8 +10,8 @@ import { askUpstream, bytesOf } from '../../http/request.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { behindProxy, visitFrom } from '../activity/behind-proxy.js';
-import { projectDir, replaceAll } from './guide.js';
+import { behindProxy, visitFrom } from '../activity/helpers.js';
+import { projectDir, replaceAll } from './helpers.js';
 
 /**
  * The examples for the web server behind guard, and what it makes of each visitor: first without the lines by which it

@@ -10,7 +10,7 @@ import { ask, askUpstream, type TypedRequest } from '../../http/request.js';
 import { type CommandOutcome, securityOptimizer, stopGuard } from '../../stacks/guard-process.js';
 import { makeTree, removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
-import { projectDir, replaceAll } from './guide.js';
+import { projectDir, replaceAll } from './helpers.js';
 
 /** A site with https on a web server of its own, by the guide's examples, on the PHP and the database of a stack. */
 

@@ -7,8 +7,8 @@ import { form, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress, startWordPress, stopWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from '../login/visitors.js';
-import { guideBlocks, replaceAll } from './guide.js';
+import { askFrom, change, createsSession, loginForm, recover } from '../login/helpers.js';
+import { guideBlocks, replaceAll } from './helpers.js';
 
 const LIMIT = 5;
 const STAGING = ['staging', 'open-sesame'] as const;

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { pressOn } from '../../browser/keyboard.js';
-import { asOwner } from '../login-owner/as-owner.js';
+import { asOwner } from '../login-owner/helpers.js';
 
 /** What happened to a live region, in order. */
 interface Heard {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { windowOf } from '../../browser/chromium.js';
 import { logIn } from '../../http/session.js';
 import { muPlugins } from '../../stacks/wordpress.js';
-import { asOwner } from '../login-owner/as-owner.js';
+import { asOwner } from '../login-owner/helpers.js';
 
 /** Locales of WordPress with what their clocks and dates look like: specification, section 2. */
 const LANGUAGES = [

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { focusedStop, tabStops } from '../../browser/keyboard.js';
-import { asOwner } from '../login-owner/as-owner.js';
-import { openPlace, PLACES } from './shown-site.js';
+import { asOwner } from '../login-owner/helpers.js';
+import { openPlace, PLACES } from './sample-site.js';
 
 /** How our parts look, each a property whose value does not depend on how wide the page is. */
 const LOOKS =

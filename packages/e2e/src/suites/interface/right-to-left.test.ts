@@ -5,7 +5,7 @@ import { focusedStop, tabStops } from '../../browser/keyboard.js';
 import { answerConsent, logIn } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { readLanguages, speak } from './locales.js';
-import { openPlace, PLACES } from './shown-site.js';
+import { openPlace, PLACES } from './sample-site.js';
 import { Walker } from './walker.js';
 
 onUsualStack('by keyboard, right to left', define, { timeout: 600_000 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../../browser/chromium.js';
 import { answerConsent } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
-import { openPlace, PLACES, showSite } from './shown-site.js';
+import { openPlace, PLACES, showSite } from './sample-site.js';
 
 /** What all shifts of a page may add up to: a fifth of what is called good (web.dev/cls). */
 const MOST = 0.02;

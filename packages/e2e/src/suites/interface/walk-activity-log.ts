@@ -1,5 +1,5 @@
 import { people } from '../../stacks/wordpress.js';
-import { ATTACKERS, BLOCKED, VISITOR } from './shown-site.js';
+import { ATTACKERS, BLOCKED, VISITOR } from './sample-site.js';
 import type { Walker } from './walker.js';
 
 const tableOf = (walker: Walker, name: string) =>

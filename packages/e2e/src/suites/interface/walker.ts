@@ -1,12 +1,12 @@
 import type { Browser, Locator, Page, Route } from 'playwright-core';
 import { accessFaults } from '../../browser/accessibility.js';
 import { windowOf } from '../../browser/chromium.js';
-import { crampedTexts, cutTexts, movingParts, shownTexts } from '../../browser/layout-checks.js';
+import { crampedTexts, cutTexts, movingParts, shownTexts } from '../../browser/text-layout.js';
 import type { Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import type { Language } from './locales.js';
-import { nothingLoads } from './shown-site.js';
+import { nothingLoads } from './sample-site.js';
 
 /** A desk, a tablet, a phone, and the narrowest screen, which is also a desk of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
 const WIDTHS = [320, 390, 1000, 1440] as const;

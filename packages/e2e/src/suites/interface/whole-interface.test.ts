@@ -4,7 +4,7 @@ import { openChromium } from '../../browser/chromium.js';
 import type { Session } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { type Language, readLanguages, speak } from './locales.js';
-import { showSite, valuesOf } from './shown-site.js';
+import { showSite, valuesOf } from './sample-site.js';
 import { walkBlocked, walkLogSettings, walkRegistered, walkUnknown, walkWeekly } from './walk-activity-log.js';
 import { walkConsent, walkDashboard } from './walk-dashboard.js';
 import { walkPostHack } from './walk-post-hack.js';

@@ -1,8 +1,8 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
-import { askFrom } from '../login/visitors.js';
-import { asOwner, looksRight } from './as-owner.js';
+import { askFrom } from '../login/helpers.js';
+import { asOwner, looksRight } from './helpers.js';
 
 const REQUIRED = 'This field is required.';
 const DAY_MS = 86_400_000;

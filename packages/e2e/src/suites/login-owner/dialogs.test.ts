@@ -3,8 +3,8 @@ import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js
 import { logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom } from '../login/visitors.js';
-import { asOwner, looksRight } from './as-owner.js';
+import { askFrom } from '../login/helpers.js';
+import { asOwner, looksRight } from './helpers.js';
 
 const ANONYMOUS = '127.0.56.1';
 const REQUIRED = 'This field is required.';

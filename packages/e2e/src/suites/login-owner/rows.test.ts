@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, loginForm, recover } from '../login/visitors.js';
-import { asOwner, looksRight } from './as-owner.js';
+import { askFrom, loginForm, recover } from '../login/helpers.js';
+import { asOwner, looksRight } from './helpers.js';
 
 const ANONYMOUS = '127.0.58.1';
 

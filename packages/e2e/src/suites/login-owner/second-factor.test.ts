@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
-import { recover } from '../login/visitors.js';
-import { asOwner, logInByKeyboard, looksRight } from './as-owner.js';
+import { recover, totpCode, totpStep } from '../login/helpers.js';
+import { asOwner, logInByKeyboard, looksRight } from './helpers.js';
 
 asOwner('the second factor of the owner by keyboard', (owner) => {
   const { stack } = owner;
@@ -40,7 +39,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     expect((await owner.options()).sg2fa).toBe(1);
     key = await page.locator('.so-secret code').innerText();
     await tabTo(page, page.getByLabel('Code', { exact: true }));
-    await page.keyboard.type(codeOf(key));
+    await page.keyboard.type(totpCode(key));
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Save your back-up codes' }).waitFor();
     await pressOn(page, page.getByLabel('I have saved the codes somewhere safe'), 'Space');
@@ -57,7 +56,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
       await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await expectFocus(page.getByLabel('Code', { exact: true }));
       // That of the next step, since the set-up has used up this step's.
-      await page.keyboard.type(codeOf(key, 1));
+      await page.keyboard.type(totpCode(key, totpStep() + 1));
       await page.keyboard.press('Enter');
       await page.locator('#wpadminbar').waitFor();
     }));

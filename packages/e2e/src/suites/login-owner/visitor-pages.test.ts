@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
 import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
 import { people } from '../../stacks/wordpress.js';
-import { askFrom, loginForm, recover } from '../login/visitors.js';
-import { asOwner, logInByKeyboard, looksRight } from './as-owner.js';
+import { askFrom, loginForm, recover, totpCode } from '../login/helpers.js';
+import { asOwner, logInByKeyboard, looksRight } from './helpers.js';
 
 const { editor } = people;
 const DAY_MS = 86_400_000;
@@ -99,7 +98,7 @@ asOwner('the pages that stand in front of the login', (owner) => {
         await expectGood(page, 'two-factor-set-up', javaScriptEnabled);
         const key = await page.locator('.so-secret code').innerText();
         await tabTo(page, page.getByLabel('Code', { exact: true }));
-        await page.keyboard.type(codeOf(key));
+        await page.keyboard.type(totpCode(key));
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Save your back-up codes' }).waitFor();
         await expectGood(page, 'two-factor-codes', javaScriptEnabled);

@@ -7,7 +7,7 @@ import { authorised, callApi, logIn, readOptions, type Session, setOptions } fro
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, people, runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, recover } from './helpers.js';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;

@@ -1,13 +1,10 @@
-import { hotp, toStep } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fromBase32 } from '../../browser/authenticator.js';
 import { logIn, readOptions, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
-import { askFrom, change, createsSession, recover } from './visitors.js';
+import { askFrom, change, createsSession, FormBrowser, recover, SECOND_FACTOR, totpCode } from './helpers.js';
 
 const FROM = '127.0.53.1';
 
@@ -26,8 +23,8 @@ onUnlikeStacks('what happens beside the second factor', (stack) => {
     owner = await logIn(stack);
     await change(stack, owner, '/2fa', { sg2fa: 1 });
     const { someone, page } = await halfWay();
-    const secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    const shown = await someone.send(page, 'enrol', { code: hotp(secret, toStep(Date.now())) });
+    const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
+    const shown = await someone.send(page, 'enrol', { code: totpCode(key) });
     codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
     expect(createsSession(await someone.send(shown, 'continue', { saved: '1' }))).toBe(true);
   });

@@ -5,8 +5,7 @@ import { ask, form } from '../../http/request.js';
 import { authorised, cookiesOf, logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { mailbox } from './mailbox.js';
-import { change, createsSession, loginForm } from './visitors.js';
+import { change, createsSession, loginForm, mailbox } from './helpers.js';
 
 const LOGIN_SLUG = 'side-door';
 const MEMBER = 'a-forgetful-member';

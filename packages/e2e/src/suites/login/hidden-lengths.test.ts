@@ -8,7 +8,7 @@ import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, looks, recover } from './helpers.js';
 
 const LOGIN_SLUG = 'silent-door';
 const LIMIT = 3;

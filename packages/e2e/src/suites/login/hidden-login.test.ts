@@ -6,8 +6,7 @@ import { spelled, spellingsOf } from '../../http/spellings.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { mailbox } from './mailbox.js';
-import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, looks, mailbox, recover } from './helpers.js';
 
 const LOGIN_SLUG = 'quiet-door';
 /** Names of the same length that no file or page of the site has. */

@@ -4,8 +4,7 @@ import type { RawAnswer } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { prepareLoginSuite } from './login-suite.js';
-import { askFrom, createsSession, loginForm } from './visitors.js';
+import { askFrom, createsSession, loginForm, prepareLoginSuite } from './helpers.js';
 
 const LIMIT = 3;
 const CUSTOMER = 'a-customer';

@@ -7,8 +7,7 @@ import { authorised, callApi, logIn, readOptions, type Session, setOptions } fro
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, looks, recover, SHOP_PLUGIN, shopForm } from './helpers.js';
 
 /** One row of each kind; the tests themselves come from 127.0.0.1. */
 const LIST = ['127.0.0.1', '127.0.34.1', '127.0.34.16/28', '127.0.35.*', '127.0.36.10 - 127.0.36.20'];

@@ -6,8 +6,7 @@ import { guardLog } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
-import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
-import { askFrom, createsSession, loginForm } from './visitors.js';
+import { askFrom, createsSession, loginForm, prepareLoginSuite, recordPasswordChecks } from './helpers.js';
 
 const LIMIT = 5;
 const TRIES = 12;

@@ -6,10 +6,17 @@ import { cookiesOf, logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { FormBrowser } from './form-browser.js';
-import { deleteUsers } from './login-suite.js';
-import { mailbox } from './mailbox.js';
-import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
+import {
+  askFrom,
+  change,
+  createsSession,
+  deleteUsers,
+  FormBrowser,
+  loginForm,
+  looks,
+  mailbox,
+  recover,
+} from './helpers.js';
 
 const DOOR = 'mail-door';
 const AUTHOR = 'kim-who-moves';

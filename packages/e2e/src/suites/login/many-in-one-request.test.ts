@@ -5,8 +5,7 @@ import { form } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { deleteUsers, recordPasswordChecks } from './login-suite.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { askFrom, change, createsSession, deleteUsers, loginForm, recordPasswordChecks, recover } from './helpers.js';
 
 const LIMIT = 5;
 const VICTIM = 'victim-of-many';

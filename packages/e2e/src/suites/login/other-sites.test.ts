@@ -9,8 +9,7 @@ import { openChromium } from '../../browser/chromium.js';
 import { logIn, type Session, setOptions } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { SHOP_PLUGIN } from './shop-form.js';
-import { recover } from './visitors.js';
+import { recover, SHOP_PLUGIN } from './helpers.js';
 
 const GUESSES = 8;
 

@@ -8,9 +8,16 @@ import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
-import { SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { askFrom, createsSession, loginForm, recover } from './visitors.js';
+import {
+  askFrom,
+  createsSession,
+  loginForm,
+  prepareLoginSuite,
+  recordPasswordChecks,
+  recover,
+  SHOP_PLUGIN,
+  shopForm,
+} from './helpers.js';
 
 const LIMIT = 5;
 /** Each attack has an account of its own, since many failures make an account slow for anonymous visitors. */

@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import type { TypedRequest } from '../../http/request.js';
 import { onUsualStack } from '../../stacks/stack.js';
-import { prepareLoginSuite } from './login-suite.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, prepareLoginSuite, recover } from './helpers.js';
 
 const LIMIT = 5;
 const KEY = ['ck_of_a_shop', 'cs_its_secret'] as const;

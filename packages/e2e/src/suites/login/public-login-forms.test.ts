@@ -6,8 +6,7 @@ import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { change, recover } from './visitors.js';
+import { change, recover, SHOP_PLUGIN, shopForm } from './helpers.js';
 
 const LOGIN_SLUG = 'side-porch';
 const ENTRY = 'join-the-club';

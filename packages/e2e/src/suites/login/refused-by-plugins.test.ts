@@ -2,8 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { usersBlogs } from '../../attacks/requests.js';
 import type { TypedRequest } from '../../http/request.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
-import { prepareLoginSuite } from './login-suite.js';
-import { askFrom, createsSession, loginForm, recover } from './visitors.js';
+import { askFrom, createsSession, loginForm, prepareLoginSuite, recover } from './helpers.js';
 
 const LIMIT = 5;
 const [PENDING, BANNED, CUSTOMER, LEADER] = [

@@ -5,8 +5,7 @@ import { form, type TypedRequest } from '../../http/request.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
-import { askFrom, createsSession, loginForm } from './visitors.js';
+import { askFrom, createsSession, loginForm, prepareLoginSuite, recordPasswordChecks } from './helpers.js';
 
 const LIMIT = 5;
 const TRIES = 6;

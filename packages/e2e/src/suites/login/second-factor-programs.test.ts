@@ -7,10 +7,17 @@ import { form, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { muPlugins, people } from '../../stacks/wordpress.js';
-import { EnrolledUsers, giveCode } from './enrolled-users.js';
-import { SECOND_FACTOR } from './form-browser.js';
-import { ALLOWED, PLUGIN } from './second-factor-ends-plugin.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import {
+  askFrom,
+  change,
+  createsSession,
+  EnrolledUsers,
+  giveCode,
+  loginForm,
+  recover,
+  SECOND_FACTOR,
+} from './helpers.js';
+import { ALLOWED, PLUGIN } from './redirect-plugin.js';
 
 const FROM = '127.0.87.1';
 const LIMIT = 3;

@@ -3,8 +3,7 @@ import { ask, form } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { mailbox } from './mailbox.js';
-import { change, looks } from './visitors.js';
+import { change, looks, mailbox } from './helpers.js';
 
 const LOGIN_SLUG = 'back-gate';
 const ENTRY = 'new-here';

@@ -6,9 +6,17 @@ import { logIn, readOptions, type Session, setOptions } from '../../http/session
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { FormBrowser } from './form-browser.js';
-import { BASIC_AUTHENTICATION, SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import {
+  askFrom,
+  BASIC_AUTHENTICATION,
+  change,
+  createsSession,
+  FormBrowser,
+  loginForm,
+  recover,
+  SHOP_PLUGIN,
+  shopForm,
+} from './helpers.js';
 
 const FROM = '127.0.54.1';
 const KEEPER = 'a-shopkeeper';

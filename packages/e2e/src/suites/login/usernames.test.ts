@@ -3,7 +3,7 @@ import { ask, form } from '../../http/request.js';
 import { authorised, logIn, type Session } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { change } from './visitors.js';
+import { change } from './helpers.js';
 
 /** Each route tries another of the names, in letters of its own: they are compared without case. */
 const NAMES = ['admin', 'ADMIN', 'Administrator', 'user', 'User1'];

@@ -7,7 +7,7 @@ import { logIn, type Session } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, recover } from './helpers.js';
 
 const LIMIT = 5;
 /** An address of this machine that guard takes for its reverse proxy. */

@@ -9,8 +9,8 @@ import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { bytes } from '../activity/events-during.js';
-import { act, endedJob, expectReinstalled, pluginHeader, pluginsOnDisk } from './actions.js';
+import { bytes } from '../activity/helpers.js';
+import { act, endedJob, expectReinstalled, pluginHeader, pluginsOnDisk } from './helpers.js';
 
 const form = {
   slug: 'example-form',

@@ -8,8 +8,8 @@ import { authorised, callApi, logIn, type Session } from '../../http/session.js'
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, createsSession, loginForm, recover } from '../login/visitors.js';
-import { act, choosePassword, endedJob, takeBackReset } from './actions.js';
+import { askFrom, createsSession, loginForm, recover } from '../login/helpers.js';
+import { act, choosePassword, endedJob, takeBackReset } from './helpers.js';
 
 const member = people.author;
 

@@ -8,8 +8,8 @@ import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { logIn, type Session } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
-import { looksRight } from '../login-owner/as-owner.js';
-import { endedJob, expectReinstalled, pluginHeader, pluginsOnDisk, takeBackReset } from './actions.js';
+import { looksRight } from '../login-owner/helpers.js';
+import { endedJob, expectReinstalled, pluginHeader, pluginsOnDisk, takeBackReset } from './helpers.js';
 
 const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 const PAGE = '/wp-admin/admin.php?page=post-hack-actions';

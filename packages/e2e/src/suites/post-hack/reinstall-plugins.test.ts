@@ -13,7 +13,7 @@ import {
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { act, endedJob, expectReinstalled, latestJob, pluginHeader, pluginsOnDisk } from './actions.js';
+import { act, endedJob, expectReinstalled, latestJob, pluginHeader, pluginsOnDisk } from './helpers.js';
 
 const form = {
   slug: 'example-form',

@@ -1,20 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hotp, toStep } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fromBase32 } from '../../browser/authenticator.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { logIn } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people } from '../../stacks/wordpress.js';
-import { FormBrowser, SECOND_FACTOR } from '../login/form-browser.js';
-import { change, createsSession, recover } from '../login/visitors.js';
-import { act, choosePassword, takeBackReset } from './actions.js';
+import { change, createsSession, FormBrowser, recover, SECOND_FACTOR, totpCode, totpStep } from '../login/helpers.js';
+import { act, choosePassword, takeBackReset } from './helpers.js';
 
 onUnlikeStacks('the second factor after a forced reset', (stack) => {
   const { editor } = people;
-  let secret: Buffer;
+  let key: string;
   let step = 0;
   const browser = () => new FormBrowser(stack, '127.0.46.1', 'A browser');
   /** A browser whose password was taken, and the page of the second factor. */
@@ -26,9 +23,9 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
   };
   const setUp = async (login: string): Promise<RawAnswer> => {
     const { someone, page } = await halfWay(login);
-    secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    step = toStep(Date.now());
-    const shown = await someone.send(page, 'enrol', { code: hotp(secret, step) });
+    key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
+    step = totpStep();
+    const shown = await someone.send(page, 'enrol', { code: totpCode(key, step) });
     return someone.send(shown, 'continue', { saved: '1' });
   };
   const mails = (login: string) =>
@@ -52,8 +49,8 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
     for (const login of [stack.user, editor]) await recover(stack, 'two-factor', 'reset', login).catch(() => undefined);
     await recover(stack, 'unblock', '--all');
     const { someone, page } = await halfWay(stack.user);
-    const key = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    const shown = await someone.send(page, 'enrol', { code: hotp(key, toStep(Date.now())) });
+    const newKey = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
+    const shown = await someone.send(page, 'enrol', { code: totpCode(newKey) });
     await someone.send(shown, 'continue', { saved: '1' });
     const nonce = (await someone.look('/wp-admin/admin-ajax.php?action=rest-nonce')).body.trim();
     await change(stack, { login: stack.user, cookie: someone.cookie, nonce }, '/2fa', { sg2fa: 0 });
@@ -62,7 +59,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
 
   it('leads from the old password to the page on which a new one is chosen, and to no session', async () => {
     const { someone, page } = await halfWay(editor);
-    const passed = await someone.send(page, 'code', { code: hotp(secret, ++step) });
+    const passed = await someone.send(page, 'code', { code: totpCode(key, ++step) });
     expect(createsSession(passed)).toBe(false);
     const { pathname, search } = new URL(passed.headers.location ?? '', stack.url);
     expect(search).toContain('action=rp&key=');

@@ -1,4 +1,4 @@
-import { createsSession } from '../login/visitors.js';
+import { createsSession } from '../login/helpers.js';
 import {
   decode,
   field,
@@ -12,7 +12,7 @@ import {
   post,
   type Step,
   said,
-} from './visit.js';
+} from './helpers.js';
 
 /** Where the goods go. */
 export const address = {

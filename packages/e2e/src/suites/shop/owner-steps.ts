@@ -14,7 +14,7 @@ import {
   type Step,
   said,
   type Visit,
-} from './visit.js';
+} from './helpers.js';
 
 const SCREENS = [
   'admin.php?page=wc-admin',

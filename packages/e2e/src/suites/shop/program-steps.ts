@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../stacks/until.js';
-import { json, overHttps, pathOf, programs, type Step, said, type Visit } from './visit.js';
+import { json, overHttps, pathOf, programs, type Step, said, type Visit } from './helpers.js';
 
 const order = (visit: Visit, status: string) => ({
   ...{ payment_method: 'bacs', status, billing: { first_name: 'Till', email: 'till@example.com' } },

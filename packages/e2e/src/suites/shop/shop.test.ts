@@ -3,19 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
 import { openChromium, windowOf } from '../../browser/chromium.js';
-import { watchPage } from '../../browser/watch-page.js';
+import { watchPage } from '../../browser/page-errors.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
 import { guardLog } from '../../stacks/guard-process.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import type { FormBrowser } from '../login/form-browser.js';
-import { change, createsSession, recover } from '../login/visitors.js';
+import { change, createsSession, type FormBrowser, recover, totpCode } from '../login/helpers.js';
 import { address, customerSteps } from './customer-steps.js';
-import { ownerSteps } from './owner-steps.js';
-import { programSteps } from './program-steps.js';
-import { onShop, type Shop, startShop } from './shop-site.js';
 import {
   field,
   json,
@@ -30,7 +25,10 @@ import {
   said,
   startVisit,
   type Visit,
-} from './visit.js';
+} from './helpers.js';
+import { ownerSteps } from './owner-steps.js';
+import { programSteps } from './program-steps.js';
+import { onShop, type Shop, startShop } from './shop-site.js';
 
 const STAFF_ENTRANCE = 'staff-only';
 const LIMIT = 5;
@@ -74,7 +72,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     const password = await logInAtMyAccount(owner, shop.user, shop.password);
     const form = await owner.look(pathOf(password.headers.location));
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(form.body)?.[1] ?? '';
-    const shown = await owner.ask(secondFactor(shop, form, { step: 'enrol', code: codeOf(key) }));
+    const shown = await owner.ask(secondFactor(shop, form, { step: 'enrol', code: totpCode(key) }));
     const code = await owner.ask(secondFactor(shop, shown, { step: 'continue', saved: '1' }));
     enrolment = { password, code };
     const nonce = await owner.look('/wp-admin/admin-ajax.php?action=rest-nonce');

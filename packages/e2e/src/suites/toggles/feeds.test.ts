@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ask, form } from '../../http/request.js';
 import { spelled, spellingsOf } from '../../http/spellings.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
 const SIGN = /<rss|<feed[\s>]|<rdf:RDF/i;
 

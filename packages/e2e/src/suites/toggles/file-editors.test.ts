@@ -5,7 +5,7 @@ import { ask, form } from '../../http/request.js';
 import type { Session } from '../../http/session.js';
 import { spelled, spellingsOf } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
 /** The editor's form, and the answer of a save that went through. */
 const SIGN = /id=["']newcontent["']|name=["']newcontent["']|"success":true/;

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { expect, it } from 'vitest';
-import { clickSwitch } from '../../browser/site-security-page.js';
+import { clickSwitch } from '../../browser/pages.js';
 import { ask } from '../../http/request.js';
 import { spelled, spellingsOf } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
 const SIGN = /Semantic Personal Publishing/;
 const fileOf = (stack: Stack) => join(stack.wordpressDir, 'readme.html');

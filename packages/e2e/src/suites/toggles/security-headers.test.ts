@@ -7,7 +7,7 @@ import { openChromium } from '../../browser/chromium.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { muPlugins } from '../../stacks/wordpress.js';
-import { toggleSuite } from './toggle-suite.js';
+import { toggleSuite } from './helpers.js';
 
 const answers: [string, TypedRequest][] = [
   ['the front page', { target: '/' }],

@@ -8,7 +8,7 @@ import { spelled, spellingsOf } from '../../http/spellings.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, recover } from '../login/visitors.js';
+import { askFrom, change, recover } from '../login/helpers.js';
 
 const FROM = '127.0.55.1';
 const KEY = 'a-key-that-only-the-plugin-knows';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { ask } from '../../http/request.js';
 import { spelled, spellingsOf } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
 const SIGN = /THE-SCRIPT-RAN|NOT-FOR-THE-PUBLIC/;
 

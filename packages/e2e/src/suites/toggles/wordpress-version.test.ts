@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { ask, form, type TypedRequest } from '../../http/request.js';
 import { spelled, spellingsOf } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
-import { toggleSuite } from './toggle-suite.js';
+import { toggleSuite } from './helpers.js';
 
 const GENERATOR = /<meta name=["']generator["']|<generator|generator="WordPress/i;
 

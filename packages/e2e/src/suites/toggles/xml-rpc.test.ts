@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
 import { ask } from '../../http/request.js';
 import { spelled, spellingsOf } from '../../http/spellings.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
 const call = (method: string) =>
   `<?xml version="1.0"?><methodCall><methodName>${method}</methodName><params></params></methodCall>`;

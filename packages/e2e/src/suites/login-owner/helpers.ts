@@ -7,10 +7,10 @@ import { afterAll, beforeAll } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
 import { openChromium, windowOf } from '../../browser/chromium.js';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
-import { expectNoOverflow } from '../../browser/layout-checks.js';
+import { expectNoOverflow } from '../../browser/text-layout.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
-import { change } from '../login/visitors.js';
+import { change } from '../login/helpers.js';
 
 const LOGIN_SECURITY = '/wp-admin/admin.php?page=login-settings';
 /** Where pictures of pages go, for people who want to look. */

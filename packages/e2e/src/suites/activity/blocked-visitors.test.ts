@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { attach, loadConfig, openGuardDatabase, silentLogger } from '@security-optimizer/guard/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectAccessible } from '../browser/accessibility.js';
-import { openChromium } from '../browser/chromium.js';
-import { expectNoOverflow } from '../browser/layout-checks.js';
-import { ask } from '../http/request.js';
-import { startGuard, stopGuard } from '../stacks/guard-process.js';
-import { onUsualStack, type Stack } from '../stacks/stack.js';
+import { expectAccessible } from '../../browser/accessibility.js';
+import { openChromium } from '../../browser/chromium.js';
+import { expectNoOverflow } from '../../browser/text-layout.js';
+import { ask } from '../../http/request.js';
+import { startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { onUsualStack, type Stack } from '../../stacks/stack.js';
 
 const BLOCKED = '203.0.113.7';
-const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url));
+const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 
 onUsualStack('a blocked visitor', (stack) => {
   let browser: Browser;

@@ -8,13 +8,13 @@ import {
   openOldPage,
   type RunningOldChromium,
   startOldChromium,
-} from '../browser/old-chromium.js';
-import { SITE_SECURITY } from '../browser/site-security-page.js';
-import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
-import { onUsualStack } from '../stacks/stack.js';
-import { until } from '../stacks/until.js';
+} from '../../browser/old-browser.js';
+import { SITE_SECURITY } from '../../browser/pages.js';
+import { allOptions, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { onUsualStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
 
-const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url));
+const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 const found = await oldChromium();
 const feeds = siteSecurityToggles[4];
 

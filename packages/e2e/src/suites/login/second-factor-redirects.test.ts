@@ -9,11 +9,17 @@ import { form, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
-import { EnrolledUsers, giveCode } from './enrolled-users.js';
-import { type FormBrowser, SECOND_FACTOR } from './form-browser.js';
-import { deleteUsers } from './login-suite.js';
-import { ALLOWED, PLUGIN, UNLISTED } from './second-factor-ends-plugin.js';
-import { askFrom, change, createsSession } from './visitors.js';
+import {
+  askFrom,
+  change,
+  createsSession,
+  deleteUsers,
+  EnrolledUsers,
+  type FormBrowser,
+  giveCode,
+  SECOND_FACTOR,
+} from './helpers.js';
+import { ALLOWED, PLUGIN, UNLISTED } from './redirect-plugin.js';
 
 const FROM = '127.0.86.1';
 const LOGINS = Array.from({ length: 6 }, (_, at) => `ends-${at + 1}`);
@@ -21,7 +27,7 @@ const LOGINS = Array.from({ length: 6 }, (_, at) => `ends-${at + 1}`);
 const [TRAVELLER, CUSTOMISER] = ['ends-1', 'ends-2'] as const;
 
 onUnlikeStacks('a login with a second factor', (stack) => {
-  const plugin = join(muPlugins(stack), 'second-factor-ends.php');
+  const plugin = join(muPlugins(stack), 'second-factor-redirects.php');
   const users = new EnrolledUsers(stack, FROM);
   let owner: Session;
 

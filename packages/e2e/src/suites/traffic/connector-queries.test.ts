@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countQueries } from '../http/count-queries.js';
-import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
-import { onUnlikeStacks } from '../stacks/stack.js';
-import { runInWordPress } from '../stacks/wordpress.js';
-import { change } from './login/visitors.js';
+import { countQueries } from '../../http/count-queries.js';
+import { allOptions, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
+import { runInWordPress } from '../../stacks/wordpress.js';
+import { change } from '../login/helpers.js';
 
 onUnlikeStacks('the connector and WordPress’s database', (stack) => {
   let owner: Session;

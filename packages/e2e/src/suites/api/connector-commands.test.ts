@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader } from '@security-optimizer/guard/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RawAnswer } from '../http/raw.js';
-import { askUpstream } from '../http/request.js';
-import { onUnlikeStacks } from '../stacks/stack.js';
-import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
-import { createsSession } from './login/visitors.js';
+import type { RawAnswer } from '../../http/raw.js';
+import { askUpstream } from '../../http/request.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
+import { createsSession } from '../login/helpers.js';
 
 /** What makes one command differ from another. */
 interface Sent {

@@ -2,9 +2,9 @@ import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { openGuardDatabase, silentLogger } from '@security-optimizer/guard/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../browser/chromium.js';
-import { clickSwitch, openSiteSecurity } from '../browser/site-security-page.js';
-import { sendRaw } from '../http/raw.js';
+import { openChromium, windowOf } from '../../browser/chromium.js';
+import { clickSwitch, openSiteSecurity } from '../../browser/pages.js';
+import { sendRaw } from '../../http/raw.js';
 import {
   type ApiAnswer,
   allOptions,
@@ -14,9 +14,9 @@ import {
   readOptions,
   type Session,
   setOptions,
-} from '../http/session.js';
-import { onUsualStack } from '../stacks/stack.js';
-import { people } from '../stacks/wordpress.js';
+} from '../../http/session.js';
+import { onUsualStack } from '../../stacks/stack.js';
+import { people } from '../../stacks/wordpress.js';
 
 /** The three ways in which WordPress's REST API can be addressed. */
 const forms = {

@@ -5,7 +5,7 @@ import { cookiesOf, logIn, type Session } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { askFrom, change, createsSession, loginForm, recover } from './helpers.js';
 
 const VICTIM = 'victim-of-many-addresses';
 /** More failures of anonymous visitors than this make an account slow. */

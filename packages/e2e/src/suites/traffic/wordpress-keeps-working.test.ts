@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openChromium } from '../browser/chromium.js';
-import { picture } from '../browser/png.js';
-import { watchPage } from '../browser/watch-page.js';
-import { ask } from '../http/request.js';
-import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
-import { onUnlikeStacks } from '../stacks/stack.js';
-import { until } from '../stacks/until.js';
-import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
+import { openChromium } from '../../browser/chromium.js';
+import { watchPage } from '../../browser/page-errors.js';
+import { picture } from '../../browser/sample-files.js';
+import { ask } from '../../http/request.js';
+import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 
 const SCREENS = [
   'index.php',

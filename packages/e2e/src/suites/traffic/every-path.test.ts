@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RawAnswer } from '../http/raw.js';
-import { ask, askUpstream, form } from '../http/request.js';
-import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
-import { onUnlikeStacks } from '../stacks/stack.js';
-import { muPlugins, runInWordPress, withoutConnector } from '../stacks/wordpress.js';
+import type { RawAnswer } from '../../http/raw.js';
+import { ask, askUpstream, form } from '../../http/request.js';
+import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
+import { muPlugins, runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
 
 const FEED = /<rss|<feed[\s>]|<rdf:RDF/i;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { sendRaw } from '../http/raw.js';
-import { ask, askUpstream } from '../http/request.js';
-import { onEveryStack } from '../stacks/stack.js';
-import { behindProxy } from './activity/behind-proxy.js';
+import { sendRaw } from '../../http/raw.js';
+import { ask, askUpstream } from '../../http/request.js';
+import { onEveryStack } from '../../stacks/stack.js';
+import { behindProxy } from '../activity/helpers.js';
 
 onEveryStack('what answers tell of the web server behind guard', (stack) => {
   const { host } = new URL(stack.url);

@@ -3,8 +3,7 @@ import type { RawAnswer } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import type { Session } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { FormBrowser } from '../login/form-browser.js';
-import { askFrom } from '../login/visitors.js';
+import { askFrom, FormBrowser } from '../login/helpers.js';
 import { type Shop, TLS_PROXY } from './shop-site.js';
 
 /** One walk through the shop. All names and addresses in it are its own. */

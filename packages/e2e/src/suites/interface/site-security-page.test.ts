@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible } from '../browser/accessibility.js';
-import { openChromium, windowOf } from '../browser/chromium.js';
-import { movingParts } from '../browser/layout-checks.js';
-import { openSiteSecurity, SITE_SECURITY, stateOf, switchOf } from '../browser/site-security-page.js';
-import { allOptions, logIn, readOptions, type Session, setOptions } from '../http/session.js';
-import { onUsualStack } from '../stacks/stack.js';
-import { until } from '../stacks/until.js';
-import { muPlugins } from '../stacks/wordpress.js';
+import { expectAccessible } from '../../browser/accessibility.js';
+import { openChromium, windowOf } from '../../browser/chromium.js';
+import { openSiteSecurity, SITE_SECURITY, stateOf, switchOf } from '../../browser/pages.js';
+import { movingParts } from '../../browser/text-layout.js';
+import { allOptions, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { onUsualStack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins } from '../../stacks/wordpress.js';
 
-const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url));
+const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 const [, , , xmlRpc, feeds, xss] = siteSecurityToggles;
 
 const API = '**/wp-json/security-optimizer/v1';

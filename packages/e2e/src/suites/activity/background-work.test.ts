@@ -5,7 +5,7 @@ import { ask } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
-import { type EventRow, eventsDuring } from './events-during.js';
+import { type EventRow, eventsDuring } from './helpers.js';
 
 /**
  * A plugin that works in the background: by a call of the site to itself, as WP_Background_Process and Action Scheduler
@@ -39,7 +39,7 @@ foreach ( array( 'run' => 'own_work_run', 'begin' => 'own_work_begin', 'later' =
 }`;
 
 onUnlikeStacks('work that the site does by itself', (stack) => {
-  const helper = join(muPlugins(stack), 'own-work.php');
+  const helper = join(muPlugins(stack), 'background-work.php');
   let owner: Session;
   let member: Session;
   const titles: string[] = [];

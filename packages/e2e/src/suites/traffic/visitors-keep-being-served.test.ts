@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openChromium } from '../browser/chromium.js';
-import { ask, form } from '../http/request.js';
-import { allOptions, logIn, setOptions } from '../http/session.js';
-import { onUnlikeStacks } from '../stacks/stack.js';
-import { until } from '../stacks/until.js';
-import { muPlugins, runInWordPress } from '../stacks/wordpress.js';
+import { openChromium } from '../../browser/chromium.js';
+import { ask, form } from '../../http/request.js';
+import { allOptions, logIn, setOptions } from '../../http/session.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 
 onUnlikeStacks('A site with all seven toggles on, for its visitors', (stack) => {
   let browser: Browser;

@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { groups } from '../attacks/attack.js';
-import { attacks } from '../attacks/lists/index.js';
-import { unattacked } from '../attacks/lists/spellings.js';
-import { type AttackResult, runAttacks } from '../attacks/run.js';
-import { AttackedSite } from '../attacks/site.js';
-import { ask } from '../http/request.js';
-import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
-import { onUnlikeStacks, onUsualStack, type Stack } from '../stacks/stack.js';
-import { until } from '../stacks/until.js';
-import { change, recover } from './login/visitors.js';
+import { groups } from '../../attacks/attack.js';
+import { attacks } from '../../attacks/lists/index.js';
+import { unattacked } from '../../attacks/lists/spellings.js';
+import { type AttackResult, runAttacks } from '../../attacks/run.js';
+import { AttackedSite } from '../../attacks/site.js';
+import { ask } from '../../http/request.js';
+import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
+import { onUnlikeStacks, onUsualStack, type Stack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { change, recover } from '../login/helpers.js';
 
 const LIMIT = 5;
 const LOGIN_SLUG = 'quiet-door';
@@ -106,7 +106,7 @@ onUnlikeStacks('every known attack on passwords, with XML-RPC open and the login
 onUsualStack('npm run attack', attackProgram, { timeout: 10 * MINUTES });
 
 function attackProgram(stack: Stack): void {
-  const program = fileURLToPath(new URL('../../../../scripts/attack.mjs', import.meta.url));
+  const program = fileURLToPath(new URL('../../../../../scripts/attack.mjs', import.meta.url));
   const run = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
     const env = { ...process.env, SECURITY_OPTIMIZER_OWNER_PASSWORD: stack.password };
     try {

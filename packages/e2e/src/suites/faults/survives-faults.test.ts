@@ -4,14 +4,14 @@ import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { attach, detach } from '@security-optimizer/guard/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../browser/chromium.js';
-import { clickSwitch, openSiteSecurity, stateOf, switchOf } from '../browser/site-security-page.js';
-import { ask, askUpstream } from '../http/request.js';
-import { allOptions, authorised, callApi, logIn, readOptions, type Session, setOptions } from '../http/session.js';
-import { guardLog, killGuard, securityOptimizer, startGuard, stopGuard } from '../stacks/guard-process.js';
-import { onUnlikeStacks, type Stack } from '../stacks/stack.js';
-import { until } from '../stacks/until.js';
-import { muPlugins, runInWordPress, startWordPress, stopWordPress, withoutConnector } from '../stacks/wordpress.js';
+import { openChromium, windowOf } from '../../browser/chromium.js';
+import { clickSwitch, openSiteSecurity, stateOf, switchOf } from '../../browser/pages.js';
+import { ask, askUpstream } from '../../http/request.js';
+import { allOptions, authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { guardLog, killGuard, securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
+import { until } from '../../stacks/until.js';
+import { muPlugins, runInWordPress, startWordPress, stopWordPress, withoutConnector } from '../../stacks/wordpress.js';
 
 const xmlRpc = siteSecurityToggles[3];
 

@@ -7,9 +7,9 @@ import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { people } from '../../stacks/wordpress.js';
-import { visitFrom } from '../activity/behind-proxy.js';
-import { askAnew } from '../dashboard/as-new-owner.js';
-import { change, recover } from '../login/visitors.js';
+import { visitFrom } from '../activity/helpers.js';
+import { askAnew } from '../dashboard/helpers.js';
+import { change, recover } from '../login/helpers.js';
 
 export const VISITOR = '203.0.113.81';
 export const BLOCKED = '203.0.113.82';

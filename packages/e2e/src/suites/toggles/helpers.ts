@@ -2,7 +2,7 @@ import { type SecurityField, siteSecurityToggles } from '@security-optimizer/con
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openChromium, windowOf } from '../../browser/chromium.js';
-import { clickSwitch, openSiteSecurity } from '../../browser/site-security-page.js';
+import { clickSwitch, openSiteSecurity } from '../../browser/pages.js';
 import type { RawAnswer } from '../../http/raw.js';
 import { ask, askUpstream, type TypedRequest } from '../../http/request.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../../http/session.js';

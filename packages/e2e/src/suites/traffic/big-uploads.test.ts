@@ -3,8 +3,8 @@ import { createReadStream, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { allOptions, logIn, type Session, setOptions } from '../http/session.js';
-import { onUnlikeStacks } from '../stacks/stack.js';
+import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
+import { onUnlikeStacks } from '../../stacks/stack.js';
 
 const MB = 1024 * 1024;
 const SIZE = 200 * MB;
