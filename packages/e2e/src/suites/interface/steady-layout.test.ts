@@ -41,10 +41,10 @@ onUsualStack('what stands on a page stays where it is while the rest arrives', (
     await page.addInitScript(() => {
       const shifts: Shift[] = [];
       Object.assign(window, { shifts });
-      // The foot of wp-admin stands at the foot of the window while a page is short, so each list that grows moves it.
+      // The footer of wp-admin moves with each list that grows. Hidden by `visibility`, it still counts as a shift.
       document.addEventListener('DOMContentLoaded', () => {
         const style = document.createElement('style');
-        style.textContent = '#wpfooter { visibility: hidden; }';
+        style.textContent = '#wpfooter { display: none; }';
         document.head.append(style);
       });
       const rect = ({ x, y, width, height }: DOMRectReadOnly) => [x, y, width, height].map(Math.round).join(' ');
