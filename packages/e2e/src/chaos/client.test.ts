@@ -101,21 +101,21 @@ describe.runIf(process.platform === 'linux')('a reset', () => {
     expect(sockets.size).toBe(1);
   });
 
-  it('arrives as RST while the answer comes', async () => {
+  it('arrives as RST while the response is sent', async () => {
     greeting = 'HTTP/1.1 200 OK\r\n';
     await visit(send(page), awaitAnswer(), reset);
     await expect.poll(() => sockets.size).toBe(1);
     await expect.poll(states).toEqual([]);
   });
 
-  it('is something else than leaving, which arrives as FIN', async () => {
+  it('differs from closing, which arrives as FIN', async () => {
     await visit(send(page), pause(20), leave);
     await expect.poll(states).toEqual(['CLOSE_WAIT']);
   });
 });
 
 describe('a pipeline', () => {
-  it('arrives whole, request after request', async () => {
+  it('arrives completely, request after request', async () => {
     await visit(send(several(10_000, page)));
     const line = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
     await expect.poll(() => seen[0]?.received.length).toBe(10_000 * line.length);
@@ -124,14 +124,14 @@ describe('a pipeline', () => {
 });
 
 describe('a crowd', () => {
-  it('has as many connections as wanted, each going through the steps, and is gone at the end', async () => {
+  it('opens the requested number of connections, runs the steps on each, and closes all at the end', async () => {
     await visit(crowd({ count: 30 }, send(page)));
     await expect.poll(() => seen.filter(({ received }) => received.startsWith('GET /')).length).toBe(30);
     await expect.poll(() => ends().filter((end) => end === 'open').length).toBe(1);
     expect(new Set(seen.map(({ from }) => from))).toEqual(new Set(['127.0.0.2']));
   });
 
-  it('shares its connections out among addresses of its own', async () => {
+  it('distributes its connections among its own addresses', async () => {
     await visit(crowd({ count: 12, addresses: 4 }, send(page)));
     await expect.poll(() => seen.length).toBe(13);
     const counts = [...new Set(seen.map(({ from }) => from))].map(
@@ -140,7 +140,7 @@ describe('a crowd', () => {
     expect(counts.sort()).toEqual([1, 3, 3, 3, 3]);
   });
 
-  it('is still there when one more comes from its address', async () => {
+  it('is still connected when one more connection comes from its address', async () => {
     greeting = 'HTTP/1.1 200 OK\r\n';
     let openThen: number | undefined;
     const last: Step = async (other) => {
@@ -155,14 +155,14 @@ describe('a crowd', () => {
     expect(new Set(seen.slice(1).map(({ from }) => from)).size).toBe(1);
   });
 
-  it('that still waits for answers is no idle one: nothing is judged', async () => {
+  it('that still waits for responses does not count as idle, and nothing is judged', async () => {
     await visit(crowd({ count: 5, addresses: 1, last: [({ note }) => note(null)] }, send(page)));
     expect(notes).toEqual([]);
   });
 });
 
 describe('a slow reader', () => {
-  it('leaves most of a large answer in the buffers of the other side', async () => {
+  it('leaves most of a large response in the buffers of the server', async () => {
     greeting = Buffer.alloc(30_000_000, 'x');
     const reader = await visit(readSlowly(600));
     expect(reader.socket.bytesRead).toBeGreaterThan(0);

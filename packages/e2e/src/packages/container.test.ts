@@ -79,7 +79,7 @@ describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tr
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('runs as a user of its own, keeps data in a volume and says how to see that it lives', async () => {
+  it('runs as its own user, keeps data in a volume and has a health check', async () => {
     const [image] = JSON.parse(await podman('image', 'inspect', IMAGE));
     expect(image.Config.User).toBe('10001:10001');
     expect(Object.keys(image.Config.Volumes)).toEqual(['/var/lib/security-optimizer']);
@@ -87,7 +87,7 @@ describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tr
     expect(await inContainer(['--rm', ...HARDENED], '--version')).toBe('3.0.0');
   });
 
-  it('guards a WordPress with a root that can’t be written and without any capability', async () => {
+  it('protects a WordPress with a read-only root file system and without any capability', async () => {
     const attached = await inContainer(
       ['--rm', '--user=0', `--volume=${wordpress.wordpressDir}:/srv/www/example.com`],
       ...['attach', '--wordpress', '/srv/www/example.com', '--upstream', wordpress.upstream],
@@ -103,7 +103,7 @@ describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tr
     await expect(podman('exec', 'guard', 'touch', '/usr/lib/x')).rejects.toThrow('Read-only file system');
   });
 
-  it('finishes and ends with 0 when it is stopped', async () => {
+  it('shuts down cleanly with exit code 0 when it is stopped', async () => {
     await podman('stop', '--time=30', 'guard');
     const [container] = JSON.parse(await podman('container', 'inspect', 'guard'));
     expect(container.State.ExitCode).toBe(0);

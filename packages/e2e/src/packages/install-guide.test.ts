@@ -182,7 +182,7 @@ describe.skipIf(reason !== null)(
       (each: GuideCommand) =>
         numbers.some((number) => each.step.endsWith(`step ${number}`));
 
-    it('puts guard in front of both, and no visitor notices', async () => {
+    it('puts guard in front of both sites, and no visitor notices', async () => {
       const commands = readGuide(FILE, SECTION);
       await guide.follow(commands.filter(isStep(1, 2, 3, 4, 5)));
       const [status] = commands.filter(isStep(6));
@@ -202,14 +202,14 @@ describe.skipIf(reason !== null)(
       expect(guide.printed.get(status?.command ?? '')).toContain('All is well.');
     });
 
-    it('leaves two sites that answer, each with its own settings, and no way past guard', async () => {
+    it('leaves two sites that answer, each with its own settings, and no way around guard', async () => {
       expect(await Promise.all(HOSTS.map(statusOfPage))).toEqual([200, 200]);
       expect(await Promise.all(HOSTS.map(async (host) => (await pastGuard(host)).stdout))).toEqual(['403', '403']);
       const { sites } = JSON.parse(readFileSync(join(dir, 'lib/security-optimizer/guard.json'), 'utf8'));
       expect(sites.map(({ hosts }: { hosts: string[] }) => hosts)).toEqual(HOSTS.map((host) => [host]));
     });
 
-    it('was followed with visitors all the time', () => {
+    it('was followed while visitors used both sites all the time', () => {
       expect(visitors.flatMap(({ failures }) => failures)).toEqual([]);
       for (const { answers } of visitors) expect(Math.min(...Object.values(answers))).toBeGreaterThan(20);
     });

@@ -48,13 +48,13 @@ describe('the npm package', () => {
     expect(statSync(tarball).size).toBeLessThan(MOST_BYTES);
   });
 
-  it('is the same file when it is made again', async () => {
+  it('builds reproducibly: the same file each time', async () => {
     mkdirSync(join(dir, 'again'));
     const [again = ''] = await makePackages(join(dir, 'again'), '--version', '7.8.9');
     expect(readFileSync(again).equals(readFileSync(tarball))).toBe(true);
   });
 
-  it('holds the licence, the changes, the guides, and the licence of every package in its scripts', () => {
+  it('contains the licence, the changelog, the guides, and the licence of every bundled package', () => {
     const folder = join(dir, 'installed/node_modules/security-optimizer');
     expect(readdirSync(folder).sort()).toEqual([
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'THIRD-PARTY.md', 'bin', 'docs', 'node_modules', 'package.json'],
@@ -64,7 +64,7 @@ describe('the npm package', () => {
     expect(missing).toEqual([]);
   });
 
-  it('prints its version and its commands, also by npx, outside any checkout', async () => {
+  it('prints its version and its commands outside any checkout, also with npx', async () => {
     expect(await call(['--version'])).toBe('7.8.9\n');
     expect(await call(['--help'])).toContain('Security Optimizer 7.8.9');
     const { stdout } = await run('npx', ['--no-install', 'security-optimizer', '--version'], {
@@ -86,7 +86,7 @@ describe('the npm package', () => {
     expect(stdout).toBe('7.8.9\n');
   });
 
-  it('puts guard in front of a WordPress and takes it away again', async ({ skip }) => {
+  it('puts guard in front of a WordPress and removes it again', async ({ skip }) => {
     if (!hasSqlite(join(dir, 'installed'))) skip('the SQLite add-on for this Node can’t be fetched');
     const dataDir = join(dir, 'data');
     const attached = await call([

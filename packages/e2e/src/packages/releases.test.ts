@@ -14,7 +14,7 @@ import { makePackages } from './make-packages.js';
 const FILE = 'docs/operations.md';
 
 /** The sections of the guide to running guard about releases, followed command by command. */
-describe('releases in folders of their own', () => {
+describe('releases in separate folders', () => {
   let dir: string;
   let dataDir: string;
   let origin: string;
@@ -104,7 +104,7 @@ describe('releases in folders of their own', () => {
     expect(await guide.shell('security-optimizer --version')).toBe('0.1.0\n');
   });
 
-  it('"Updating" leaves a running guard alone until the link is changed over', async () => {
+  it('"Updating" does not affect a running guard until the link is switched', async () => {
     const steps = readGuide(FILE, 'Updating');
     const [beside, rest] = [steps.slice(0, 1), steps.slice(1)];
     await guide.follow(beside);
@@ -117,13 +117,13 @@ describe('releases in folders of their own', () => {
     );
   });
 
-  it('"Going back" needs nothing but the link while the tables are the same', async () => {
+  it('"Going back" needs only the link while the tables are the same', async () => {
     await guide.follow(readGuide(FILE, 'Going back').filter(({ step }) => !step.endsWith('step 2')));
     expect(await state()).toEqual({ guard: '0.1.0', connector: '0.1.0', answers: [200, 403] });
     expect(realpathSync(join(dir, 'opt/current'))).toBe(join(realpathSync(dir), 'opt/releases/0.1.0'));
   });
 
-  it('"Going back" protects without a log where only the log was used by a newer guard', async () => {
+  it('"Going back" protects without a log when only the log was used by a newer guard', async () => {
     await guard?.stop();
     makeNewer('activity.sqlite');
     await startGuard();
@@ -133,7 +133,7 @@ describe('releases in folders of their own', () => {
     );
   });
 
-  it('"Going back" takes the copy where the settings were used by a newer guard', async () => {
+  it('"Going back" uses the backup when the settings were used by a newer guard', async () => {
     await guard?.stop();
     makeNewer('guard.sqlite');
     await expect(startGuard()).rejects.toThrow('The database was used by a newer version of guard');

@@ -20,7 +20,7 @@ const RANGE = '198.51.100.64/28';
 const HOSTILE = '/?q=<img/src=x/onerror=document.title=1>';
 const LONG = `/?long=${'abcdefghij'.repeat(30)}`;
 
-asOwner('the page Activity Log', (owner) => {
+asOwner('the Activity Log page', (owner) => {
   const { stack } = owner;
   behindProxy(stack);
 
@@ -90,7 +90,7 @@ asOwner('the page Activity Log', (owner) => {
     await owner.set('/activity-log-lifetime', { log_lifetime: 12 });
   });
 
-  it('filters by address and response, says what is no address, and shows what anonymous visitors wrote as text', async () => {
+  it('filters by address and response, reports invalid addresses, and shows input of anonymous visitors as text', async () => {
     const { page } = owner;
     const watched = watchPage(page, stack.url);
     await open('');
@@ -115,7 +115,7 @@ asOwner('the page Activity Log', (owner) => {
     expect(watched.stop()).toEqual([]);
   });
 
-  it('looks right on a desk, a tablet and a phone, where a long path takes two lines and a press shows all', async () => {
+  it('has the right layout on desktop, tablet and phone, where a long path takes two lines and a tap shows all of it', async () => {
     const { page } = owner;
     await looksRight(page, 'activity-log');
     for (const width of [801, 961, 1011, 1141, 1321]) {
@@ -135,7 +135,7 @@ asOwner('the page Activity Log', (owner) => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  it('loads more of a list, and saves all of it as a file', async () => {
+  it('loads more rows of a list, and exports all of them as a file', async () => {
     const { page } = owner;
     await open('');
     const rows = list('Unknown Visitors');
@@ -159,7 +159,7 @@ asOwner('the page Activity Log', (owner) => {
     expect(lines).toHaveLength(36);
   });
 
-  it('blocks an address by keyboard, counts it on the tab, and lets it in again', async () => {
+  it('blocks an address by keyboard, counts it on the tab, and unblocks it', async () => {
     const { page } = owner;
     await open('');
     const rows = list('Unknown Visitors');
@@ -180,7 +180,7 @@ asOwner('the page Activity Log', (owner) => {
     expect((await visit(VISITOR, '/')).status).toBe(200);
   });
 
-  it('says why an address in a blocked range can’t be let in by itself', async () => {
+  it('says why a single address in a blocked range can’t be unblocked', async () => {
     const { page } = owner;
     await open('#blocked');
     await tabTo(page, page.getByRole('textbox', { name: 'Block an IP address or range' }));
@@ -207,7 +207,7 @@ asOwner('the page Activity Log', (owner) => {
     expect((await visit(NEIGHBOUR, '/')).status).toBe(200);
   });
 
-  it('tells what a member did, and all that this member did', async () => {
+  it('shows what a registered user did, and everything that this user did', async () => {
     const { page } = owner;
     const session = await logIn(stack);
     await callApi(stack, {
@@ -229,7 +229,7 @@ asOwner('the page Activity Log', (owner) => {
     await expectAccessible(page);
   });
 
-  it('stops and starts, and keeps as many days as wanted', async () => {
+  it('turns the log off and on, and sets for how many days it is kept', async () => {
     const { page } = owner;
     await open('#log-settings');
     const control = page.getByRole('switch', { name: 'Activity log', exact: true });
@@ -271,7 +271,7 @@ asOwner('the page Activity Log', (owner) => {
     await page.getByText('Saving…').waitFor({ state: 'detached' });
   });
 
-  it('opens the tab that the address names, and never moves what is being read', async () => {
+  it('opens the tab that the URL names, and never moves the text that is being read', async () => {
     const { page } = owner;
     for (const [hash, name] of [
       ['#registered', 'Registered'],

@@ -43,7 +43,7 @@ asOwner('alerts', (owner) => {
     await setOptions(stack, session, { xss_protection: xssBefore });
   });
 
-  it('are chosen with the pencil by keyboard, and a test reaches who gets them', async () => {
+  it('are configured with the edit button by keyboard, and a test message reaches the recipients', async () => {
     const { page } = owner;
     const pencil = owner.button(`Edit ${ANNA}`);
     await pressOn(page, pencil, 'Enter');
@@ -65,7 +65,7 @@ asOwner('alerts', (owner) => {
     await looksRight(page, 'alerts');
   });
 
-  it('tell of a login on a new device, and not again of the next one there', async () => {
+  it('report a login on a new device, and not the next login on the same device', async () => {
     for (let count = 0; count < 2; count++) {
       const answer = await ask(stack, loginForm(stack.user, stack.password, { headers: { 'user-agent': FIREFOX } }));
       expect(createsSession(answer)).toBe(true);
@@ -75,7 +75,7 @@ asOwner('alerts', (owner) => {
     expect(text).toContain('Firefox on Windows');
   });
 
-  it('tell who switched a protection off, and lead to the log filtered by it', async () => {
+  it('report who turned a protection off, and link to the log filtered by that event', async () => {
     const { page } = owner;
     await setOptions(stack, session, { xss_protection: 0 });
     const { subject, text } = await nextMail();
@@ -90,7 +90,7 @@ asOwner('alerts', (owner) => {
     );
   });
 
-  it('make one mail of a wave of lockouts', async () => {
+  it('combine a wave of lockouts in one mail', async () => {
     const addresses = Array.from({ length: WAVE }, (_, index) => `198.51.100.${index + 1}`);
     const lockOut = async (address: string) => {
       for (let turn = 0; turn <= LIMIT; turn++) {

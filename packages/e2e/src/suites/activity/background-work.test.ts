@@ -38,7 +38,7 @@ foreach ( array( 'run' => 'own_work_run', 'begin' => 'own_work_begin', 'later' =
   add_action( "wp_ajax_nopriv_own_work_$name", $work );
 }`;
 
-onUnlikeStacks('work that the site does by itself', (stack) => {
+onUnlikeStacks('background work of the site', (stack) => {
   const helper = join(muPlugins(stack), 'background-work.php');
   let owner: Session;
   let member: Session;
@@ -85,7 +85,7 @@ onUnlikeStacks('work that the site does by itself', (stack) => {
     ['the queue of Action Scheduler in a request of the owner', 'queue', () => owner, ''],
     ['the end of a request of a member', 'later', () => member, ''],
     ['the end of a request of a visitor', 'later', () => undefined, ''],
-  ])('is told as a scheduled task: %s', async (name, action, getSession, more) => {
+  ])('is logged as a scheduled task: %s', async (name, action, getSession, more) => {
     const session = getSession();
     expect(await publishing(action, `Own work, ${name}`, { more, ...(session && { session }) })).toMatchObject(itself);
   });
@@ -94,13 +94,13 @@ onUnlikeStacks('work that the site does by itself', (stack) => {
     ['without a proof', {}],
     ['with a proof that is made up', { 'x-site-request': `${Math.floor(Date.now() / 1000)} ${'0'.repeat(64)}` }],
     ['with a proof that says nothing', { 'x-site-request': '' }],
-  ])('is nobody’s who does the same by hand: %s', async (name, headers) => {
+  ])('does not hide a visitor who does the same with a request of their own: %s', async (name, headers) => {
     expect(await publishing('here', `By hand, ${name}`, { session: owner, headers })).toMatchObject([
       { user: owner.login, origin: 'web', ip: '127.0.0.1' },
     ]);
   });
 
-  it('and what its owner does at the end of a request stays the owner’s', async () => {
+  it('is not confused with what the owner does at the end of a request', async () => {
     expect(await publishing('later', 'Saved at the end', { session: owner })).toMatchObject([
       { user: owner.login, origin: 'web', ip: '127.0.0.1' },
     ]);

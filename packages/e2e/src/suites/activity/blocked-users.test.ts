@@ -90,7 +90,7 @@ add_action( 'wp_loaded', function () {
     );
   });
 
-  it('finds every route open before, closed while blocked, and open again', async () => {
+  it('can use every login route before the block, none during it, and all again after it', async () => {
     const all = routes.map(([name]) => name);
     expect(await open()).toEqual(all);
     await block(1);
@@ -99,7 +99,7 @@ add_action( 'wp_loaded', function () {
     expect(await open()).toEqual(all);
   });
 
-  it('is signed out at once, in every open session', async () => {
+  it('is logged out at once, in every open session', async () => {
     cookie = cookiesOf(await askFrom(stack, FROM, loginForm(author, stack.password)));
     const profile = { target: '/wp-admin/profile.php', headers: { cookie } };
     expect((await askFrom(stack, FROM, profile)).status).toBe(200);
@@ -114,7 +114,7 @@ add_action( 'wp_loaded', function () {
     expect(await runInWordPress(stack, `echo get_user_by( 'login', '${author}' )->roles[0];`)).toBe('author');
   });
 
-  it('is told the same for the right and a wrong password, and locks nobody out', async () => {
+  it('gets the same response for the right and a wrong password, and locks nobody out', async () => {
     await block(1);
     const from = '127.0.49.2';
     const said = (body: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(body)?.[1];
@@ -129,7 +129,7 @@ add_action( 'wp_loaded', function () {
     await block(0);
   });
 
-  it('gains nothing by a new password', async () => {
+  it('stays blocked after a password reset', async () => {
     await block(1);
     const reset = `reset_password( get_user_by( 'login', '${author}' ), '${stack.password}' );`;
     await runInWordPress(stack, reset);

@@ -45,13 +45,13 @@ onUsualStack('a blocked visitor', (stack) => {
   });
 
   it.each([`::ffff:${BLOCKED}`, `${BLOCKED}, 127.0.0.1`, `198.51.100.1, ${BLOCKED}`, '2001:db8:1::1'])(
-    'is known as %s',
+    'is recognised as %s',
     async (from) => {
       expect((await visit('/', from)).status).toBe(403);
     },
   );
 
-  it.each(['203.0.113.8', `${BLOCKED}, 198.51.100.1`, '2001:db9::1'])('is not taken for %s', async (from) => {
+  it.each(['203.0.113.8', `${BLOCKED}, 198.51.100.1`, '2001:db9::1'])('is not confused with %s', async (from) => {
     expect((await visit('/', from)).status).toBe(200);
   });
 
@@ -59,7 +59,7 @@ onUsualStack('a blocked visitor', (stack) => {
     [1440, 900],
     [390, 844],
     [320, 568],
-  ])('sees a page that says so, at %i px', async (width, height) => {
+  ])('sees the page for blocked visitors, at %i px', async (width, height) => {
     const window = await browser.newContext({
       viewport: { width, height },
       extraHTTPHeaders: { 'x-forwarded-for': BLOCKED },

@@ -20,7 +20,7 @@ const PAID = `do_action( 'woocommerce_order_status_changed', 41, 'pending', 'pro
 /** Table of the outbox, as PHP in a string in double quotes. */
 const TABLE = "{$GLOBALS['wpdb']->base_prefix}security_optimizer_outbox";
 
-onUnlikeStacks('what a later hook of the same request tells better', (stack) => {
+onUnlikeStacks('an event that a later hook of the same request completes', (stack) => {
   let owner: Session;
   const dir = join(stack.dir, 'held-events');
   const login = 'promoted-in-steps';
@@ -68,14 +68,14 @@ onUnlikeStacks('what a later hook of the same request tells better', (stack) => 
     return events.map(({ activity }) => activity);
   }
 
-  it('is told once of an order, though guard drains between the hooks', async () => {
+  it('is logged once for an order, even if guard drains the outbox between the hooks', async () => {
     const told = await drainBetween(`${order('between')} ${SAVED}`, PAID);
     expect(told.filter((text) => text.includes('#between'))).toEqual([
       'Changed order #between from pending to processing',
     ]);
   });
 
-  it('is told once of a user’s roles, though guard drains between the steps', async () => {
+  it('is logged once for the roles of a user, even if guard drains the outbox between the steps', async () => {
     const user = `wp_set_current_user( 1 ); $user = get_user_by( 'login', '${login}' );`;
     const told = await drainBetween(`${user} $user->remove_role( 'subscriber' );`, `$user->add_role( 'editor' );`);
     expect(told.filter((text) => text.includes(login))).toEqual([
@@ -87,7 +87,7 @@ onUnlikeStacks('what a later hook of the same request tells better', (stack) => 
   const runKilled = (code: string) =>
     expect(runInWordPress(stack, `${code} posix_kill( getmypid(), 9 );`)).rejects.toMatchObject({ signal: 'SIGKILL' });
 
-  it('is told as far as it came when PHP is killed between the hooks', async () => {
+  it('is logged incompletely when PHP is killed between the hooks', async () => {
     await runKilled(`${order('killed')} ${SAVED}`);
     // A drain that the row is held back from, most likely.
     await eventsDuring(stack, owner, async () => {});
@@ -96,13 +96,13 @@ onUnlikeStacks('what a later hook of the same request tells better', (stack) => 
     );
   });
 
-  it('is told at once when it was written before the clock was set back', async () => {
+  it('is logged at once when it was written before the clock was set back', async () => {
     const anHourAhead = `$GLOBALS['wpdb']->query( "UPDATE ${TABLE} SET held_until = held_until + 3600 WHERE held_until > 0" );`;
     const events = await eventsDuring(stack, owner, () => runKilled(`${order('ahead')} ${SAVED} ${anHourAhead}`));
     expect(events.map(({ activity }) => activity)).toContain('Changed order #ahead');
   });
 
-  describe('with a table of an earlier connector', () => {
+  describe('with an outbox table of an earlier connector', () => {
     const asBefore = `$GLOBALS['wpdb']->query( "DROP TABLE ${TABLE}" );
       $GLOBALS['wpdb']->query( "CREATE TABLE ${TABLE} (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $GLOBALS['wpdb']->get_charset_collate() );`;
 

@@ -41,7 +41,7 @@ const KNOWN = {
   bots: 2,
 };
 
-onUsualStack('one story of a day of attacks', (stack) => {
+onUsualStack('the numbers of a day of attacks', (stack) => {
   const file = join(stack.guardDir, 'guard.json');
   const before = readFileSync(file, 'utf8');
   let owner: Session;
@@ -163,7 +163,7 @@ onUsualStack('one story of a day of attacks', (stack) => {
     await startGuard(stack);
   });
 
-  it('is told by dashboard, chart, panel, log, export, mail and metrics alike', async () => {
+  it('are the same in dashboard, chart, panel, log, export, mail and metrics', async () => {
     await settled();
     const [start, othersBefore] = [await numbers(), await visitsOfOthers()];
 

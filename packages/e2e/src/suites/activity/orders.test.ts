@@ -30,7 +30,7 @@ const woocommerce: string | DownloadError = await fetchPlugin(shopPlugin).catch(
 /** What all of them say of an order, by its number. */
 const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
 
-onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
+onUnlikeStacks('orders of a shop, with simulated WooCommerce hooks', (stack) => {
   let owner: Session;
   beforeAll(async () => {
     owner = await logIn(stack);
@@ -40,7 +40,7 @@ onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
       for (const code of processes) await runInWordPress(stack, `wp_set_current_user( 1 ); ${ORDER} ${code}`);
     });
 
-  it('are told with their number and who did it, once for each thing that was done', async () => {
+  it('are logged once per change, with their number and the user', async () => {
     const saved = `do_action( 'woocommerce_before_order_object_save', $order, null );`;
     const events = await during(
       `${saved} do_action( 'woocommerce_new_order', 41, $order );
@@ -69,7 +69,7 @@ onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
     expect(new Set(events.map(({ user }) => user))).toEqual(new Set([stack.user]));
   });
 
-  it('are not told of visitors, of what runs by itself, of refunds and of orders of plugins', async () => {
+  it('are not logged when a visitor or a background task changes them, nor are refunds and orders of plugins', async () => {
     const all = `do_action( 'woocommerce_new_order', 41, $order ); do_action( 'woocommerce_update_order', 41, $order );`;
     const other = (type: string) =>
       `$order->type = '${type}'; ${all} do_action( 'woocommerce_before_delete_order', 41, $order ); do_action( 'woocommerce_delete_order', 41 );`;
@@ -85,7 +85,7 @@ onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
   });
 });
 
-onUnlikeStacks('orders of a real shop', (stack) => {
+onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
   const shop = findShop(stack);
   if ('problem' in shop) {
     describe.skip(`not run: ${shop.problem}`, () => {});
@@ -143,7 +143,7 @@ onUnlikeStacks('orders of a real shop', (stack) => {
       expect(stored).toBe(tables);
     });
 
-    it('are told once for each thing that was done, with nothing of the customer', async () => {
+    it('are logged once per change, without data of the customer', async () => {
       let id = 0;
       const events = await eventsDuring(stack, owner, async () => {
         id = Number(
@@ -188,7 +188,7 @@ onUnlikeStacks('orders of a real shop', (stack) => {
       expect(JSON.stringify(events)).not.toMatch(/customer@|Quimby|Springfield/);
     });
 
-    it('and products are told as the posts that they are, also where only the price was saved', async () => {
+    it('are logged apart from products, which are logged as posts, also when only the price changes', async () => {
       const events = await eventsDuring(stack, owner, async () => {
         const id = await asOwner(
           `$product = new WC_Product_Simple(); $product->set_name( 'Tea' ); $product->set_regular_price( '3' );

@@ -14,7 +14,7 @@ import { bytes, type EventRow, eventsDuring, newestEvents } from './helpers.js';
 const FROM = '127.0.48.7';
 const PLUGIN = 'my-tool/my-tool.php';
 
-onUnlikeStacks('what registered users do', (stack) => {
+onUnlikeStacks('the log of registered users', (stack) => {
   let owner: Session;
   let editorsBefore: 0 | 1;
 
@@ -58,7 +58,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     rmSync(join(stack.wordpressDir, 'wp-content/plugins/my-tool'), { recursive: true, force: true });
   });
 
-  it('tells of logins, wrong passwords and log-outs, with the address', async () => {
+  it('records logins, wrong passwords and logouts, with the address', async () => {
     const events = await during(async () => {
       const answer = await askFrom(stack, FROM, loginForm(people.author, stack.password));
       const headers = { cookie: cookiesOf(answer) };
@@ -77,7 +77,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(events).toHaveLength(3);
   });
 
-  it('tells of each save of the block editor once, and of no autosave or revision', async () => {
+  it('records each save in the block editor once, and no autosave or revision', async () => {
     const events = await during(async () => {
       const { id } = await rest('POST', '/posts', { title: 'Tea', status: 'draft' });
       await rest('POST', `/posts/${id}`, { status: 'publish', content: 'Green', tags: [], categories: [1] });
@@ -98,7 +98,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(new Set(events.map(({ user }) => user))).toEqual(new Set([stack.user]));
   });
 
-  it('tells of a save of the classic editor once', async () => {
+  it('records a save in the classic editor once', async () => {
     const events = await during(async () => {
       const { body } = await page('/wp-admin/post-new.php?post_type=page');
       const id = /name=['"]post_ID['"] value=['"](\d+)['"]/.exec(body)?.[1] ?? '';
@@ -111,7 +111,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(said(events)).toEqual(['Published page “About”']);
   });
 
-  it('tells how an account and its rights have changed, never a password', async () => {
+  it('records changes of an account and its capabilities, never a password', async () => {
     const login = `editor-${Date.now()}`;
     const events = await during(async () => {
       const user = { username: login, email: `${login}@example.com`, password: 'Y4-secret-one', roles: ['editor'] };
@@ -132,7 +132,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(JSON.stringify(events)).not.toContain('Y4-secret');
   });
 
-  it('tells of a new user once, and of a new password once, also as WordPress 7.1 runs its hooks', async () => {
+  it('records a new user once and a new password once, also with the hook order of WordPress 7.1', async () => {
     const login = `hooks-${Date.now()}`;
     // Since 7.1 `wp_set_password` runs while an account is made, and before a new password of a profile is stored.
     const hooks = `add_filter( 'insert_user_meta', function ( $meta, $user, $update ) {
@@ -172,7 +172,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('tells of a plugin from its zip to its end, with versions', async () => {
+  it('records the life cycle of a plugin from upload to deletion, with versions', async () => {
     const upload = async (version: string) => {
       const code = `<?php\n/*\nPlugin Name: My Tool\nVersion: ${version}\n*/\n`;
       const zip = Buffer.from(zipSync({ [PLUGIN]: strToU8(code) })).toString('latin1');
@@ -205,7 +205,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('tells which file was changed in the editor', async () => {
+  it('records which file was changed in the editor', async () => {
     const folder = join(stack.wordpressDir, 'wp-content/plugins/my-tool');
     const file = join(folder, 'my-tool.php');
     mkdirSync(folder, { recursive: true });
@@ -222,7 +222,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(said(events)).toEqual([`Edited the file “${PLUGIN}” of a plugin or theme`]);
   });
 
-  it('tells what a setting was and is, and no setting that may hold a secret', async () => {
+  it('records the old and new value of a setting, and no setting that may contain a secret', async () => {
     const { title } = (await rest('GET', '/settings')) as unknown as { readonly title: string };
     const events = await during(async () => {
       await rest('POST', '/settings', { title: 'Tea & “Cake”' });
@@ -235,7 +235,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('tells of terms, menus, files and comments of members, by name', async () => {
+  it('records terms, menus, files and comments of registered users, by name', async () => {
     const events = await during(async () => {
       const term = await rest('POST', '/categories', { name: 'News' });
       await rest('POST', `/categories/${term.id}`, { name: 'Old news' });
@@ -270,7 +270,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('says where it came from when nobody was at the browser', async () => {
+  it('records the origin of an action that came from no browser', async () => {
     const events = await during(async () => {
       await runInWordPress(stack, "wp_insert_post( array( 'post_title' => 'By hand', 'post_status' => 'publish' ) );");
       await runInWordPress(
@@ -284,7 +284,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('keeps names inert and whole requests alive, whatever is in them', async () => {
+  it('keeps names inert and never breaks a request, whatever characters they contain', async () => {
     const tag = '<img src=x onerror=alert(1)> ';
     const title = `${tag}${'ü'.repeat(400)} \u{1f375}`;
     const events = await during(async () => {
@@ -308,7 +308,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(said(events).filter((text) => text.includes('post'))).toEqual(['Created post “Seen”']);
   });
 
-  it('loses nothing and tells nothing twice when guard is killed meanwhile', async () => {
+  it('loses no event and repeats none when guard is killed in between', async () => {
     const events = await during(async () => {
       await rest('POST', '/posts', { title: 'Before the end', status: 'draft' });
       await killGuard(stack);
@@ -321,8 +321,8 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(said(events)).toEqual(['Created post “Before the end”', 'Created post “Without guard”']);
   });
 
-  describe('a request of a member', () => {
-    it('is no visit of an anonymous visitor; one with an invented cookie is', async () => {
+  describe('a request of a registered user', () => {
+    it('does not count as an anonymous visit; one with a forged cookie does', async () => {
       const unknown = async () => {
         const path = '/wp-json/security-optimizer/v1/activity-unknown';
         const answer = await callApi(stack, { path, body: '{}', headers: authorised(owner) });

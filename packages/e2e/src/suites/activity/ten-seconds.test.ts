@@ -19,7 +19,7 @@ const ACTIVITY_LOG = '/wp-admin/admin.php?page=activity-log';
 const ATTACKER = '2001:db8:91::1';
 const SCANNER = '2001:db8:92::1';
 
-asOwner('an owner who wants to know who attacks, and to stop them', (owner) => {
+asOwner('an owner who wants to identify attackers and block them', (owner) => {
   const { stack } = owner;
   behindProxy(stack, { emptyLog: true });
 
@@ -62,7 +62,7 @@ asOwner('an owner who wants to know who attacks, and to stop them', (owner) => {
     };
   };
 
-  it('goes from the dashboard to a blocked attacker in two clicks, and takes it back with one', async () => {
+  it('blocks an attacker from the dashboard in two clicks, and unblocks it with one', async () => {
     const { page } = owner;
     const watched = watchPage(page, stack.url);
     const { steps, clicks, click, step } = walk(page);
@@ -92,7 +92,7 @@ asOwner('an owner who wants to know who attacks, and to stop them', (owner) => {
     expect(watched.stop()).toEqual([]);
   });
 
-  it('reads in the log what a visitor was refused for, and blocks from there; reload keeps what was filtered', async () => {
+  it('reads in the log why a visitor was refused, and blocks from there; a reload keeps the filter', async () => {
     const { page } = owner;
     await page.goto('about:blank');
     await page.goto(`${stack.url}${ACTIVITY_LOG}`);
@@ -118,7 +118,7 @@ asOwner('an owner who wants to know who attacks, and to stop them', (owner) => {
     await until('each row says so', async () => (await rows.getByText(/^Blocked until/).count()) === 3);
   });
 
-  it('does the same at the width of a phone, where nothing is wider than the window', async () => {
+  it('can do the same on a phone, where nothing is wider than the window', async () => {
     const context = await windowOf(owner.browser, stack, await logIn(stack), { viewport: { width: 390, height: 844 } });
     const page = await context.newPage();
     for (const path of [DASHBOARD, ACTIVITY_LOG]) {

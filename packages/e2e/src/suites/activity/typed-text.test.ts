@@ -37,7 +37,7 @@ const SITE_TITLE_TYPED = SITE_TITLE.replace('&lt;', '&amp;lt;');
 const CATEGORY = 'Cups & "Pots" <3 \\ 😀';
 const PLUGIN = 'A & B <i>c</i> "q" \\ 😀';
 
-asOwner('what was typed', (owner) => {
+asOwner('text that a user has typed', (owner) => {
   const { stack } = owner;
   const folder = join(stack.wordpressDir, 'wp-content/plugins/typed-text');
   let session: Session;
@@ -105,7 +105,7 @@ asOwner('what was typed', (owner) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is what the answer and its words hold', async () => {
+  it('is unchanged in the response and its message', async () => {
     const all = await rows();
     const activities = all.map(({ activity }) => activity);
     for (const sentence of sentences) expect(activities).toContain(sentence);
@@ -114,7 +114,7 @@ asOwner('what was typed', (owner) => {
     expect(activities.find((text) => text.includes('“Site Title”'))).toContain(` to ${SITE_TITLE}`);
   });
 
-  it('is what the owner reads in the list and in the details, and nothing of it runs', async () => {
+  it('is unchanged in the list and in the details, and none of it is executed', async () => {
     const { page } = owner;
     await page.goto(`${stack.url}/wp-admin/admin.php?page=activity-log#registered`);
     const table = page.getByRole('table', { name: 'Registered Users Activity' });
@@ -131,7 +131,7 @@ asOwner('what was typed', (owner) => {
     expect(await page.title()).not.toBe('ran');
   });
 
-  it('is what WordPress shows in its own list of posts', async () => {
+  it('is the same as in WordPress’s own list of posts', async () => {
     const { page } = owner;
     await page.goto(`${stack.url}/wp-admin/edit.php?orderby=ID&order=desc`);
     const titles = await page.locator('#the-list .row-title').allInnerTexts();
@@ -140,7 +140,7 @@ asOwner('what was typed', (owner) => {
     for (const title of comparable) expect(titles.map((one) => one.trim())).toContain(title);
   });
 
-  it('is in the exports, as CSV with an apostrophe before formulas alone', async () => {
+  it('is unchanged in the exports; CSV has an apostrophe before formulas only', async () => {
     const fetchExport = async (format: 'csv' | 'json') => {
       const target = `${API}/activity-export?list=registered&format=${format}`;
       const { status, body } = await ask(stack, { target, headers: authorised(session) });

@@ -16,7 +16,7 @@ const API = '/wp-json/security-optimizer/v1';
 const NO_PROXY = '127.0.47.1';
 const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-onUnlikeStacks('the log of visits', (stack) => {
+onUnlikeStacks('the log of anonymous visits', (stack) => {
   behindProxy(stack);
   let owner: Session;
 
@@ -50,7 +50,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     await call('/disable-xml-rpc', { disable_xml_rpc: 1 });
   });
 
-  it('leaves the site’s own cron calls out unless the owner asks for them, and nobody’s who only looks like one', async () => {
+  it('omits the site’s own cron requests by default, and no request that only looks like one', async () => {
     /** Lets WordPress call its own wp-cron.php. @returns what it asked for */
     const spawn = async () => {
       const lock = await runInWordPress(
@@ -82,7 +82,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     }
   });
 
-  it('tells humans, bots and visitors without a name apart, and believes no search engine by its word', async () => {
+  it('distinguishes humans, bots and unknown clients, and trusts no user agent of a search engine', async () => {
     const ip = '203.0.113.31';
     await visit(ip, '/');
     await visit(ip, '/hello-world/', { agent: null });
@@ -96,7 +96,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     expect(types['/sample-page/']).toBe('Unverified bot');
   });
 
-  it('notes what each got: pages, missing ones, refusals with their rule; no static files', async () => {
+  it('records the outcome of each request: pages, missing pages, refusals with their rule; no static files', async () => {
     const ip = '203.0.113.32';
     await visit(ip, '/wp-includes/css/buttons.min.css');
     await visit(ip, '/');
@@ -110,7 +110,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     ]);
   });
 
-  it('is not evaded by a cookie that claims a session, and leaves members out', async () => {
+  it('can’t be evaded with a cookie that claims a session, and omits registered users', async () => {
     const ip = '203.0.113.33';
     const name = /wordpress_logged_in_\w+/.exec(owner.cookie)?.[0];
     await visit(ip, '/?member', { headers: { cookie: owner.cookie } });
@@ -121,7 +121,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     expect(rows).toHaveLength(1);
   });
 
-  it('holds what anonymous visitors wrote as plain text, also in files for spreadsheets', async () => {
+  it('keeps the input of anonymous visitors as plain text, also in exports for spreadsheets', async () => {
     const ip = '203.0.113.34';
     const path = '/?q=<script>alert(1)</script>&n=%0d%0aSet-Cookie:x';
     await visit(ip, path);
@@ -144,7 +144,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     for (const cell of csv.body.split('\n').flatMap((line) => line.split(','))) expect(cell).not.toMatch(/^"?[=+@]/);
   });
 
-  it('finds by response, by address range and by day; filters may be an object with numeric keys', async () => {
+  it('filters by response, address range and day, and accepts filters as an object with numeric keys', async () => {
     await visit('198.51.100.35', '/nothing-35/');
     await visit('198.51.100.35', '/');
     await seen('198.51.100.35', 2);
@@ -159,7 +159,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     expect(bad).toMatchObject({ status: 400 });
   });
 
-  it('blocks at the next request, on open connections too, and unblocks', async () => {
+  it('lets the owner block from the next request on, also on open connections, and unblock', async () => {
     const ip = '203.0.113.36';
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const again = () =>
@@ -193,14 +193,14 @@ onUnlikeStacks('the log of visits', (stack) => {
     agent.destroy();
   });
 
-  it('does not block the caller, nor loopback, nor a visitor that does not exist', async () => {
+  it('does not let the owner block their own address, loopback or an unknown visitor', async () => {
     for (const address of ['127.0.0.1', '127.0.0.0/8']) {
       expect(await call('/block-addresses', { address })).toMatchObject({ status: 400 });
     }
     expect(await call('/block-ip/999999999', { block: 1 })).toMatchObject({ status: 404 });
   });
 
-  it('stops when it is switched off, while refusals go on, and starts again', async () => {
+  it('stops recording when it is turned off, while rules still refuse, and starts again', async () => {
     const ip = '203.0.113.37';
     expect(await call('/manage-activity-log', { disable_activity_log: 1 })).toMatchObject({ status: 200 });
     await visit(ip, '/?unseen');
@@ -211,7 +211,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?seen']);
   });
 
-  it('loses no event of a member and at most the last second of visits when guard is killed', async () => {
+  it('loses no event of a registered user and at most the last second of visits when guard is killed', async () => {
     const ip = '203.0.113.38';
     await visit(ip, '/?before');
     await pause(1500);

@@ -31,7 +31,7 @@ asOwner('weekly reports', (owner) => {
   });
   afterAll(() => owner.set('/notification-emails', { entries: [] }));
 
-  it('have recipients that are added, refused, changed and taken off by keyboard', async () => {
+  it('have recipients that can be added, rejected, changed and removed by keyboard', async () => {
     const { page } = owner;
     const watched = watchPage(page, stack.url);
     await create('Anna@Example.com');
@@ -63,7 +63,7 @@ asOwner('weekly reports', (owner) => {
     expect(watched.stop()).toEqual([]);
   });
 
-  it('say when all places are taken', async () => {
+  it('show when the list of recipients is full', async () => {
     const { page } = owner;
     await create(FIVE.filter((email) => email !== 'dora@example.com').join(' '));
     await page.getByText('All 5 places are taken. Delete one to add another.').waitFor();
@@ -73,7 +73,7 @@ asOwner('weekly reports', (owner) => {
     await looksRight(page, 'weekly-reports');
   });
 
-  it('are shown as they would be sent now, in a frame that can do nothing, from narrow to wide', async () => {
+  it('have a preview in a sandboxed frame, from narrow to wide', async () => {
     const { page } = owner;
     await pressOn(page, owner.button('See an example'), 'Enter');
     const dialog = page.getByRole('dialog', { name: /^Weekly report for 127\.0\.0\.1/ });
@@ -101,7 +101,7 @@ asOwner('weekly reports', (owner) => {
     await program.close();
   });
 
-  it('reach the recipient of a test, as text and as HTML', async () => {
+  it('reach the recipient of a test mail, as text and as HTML', async () => {
     const { page } = owner;
     const mails = mailbox(stack);
     // The page itself looks for the message, which stays for some seconds: who asks from outside may come too late.

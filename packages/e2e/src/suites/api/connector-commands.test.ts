@@ -22,7 +22,7 @@ interface Sent {
   readonly withoutGuard?: boolean;
 }
 
-onUnlikeStacks('the connector, past guard', (stack) => {
+onUnlikeStacks('the connector, without guard in front', (stack) => {
   let secret: string;
 
   beforeAll(() => {
@@ -57,7 +57,7 @@ onUnlikeStacks('the connector, past guard', (stack) => {
   };
   const carriedOut = ({ status, body }: RawAnswer) => status === 200 && body.includes('"connector"');
 
-  it('shows plugins the address that guard has signed, and none that a proxy behind guard has passed on', async () => {
+  it('gives plugins the address that guard has signed, not one that a proxy behind guard has passed on', async () => {
     const plugin = join(muPlugins(stack), 'show-server.php');
     writeFileSync(plugin, `<?php if ( isset( $_GET['show-server'] ) ) { echo wp_json_encode( $_SERVER ); exit; }`);
     try {
@@ -93,8 +93,8 @@ onUnlikeStacks('the connector, past guard', (stack) => {
     }
   });
 
-  describe('carries out commands', () => {
-    it('once: sent again, the same command is a route that does not exist', async () => {
+  describe('executes commands', () => {
+    it('once: a repeated command gets 404 as a missing route does', async () => {
       const nonce = randomBytes(16).toString('hex');
       expect(carriedOut(await send({ nonce }))).toBe(true);
       for (const again of [{}, { signed: 1 }, { command: 'user', body: '{"user":1}' }]) {
@@ -103,14 +103,14 @@ onUnlikeStacks('the connector, past guard', (stack) => {
       }
     });
 
-    it('once when the same one comes ten times at once', async () => {
+    it('once when the same command is sent ten times in parallel', async () => {
       const nonce = randomBytes(16).toString('hex');
       const answers = await Promise.all(Array.from({ length: 10 }, () => send({ nonce })));
       expect(answers.filter(carriedOut)).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
     });
 
-    it('and keeps their nonce for as long as their signature is believed', async () => {
+    it('and keeps their nonce as long as their signature is valid', async () => {
       for (const signed of [-40, 50]) {
         const nonce = randomBytes(16).toString('hex');
         expect(carriedOut(await send({ nonce, signed }))).toBe(true);
@@ -120,7 +120,7 @@ onUnlikeStacks('the connector, past guard', (stack) => {
       }
     });
 
-    it('and leaves no nonce behind for ever', async () => {
+    it('and deletes expired nonces', async () => {
       const nonce = randomBytes(16).toString('hex');
       const old = randomBytes(16).toString('hex');
       const stored = (name: string) =>
@@ -133,7 +133,7 @@ onUnlikeStacks('the connector, past guard', (stack) => {
       expect([await stored(old), await stored(nonce)]).toEqual(['0', '1']);
     });
 
-    describe('but none', () => {
+    describe('but refuses those', () => {
       it.each<[string, Partial<Sent>]>([
         ['signed more than a minute ago', { signed: -63 }],
         ['signed more than a minute ahead', { signed: 63 }],
@@ -142,17 +142,17 @@ onUnlikeStacks('the connector, past guard', (stack) => {
         ['with another method', { forged: { method: 'PUT' } }],
         ['signed with another key', { secret: 'a1'.repeat(32) }],
         ['with a nonce of another form', { nonce: 'A'.repeat(32) }],
-      ])('that come %s: such a route does not exist', async (_how, sent) => {
+      ])('that come %s, with 404 as for a missing route', async (_how, sent) => {
         const answer = await send(sent);
         expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
       });
 
-      it('that come without guard’s own header: 403', async () => {
+      it('that lack guard’s own header, with 403', async () => {
         expect((await send({ withoutGuard: true })).status).toBe(403);
       });
     });
 
-    it('and makes no session for a login whose password was changed before its second factor came', async () => {
+    it('and creates no session when the password was changed before the second factor was checked', async () => {
       const id = Number(
         await runInWordPress(
           stack,
@@ -181,7 +181,7 @@ onUnlikeStacks('the connector, past guard', (stack) => {
       }
     });
 
-    it('that were signed within the minute, early or late', async () => {
+    it('whose signature is up to a minute early or late', async () => {
       for (const signed of [-45, 55]) expect(carriedOut(await send({ signed }))).toBe(true);
     });
   });

@@ -29,7 +29,7 @@ const V1 = '/security-optimizer/v1';
 const toggle = { suffix: '/disable-feeds', field: 'disable_feed' } as const;
 const CHANGE = '{"disable_feed":1}';
 
-onUsualStack('who may call the API', (stack) => {
+onUsualStack('access to the API', (stack) => {
   let owner: Session;
   const others: Record<string, Session> = {};
   const host = new URL(stack.url).host;
@@ -139,7 +139,7 @@ onUsualStack('who may call the API', (stack) => {
       expectRefusal(await callApi(stack, { path, body, headers: authorised(owner) }), 400, 'invalid_input');
     });
 
-    it('refuses a page that does not exist', async () => {
+    it('refuses an unknown page', async () => {
       for (const body of ['{"page":"nothing"}', '{"page":1}', '{}']) {
         const answer = await callApi(stack, { path: form(`${V1}/fetch-options`), body, headers: authorised(owner) });
         expectRefusal(answer, 400, 'invalid_input');
@@ -147,14 +147,14 @@ onUsualStack('who may call the API', (stack) => {
       }
     });
 
-    it('knows no other routes', async () => {
+    it('has no other routes', async () => {
       for (const route of ['/nothing', '/disable-feeds/x', '/', '']) {
         const answer = await callApi(stack, { path: form(V1 + route), body: CHANGE, headers: authorised(owner) });
         expectRefusal(answer, 404, 'rest_no_route');
       }
     });
 
-    it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('knows no %s for a change', async (method) => {
+    it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('does not accept %s for a change', async (method) => {
       const answer = await callApi(stack, { path, method, body: CHANGE, headers: authorised(owner) });
       expectRefusal(answer, 404, 'rest_no_route');
       await expectNothingStored();
@@ -167,7 +167,7 @@ onUsualStack('who may call the API', (stack) => {
       ['0', 0],
       ['"0"', 0],
       ['false', 0],
-    ])('takes %s, and takes it again', async (json, value) => {
+    ])('accepts %s, and accepts it again', async (json, value) => {
       for (const _turn of [1, 2]) {
         const answer = await callApi(stack, { path, body: `{"disable_feed":${json}}`, headers: authorised(owner) });
         expect(answer.http).toBe(200);
@@ -176,7 +176,7 @@ onUsualStack('who may call the API', (stack) => {
       expect((await readOptions(stack, owner)).disable_feed).toBe(value);
     });
 
-    it('takes JSON whatever its type is said to be, and a slash at the end', async () => {
+    it('accepts JSON with any content type, and a trailing slash', async () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', '']) {
         const headers = { ...authorised(owner), 'content-type': type };
         const answer = await callApi(stack, { path: `${path}/`, body: '{"disable_feed":0}', headers });
@@ -185,7 +185,7 @@ onUsualStack('who may call the API', (stack) => {
     });
   });
 
-  it('refuses a body of 10 MB without waiting for it, and closes the connection of a client that sends it all the same', async () => {
+  it('refuses a body of 10 MB without waiting for it, and closes the connection if the client still sends it', async () => {
     const length = 10 * 1024 * 1024;
     const head = Object.entries({ host, connection: 'close', 'content-length': String(length), ...authorised(owner) })
       .map(([name, value]) => `${name}: ${value}`)
@@ -199,7 +199,7 @@ onUsualStack('who may call the API', (stack) => {
     await expectNothingStored();
   });
 
-  it('hides the commands of the connector from everyone', async () => {
+  it('hides the commands of the connector from all clients', async () => {
     for (const form of Object.values(forms)) {
       for (const command of ['hello', 'session', 'policy']) {
         const path = form(`/security-optimizer-connector/v1/${command}`);
@@ -210,7 +210,7 @@ onUsualStack('who may call the API', (stack) => {
     }
   });
 
-  it('writes down who changed what, from what, to what and from where', async () => {
+  it('records who changed which setting, its old and new value, and the address', async () => {
     await setOptions(stack, owner, allOptions(1));
     await setOptions(stack, owner, allOptions(0));
     const db = await openGuardDatabase({ url: 'sqlite:guard.sqlite', dataDir: stack.guardDir, logger: silentLogger() });
@@ -235,14 +235,14 @@ onUsualStack('who may call the API', (stack) => {
     }
   });
 
-  describe('when the nonce of the open page has grown old', () => {
+  describe('when the nonce of the open page has expired', () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await openChromium();
     });
     afterAll(() => browser?.close());
 
-    it('the owner does not notice', async () => {
+    it('does not interrupt the owner', async () => {
       const window = await windowOf(browser, stack, owner);
       const page = await window.newPage();
       const container = /&quot;wp_nonce&quot;:&quot;[0-9a-f]+&quot;/;

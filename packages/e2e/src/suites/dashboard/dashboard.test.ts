@@ -33,7 +33,7 @@ asOwner('the Security Dashboard', (owner) => {
     await owner.set('/disable-xml-rpc', { disable_xml_rpc: 1 });
   });
 
-  it('asks for consent first, by keyboard alone, and not again once it is answered', async () => {
+  it('asks for consent first, by keyboard alone, and never again after an answer', async () => {
     await open();
     const { page } = owner;
     const dialog = await owner.dialog(CONSENT);
@@ -49,7 +49,7 @@ asOwner('the Security Dashboard', (owner) => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('shows the score, the next steps, the cards and what really happened on the site', async () => {
+  it('shows the score, the next steps, the cards and real activity of the site', async () => {
     const seen = `/seen-on-the-dashboard-${Date.now()}`;
     await ask(owner.stack, {
       target: seen,
@@ -75,7 +75,7 @@ asOwner('the Security Dashboard', (owner) => {
     await looksRight(page, 'dashboard');
   });
 
-  it('asks for everything once, ahead of its own scripts, and draws what came', async () => {
+  it('sends each preloaded request once, before its own scripts, and renders the responses', async () => {
     const { page } = owner;
     owner.calls.length = 0;
     await open();
@@ -93,7 +93,7 @@ asOwner('the Security Dashboard', (owner) => {
     }
   });
 
-  it('shows the same failure when a preloaded request does not come through, and reads it when asked again', async () => {
+  it('shows the same error when a preloaded request fails, and reads the data on retry', async () => {
     const { page } = owner;
     const calls = '**/security-optimizer/v1/fetch-options';
     await page.route(calls, (route) => route.abort());
@@ -105,7 +105,7 @@ asOwner('the Security Dashboard', (owner) => {
     await page.getByRole('img', { name: /essentials on/, includeHidden: true }).waitFor();
   });
 
-  it('repeats preloaded requests once when the nonce of the page has grown old', async () => {
+  it('repeats preloaded requests once when the nonce of the page has expired', async () => {
     const { page } = owner;
     const isPage = (url: URL) => url.pathname.endsWith('/admin.php');
     let nonces = 0;
@@ -133,7 +133,7 @@ asOwner('the Security Dashboard', (owner) => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  it('takes "Rate Us" away for good', async () => {
+  it('removes "Rate Us" permanently', async () => {
     const { page } = owner;
     await open();
     expect(await page.getByRole('link', { name: /Write a review/ }).getAttribute('href')).toBe(REVIEW);
@@ -144,7 +144,7 @@ asOwner('the Security Dashboard', (owner) => {
     expect(await page.getByRole('heading', { name: 'Rate Us' }).count()).toBe(0);
   });
 
-  it('applies what is ticked, one after another, and each change takes effect', async () => {
+  it('applies the selected changes one after another, and each takes effect', async () => {
     const { page, stack } = owner;
     const xmlRpc = () => ask(stack, form('/xmlrpc.php', '<methodCall/>'));
     const feed = () => ask(stack, { target: '/feed/' });

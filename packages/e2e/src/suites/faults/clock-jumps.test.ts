@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 const canRun =
   fakeClockLibrary !== null && inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
 
-describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
+describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () => {
   let dir: string;
   let site: OddSite;
   let owner: Session;
@@ -59,7 +59,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('ends a lock when its time is over, and not before', async () => {
+  it('ends a lockout when its time is over, and not before', async () => {
     await lock('198.51.100.1');
     jump(59 * MINUTE);
     expect(await guess('198.51.100.1')).toBe(429);
@@ -68,7 +68,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     jump(0);
   });
 
-  it('set back, keeps who is locked locked, and lets everybody else in', async () => {
+  it('that is set back keeps lockouts, and lets all other clients in', async () => {
     await lock('198.51.100.2');
     jump(-2 * DAY);
     expect(await guess('198.51.100.2')).toBe(429);
@@ -80,7 +80,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     owner = await enter(site);
   });
 
-  it('that was a day ahead locks nobody for longer than it should once it is right again', async () => {
+  it('that was a day ahead extends no lockout once it is right again', async () => {
     jump(DAY);
     await lock('198.51.100.4');
     jump(0);
@@ -108,7 +108,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     jump(0);
   });
 
-  it('loses no visit from the log, and shows each with the time that it had', async () => {
+  it('loses no visit from the log, and each keeps its time', async () => {
     await visit(site, { target: '/before-the-jump/' });
     await until('it is listed', () => listed('before-the-jump'));
     jump(2 * DAY);
@@ -123,7 +123,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     expect(ahead.ts > after.ts).toBe(true);
   });
 
-  it('lets an upload through that was minutes on its way before PHP saw it', async () => {
+  it('accepts an upload that took minutes to reach PHP', async () => {
     const upload = (bytes: number) => visit(site, form('/', `film=${'x'.repeat(bytes)}`));
     // What guard signs is as old as it is behind a web server that hands the request on when all of it has come.
     guardClock.set(-3 * MINUTE);
@@ -134,7 +134,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     await until('visitors are served', async () => (await visit(site, { target: '/hello-world/' })).status === 200);
   });
 
-  it('says so when guard and WordPress differ by more than a minute, and heals when they agree again', async () => {
+  it('is reported when guard and WordPress differ by more than a minute, and the report ends when they agree again', async () => {
     guardClock.set(5 * MINUTE);
     await visit(site, { target: '/hello-world/' });
     await until('it is logged', () => guardLog(site).some(({ event }) => event === 'wordpress-unreachable'));

@@ -15,7 +15,7 @@ import { muPlugins, runInWordPress, startWordPress, stopWordPress, withoutConnec
 
 const xmlRpc = siteSecurityToggles[3];
 
-onUnlikeStacks('guard and WordPress through faults', (stack) => {
+onUnlikeStacks('guard and WordPress during failures', (stack) => {
   let owner: Session;
   let browser: Browser;
   let page: Page;
@@ -36,7 +36,7 @@ onUnlikeStacks('guard and WordPress through faults', (stack) => {
   const connectorIs = (state: string) => until(`the connector is ${state}`, () => logged(state), 60);
 
   it.each(Array.from({ length: 10 }, (_, turn) => [turn + 1, turn % 2 === 0 ? 0 : 1] as const))(
-    'killed right after an acknowledged change, it enforces it after the start (turn %i, value %i)',
+    'enforces an acknowledged change after a restart when guard was killed right after it (turn %i, value %i)',
     async (_turn, value) => {
       const answer = await callApi(stack, {
         path: '/wp-json/security-optimizer/v1/disable-xml-rpc',
@@ -51,7 +51,7 @@ onUnlikeStacks('guard and WordPress through faults', (stack) => {
     },
   );
 
-  it('refuses requests that reach WordPress past guard', async () => {
+  it('refuses requests that bypass guard', async () => {
     for (const target of [
       '/',
       '/wp-login.php',
@@ -70,7 +70,7 @@ onUnlikeStacks('guard and WordPress through faults', (stack) => {
     );
   });
 
-  it('lets no page cache keep what it answers to those who come past guard', async () => {
+  it('lets no page cache store responses to requests that bypass guard', async () => {
     const content = join(stack.wordpressDir, 'wp-content');
     const [configuration, cache] = [join(stack.wordpressDir, 'wp-config.php'), join(content, 'advanced-cache.php')];
     const before = readFileSync(configuration, 'utf8');
@@ -107,19 +107,19 @@ ob_start( function ( $page ) use ( $kept_page ) {
     });
     afterAll(() => startWordPress(stack));
 
-    it('shows visitors a page that tells nothing', async () => {
+    it('shows visitors a page without internal details', async () => {
       const answer = await ask(stack, { target: '/hello-world/', headers: { accept: 'text/html' } });
       expect(answer.status).toBe(502);
       expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
       expect(answer.body).not.toMatch(new RegExp(`ECONN|${stack.upstreamPort}|wordpress|php|node`, 'i'));
     });
 
-    it('goes on refusing at the gate', async () => {
+    it('still refuses what a rule forbids', async () => {
       expect(await refusesXmlRpc()).toBe(true);
       expect((await ask(stack, { target: '/.git/config' })).status).toBe(403);
     });
 
-    it('tells the owner that nothing was changed, with the row back in its true state', async () => {
+    it('tells the owner that nothing was changed, and the row shows the stored state', async () => {
       const control = switchOf(page, xmlRpc.title);
       expect(await stateOf(control)).toBe('on');
       await control.click();
@@ -128,7 +128,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
       await until('the row is back', async () => (await stateOf(control)) === 'on');
     });
 
-    it('says in its status that WordPress does not answer', async () => {
+    it('reports in its status that WordPress does not answer', async () => {
       expect(await status()).toMatch(/unreachable|does not answer/i);
     });
   });
@@ -141,7 +141,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
     await clickSwitch(page, xmlRpc, 'on', xmlRpc.messages.on);
   });
 
-  it('serves and protects the site without its connector, and says so plainly', async () => {
+  it('serves and protects the site without its connector, and reports that', async () => {
     await stopGuard(stack);
     await withoutConnector(stack, async () => {
       await startGuard(stack);
@@ -161,7 +161,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
     expect((await readOptions(stack, owner)).disable_feed).toBe(0);
   });
 
-  it('writes its key again where the connector has another one, and says so', async () => {
+  it('writes its key again when the connector has a different one, and reports that', async () => {
     const file = join(muPlugins(stack), 'security-optimizer/secret.php');
     const own = readFileSync(file, 'utf8');
     const secret = /[0-9a-f]{64}/.exec(own)?.[0] ?? '';
@@ -177,7 +177,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
     expect(await status()).toMatch(/key/i);
   });
 
-  it('gives WordPress its policy again after its database was restored', async () => {
+  it('pushes the policy to WordPress again after its database was restored', async () => {
     await setOptions(stack, owner, { disable_feed: 1 });
     await runInWordPress(
       stack,
@@ -192,14 +192,14 @@ ob_start( function ( $page ) use ( $kept_page ) {
     expect((await ask(stack, { target: '/hello-world/' })).body).not.toContain('application/rss+xml');
   });
 
-  it('does not start twice on one data folder', async () => {
+  it('does not start twice with the same data folder', async () => {
     const second = await securityOptimizer('serve', '--data-dir', stack.guardDir);
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(/Another guard runs on this data folder \(process \d+\)\./);
     expect((await ask(stack, { target: '/' })).status).toBe(200);
   });
 
-  it('leaves WordPress as it was when it is detached, and takes it up again', async () => {
+  it('restores WordPress when it is detached, and can be attached again', async () => {
     await stopGuard(stack);
     await detach({ dataDir: stack.guardDir });
     expect(existsSync(muPlugins(stack)) ? readdirSync(muPlugins(stack)) : []).toEqual([]);

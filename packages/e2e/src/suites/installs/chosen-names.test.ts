@@ -95,7 +95,7 @@ add_action( 'template_redirect', function () { if ( is_404() && isset( $_GET['go
 const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
 const ELSEWHERE = '127.0.83.9';
 
-describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choice) => {
+describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
   const { home = '', core = '', content, uploads, rest = 'wp-json', base = 'category', members, ...names } = choice;
   const corePath = core === '' ? '' : `/${core}`;
   let dir: string;
@@ -127,7 +127,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
       body: JSON.stringify({ title: 'A post', status: 'publish' }),
     });
 
-  it('is connected, and its owner has the dashboard', async () => {
+  it('is connected, and its owner can open the dashboard', async () => {
     const told = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
     expect(JSON.parse(told.stdout)).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
     for (const page of ['security-optimizer', 'login-settings', 'site-security', 'activity-log', 'post-hack-actions']) {
@@ -137,7 +137,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
     expect((await addPost(owner, rest)).status).toBe(201);
   });
 
-  it('has its folders locked where they are', async () => {
+  it('has its moved folders locked', async () => {
     const files = uploads ?? `${content === undefined ? `${corePath}/wp-content` : `/${content}`}/uploads`;
     const shell = join(site.dir, 'root', files, 'shell.php');
     mkdirSync(dirname(shell), { recursive: true });
@@ -154,7 +154,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
     expect((await visit(site, { target: `${files}/shell.php` })).body).toBe('ran');
   });
 
-  it('has its owner come in by a custom login address, and hides its own', async () => {
+  it('lets its owner log in at a custom login URL, and hides its own', async () => {
     await call(site, owner, '/custom-login-url', { type: 'custom', login: 'my-door', signup: 'join-us' });
     const browser = browse(`${home}/my-door`);
     expect((await browser.look(admin)).status).toBe(404);
@@ -182,7 +182,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
     );
   });
 
-  it('lets nobody in from an address that Login Access does not list, session or not', async () => {
+  it('refuses clients that Login Access does not list, with or without a session', async () => {
     const browser = browse();
     await browser.logIn(site.user);
     expect(await isSignedIn(browser)).toBe(true);
@@ -195,7 +195,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
     await until('the browser may go on', () => isSignedIn(browser));
   });
 
-  it('asks for the second factor, and lets in who has it', async () => {
+  it('asks for the second factor, and accepts it', async () => {
     await call(site, owner, '/2fa', { sg2fa: 1 });
     const browser = browse();
     const half = await browser.logIn(site.user);
@@ -215,7 +215,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
     owner = await enter(site);
   });
 
-  it('is closed by Away Mode, also for whoever works on it with a session', async () => {
+  it('is closed by Away Mode, also for users with a session', async () => {
     const away = await call(site, owner, '/away-mode', { type: 'weekly', weekly: daysAroundNow(), confirm: true });
     expect(away.body).toMatchObject({ status: 200 });
     expect((await visit(site, { target: admin, headers: { cookie: owner.cookie } })).status).toBe(403);
@@ -231,7 +231,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site that has chosen %s', (_name, choi
   });
 });
 
-describe.skipIf(!canRun)('a site that changes its names while it runs', () => {
+describe.skipIf(!canRun)('a site that changes its paths while guard runs', () => {
   let dir: string;
   let site: OddSite;
   let owner: Session;
@@ -248,7 +248,7 @@ describe.skipIf(!canRun)('a site that changes its names while it runs', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('is followed within a minute, though nothing that it logs has happened: cookies and uploads', async () => {
+  it('is followed within a minute, without any logged event: cookies and uploads', async () => {
     mkdirSync(join(site.wordpressDir, 'media'), { recursive: true });
     writeFileSync(join(site.wordpressDir, 'media/shell.php'), '<?php echo "ran";');
     expect((await visit(site, { target: '/media/shell.php' })).body).toBe('ran');

@@ -117,7 +117,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 describe.skipIf(stack === undefined)(
-  'the lines of the guide, in a server of one’s own',
+  'the lines of the guide, in an existing server block',
   { timeout: 5 * MINUTES },
   () => {
     const dir = join((stack as Stack | undefined)?.dir ?? '', 'guide-lines');
@@ -156,7 +156,7 @@ describe.skipIf(stack === undefined)(
       const [address = '', ...moreOfAddress] = guideBlocks("Each visitor's address", language);
       const [scheme = '', , ...moreOfScheme] = guideBlocks('The visitor’s scheme', language);
 
-      it.skipIf(!isThere)('without them takes everybody for guard, by http', async () => {
+      it.skipIf(!isThere)('without them, sees guard as every client, and http as the scheme', async () => {
         await begin(start(site, { address: '', scheme: '' }));
         expect(await told('https')).toEqual(['127.0.0.1', 'none']);
         expect((await visit(site, page, 'https', byVisitor)).status).toBe(200);
@@ -164,7 +164,7 @@ describe.skipIf(stack === undefined)(
       });
 
       it.skipIf(!isThere)(
-        'with them sees each visitor and the scheme, and closes what is for the machine',
+        'with them, sees each visitor and the scheme, and closes pages for the machine itself',
         async () => {
           expect([moreOfAddress, moreOfScheme]).toEqual([[], []]);
           await begin(start(site, { address, scheme }));

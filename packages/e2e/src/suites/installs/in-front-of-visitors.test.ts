@@ -211,7 +211,7 @@ describe.skipIf(reason !== null)(
       return [answer.status, (await answer.text()).includes('This address is not available here.')];
     };
 
-    it('"Put it in front of a real site" costs no visitor an answer, and guard decides in the end', async () => {
+    it('"Put it in front of a real site" fails no request of a visitor, and guard decides in the end', async () => {
       expect(await who('127.0.0.77')).toEqual({ address: '127.0.0.77', https: true });
       expect(await xmlRpc()).not.toBe(403);
       const guide = readGuide('README.md', 'Put it in front of a real site');
@@ -238,7 +238,7 @@ describe.skipIf(reason !== null)(
       expect(status).not.toContain('Do not forget');
     });
 
-    it('"Taking guard away again" costs no visitor an answer either, and leaves WordPress as it was', async () => {
+    it('"Taking guard away again" fails no request of a visitor either, and leaves WordPress as it was', async () => {
       const guide = readGuide('docs/operations.md', 'Taking guard away again');
       await follow(guide, async (command) => {
         if (command.includes('--allow-direct')) expect(await isPastGuard()).toEqual([200, false]);
@@ -250,7 +250,7 @@ describe.skipIf(reason !== null)(
       await expect(fetch(direct)).rejects.toThrow();
     });
 
-    it('visitors were there all the time', () => {
+    it('had visitors all the time', () => {
       expect(visitors.failures).toEqual([]);
       // Four reloads; more than a few would be more than nginx's own.
       expect(visitors.cutByReload.length).toBeLessThanOrEqual(4);

@@ -97,7 +97,7 @@ for (const { name, program, configure, args, reload } of SERVERS) {
       await service?.stop();
     });
 
-    it('cost no visitor an answer when they end as the next request comes', async () => {
+    it('fail no request when they close while the next request arrives', async () => {
       const statuses: number[] = [];
       for (let round = 0; round < 12; round++) {
         statuses.push(...(await visits(30)));
@@ -107,7 +107,7 @@ for (const { name, program, configure, args, reload } of SERVERS) {
       expect(failures(statuses)).toEqual([]);
     });
 
-    it('cost no visitor an answer while it reads its configuration again', async () => {
+    it('fail no request while the web server reloads its configuration', async () => {
       const statuses: number[] = [];
       for (let round = 0; round < 8; round++) {
         const asked = Array.from({ length: 6 }, async (_, i) => {

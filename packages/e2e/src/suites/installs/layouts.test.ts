@@ -58,7 +58,7 @@ spl_autoload_register( static function ( $name ) {
 foreach ( glob( __DIR__ . '/*/*.php' ) as $file ) { require $file; }
 `;
 
-describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', () => {
+describe.skipIf(stack === undefined)('WordPress in the directory layouts that hosts use', () => {
   const usual = stack as Stack;
   const dir = join(usual?.dir ?? '', 'layouts');
   const at = (...names: string[]) => join(dir, ...names);
@@ -183,7 +183,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     removeLayouts(dir);
   });
 
-  it('is connected at each of them', async () => {
+  it('is connected at each site', async () => {
     const report = await until('WordPress runs the policy', async () => {
       const told = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
       const read = JSON.parse(told.stdout) as { problems: string[]; sites: { connector: string }[] };
@@ -192,10 +192,10 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     expect(report.sites.map(({ connector }) => connector)).toEqual(Array(6).fill('ok'));
   });
 
-  describe('as a network with sunrise.php and domains of their own', () => {
+  describe('as a network with sunrise.php and mapped domains', () => {
     const everyHost = Object.values(DOMAINS);
 
-    it('answers at each domain, and nobody goes past guard at any of them', async () => {
+    it('answers at each domain, and nobody can bypass guard at any of them', async () => {
       for (const host of everyHost) {
         const one = atHost(site(DOMAINS.main), host);
         const page = await visit(one, { target: '/' });
@@ -204,7 +204,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       }
     });
 
-    it('keeps its rules at each domain', async () => {
+    it('enforces its rules at each domain', async () => {
       const main = site(DOMAINS.main);
       await setAll(main, await enter(main), 1);
       for (const host of everyHost) {
@@ -216,7 +216,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       }
     });
 
-    it('lets the members of a site in at its own domain, and hides the login there when it has a custom address', async () => {
+    it('lets the users of a site log in at its own domain, and hides the login there when it has a custom URL', async () => {
       const main = site(DOMAINS.main);
       const work = async (loginPath: string) => {
         for (const host of [DOMAINS.own, DOMAINS.alias]) {
@@ -242,7 +242,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
   });
 
   describe('as a network in folders', () => {
-    it('has the members of a site log in below its own address when that is custom', async () => {
+    it('lets the users of a site log in below its own path when the login URL is custom', async () => {
       const main = site(FOLDERS);
       await setLogin(main, 'custom');
       await expectMissing(main, '/second/wp-login.php', '/second/xq-vkwfj.php');
@@ -257,7 +257,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       expect((await visit(main, { target: '/my-door' })).body).toContain(`action="${main.url}/my-door"`);
     });
 
-    it('asks them for the second factor below that address, too, and then leads to their site as without', async () => {
+    it('asks them for the second factor below that path, too, and then redirects to their site as usual', async () => {
       const main = site(FOLDERS);
       const owner = await enter(main, '/my-door');
       const fields = new URLSearchParams({ log: 'second-editor', pwd: main.password, testcookie: '1' }).toString();
@@ -286,7 +286,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       expect((await call(main, owner, '/2fa', { sg2fa: 0 })).body).toMatchObject({ status: 200 });
     });
 
-    it('has no login below an address that is no site', async () => {
+    it('has no login below a path that is not a site', async () => {
       const main = site(FOLDERS);
       await expectMissing(main, '/third/my-door', '/third/xq-vkwfj');
       await expectMissing(main, '/second/x/my-door', '/second/x/xq-vkwfj');
@@ -294,7 +294,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     });
   });
 
-  it('in a folder of its own with the address unchanged, keeps its rules with and without the folder', async () => {
+  it('in its own folder with the address unchanged, enforces its rules with and without the folder', async () => {
     const one = site(REWRITTEN);
     const owner = await enter(one);
     await setAll(one, owner, 1);
@@ -320,7 +320,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     await setLogin(one, 'default');
   });
 
-  it('in a folder that the server adds inside, keeps its rules at every address by which files are served', async () => {
+  it('in a folder that the server adds internally, enforces its rules at every path at which files are served', async () => {
     const one = site(INSIDE);
     const owner = await enter(one);
     const scripts = [
@@ -338,12 +338,12 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     expect((await visit(one, { target: '/wp/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
   });
 
-  describe('with wp-config.php one level up, and an autoloader among the must-use plugins', () => {
-    it('gives the key the rights of that wp-config.php', () => {
+  describe('with wp-config.php one level up and an autoloader of must-use plugins', () => {
+    it('gives the key file the permissions of that wp-config.php', () => {
       expect(statSync(secretIn(at('above', 'public'))).mode & 0o777).toBe(0o640);
     });
 
-    it('runs beside what the autoloader loads, and works', async () => {
+    it('runs beside the plugins that the autoloader loads', async () => {
       const one = site(ABOVE);
       const owner = await enter(one);
       await setAll(one, owner, 1);
@@ -368,7 +368,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     });
   });
 
-  it('without a wp-config.php yet below another WordPress, the key follows nothing of that other one', async () => {
+  it('without a wp-config.php yet, below another WordPress, the key file does not copy the permissions of the other one', async () => {
     makeTree(usual, at('above', 'public', 'shop'));
     mkdirSync(plugins(at('above', 'public', 'shop')));
     writeFileSync(at('above', 'public', 'wp-config.php'), '<?php // of the WordPress around it', { mode: 0o600 });
@@ -381,7 +381,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     );
   });
 
-  describe('in releases', () => {
+  describe('deployed in releases', () => {
     const problems = async () => {
       const told = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
       return (JSON.parse(told.stdout) as { problems: string[] }).problems.join('\n');
@@ -423,7 +423,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       await setLogin(one, 'custom');
     });
 
-    it('guards one without the connector as far as it can, says so at once, and recovers when it is installed', async () => {
+    it('protects a release without the connector as far as possible, reports that at once, and recovers when it is installed', async () => {
       const one = site(DEPLOYED);
       deploy('2');
       leadTo('2');
@@ -442,7 +442,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       expect((await askUpstream(one, { target: '/' })).status).toBe(403);
     });
 
-    it('meets nobody without the connector where a release was prepared before it became the current one', async () => {
+    it('serves no visitor without the connector when a release was prepared before it became the current one', async () => {
       const one = site(DEPLOYED);
       deploy('3');
       const line = ['--release', at('releases', '3'), '--site', 'deployed-example'];

@@ -73,7 +73,7 @@ for (const { name, program, start, caches } of SERVERS) {
     });
 
     it(
-      'lets the owner in, answers visitors, and none of the attacks succeeds',
+      'lets the owner log in, serves visitors, and no attack succeeds',
       async () => {
         const owner = { login: site.user, password: site.password };
         const attacked = await AttackedSite.meet({ url: site.url, owner, manyAddresses: true });
@@ -87,7 +87,7 @@ for (const { name, program, start, caches } of SERVERS) {
     );
 
     it.runIf(caches)(
-      'answers strangers from its cache, members never, and shows nothing of another visit',
+      'serves anonymous clients from its cache, registered users never, and shows nothing of another visit',
       async () => {
         const page = async (headers = {}) => (await ask(site, { target: '/', headers })).headers;
         await page();

@@ -31,154 +31,148 @@ function linkIn(page: RawAnswer, words: string): string {
   return found;
 }
 
-describe.skipIf(stack === undefined)(
-  'a network with sites at domains of their own, where no session is another’s',
-  () => {
-    const usual = stack as Stack;
-    const dir = join(usual?.dir ?? '', 'own-domains');
-    let layouts: Layouts;
-    let passwordOfMember = '';
-    const site = (host: string): OddSite => ({ ...(layouts.sites.get(MAIN) as OddSite), url: `http://${host}` });
-    const home = (host: string) => `http://${host}/wp-admin/`;
-    const door = (host: string) => `http://${host}/${DOOR}`;
-    const way = (host: string, url: string) => `${door(host)}?redirect_to=${encodeURIComponent(url)}`;
-    const browserAt = (host: string, name: string) => new FormBrowser(site(host), FROM, name, `/${DOOR}`);
-    const targetOf = (url: string, host: string) => {
-      const { pathname, search, hostname } = new URL(url, `http://${host}`);
-      expect(hostname).toBe(host);
-      return pathname + search;
-    };
-    /** Opens the login that a redirect leads to, logs in there, and gives where that leads. */
-    const logInBy = async (url: string, host: string, name: string) => {
-      const visitor = browserAt(host, name);
-      const page = await visitor.look(targetOf(url, host));
-      expect([page.status, page.body.includes(`action="${door(host)}"`)]).toEqual([200, true]);
-      const redirectTo =
-        /name="redirect_to" value="([^"]*)"/.exec(page.body)?.[1]?.replace(/&(?:amp|#0?38);/g, '&') ?? '';
-      const fields = { log: MEMBER, pwd: passwordOfMember, redirect_to: redirectTo, testcookie: '1' };
-      const answer = await visitor.ask(form(`/${DOOR}`, new URLSearchParams(fields).toString()));
-      return { visitor, answer };
-    };
+describe.skipIf(stack === undefined)('a network with mapped domains, where sessions are not shared', () => {
+  const usual = stack as Stack;
+  const dir = join(usual?.dir ?? '', 'own-domains');
+  let layouts: Layouts;
+  let passwordOfMember = '';
+  const site = (host: string): OddSite => ({ ...(layouts.sites.get(MAIN) as OddSite), url: `http://${host}` });
+  const home = (host: string) => `http://${host}/wp-admin/`;
+  const door = (host: string) => `http://${host}/${DOOR}`;
+  const way = (host: string, url: string) => `${door(host)}?redirect_to=${encodeURIComponent(url)}`;
+  const browserAt = (host: string, name: string) => new FormBrowser(site(host), FROM, name, `/${DOOR}`);
+  const targetOf = (url: string, host: string) => {
+    const { pathname, search, hostname } = new URL(url, `http://${host}`);
+    expect(hostname).toBe(host);
+    return pathname + search;
+  };
+  /** Opens the login that a redirect leads to, logs in there, and gives where that leads. */
+  const logInBy = async (url: string, host: string, name: string) => {
+    const visitor = browserAt(host, name);
+    const page = await visitor.look(targetOf(url, host));
+    expect([page.status, page.body.includes(`action="${door(host)}"`)]).toEqual([200, true]);
+    const redirectTo =
+      /name="redirect_to" value="([^"]*)"/.exec(page.body)?.[1]?.replace(/&(?:amp|#0?38);/g, '&') ?? '';
+    const fields = { log: MEMBER, pwd: passwordOfMember, redirect_to: redirectTo, testcookie: '1' };
+    const answer = await visitor.ask(form(`/${DOOR}`, new URLSearchParams(fields).toString()));
+    return { visitor, answer };
+  };
 
-    beforeAll(async () => {
-      removeLayouts(dir);
-      mkdirSync(dir);
-      const tree = join(dir, 'network');
-      makeTree(usual, tree);
-      const configuration = join(tree, 'wp-config.php');
-      layouts = await startLayouts(usual, dir, [
-        {
-          host: MAIN,
-          otherHosts: [OWN],
-          root: tree,
-          wordpressDir: tree,
-          configuration,
-          async prepare(network) {
-            await makeNetwork(network, configuration, OWN);
-            // As sites at domains of their own need it: a cookie holds at the host that sets it.
-            const text = readFileSync(configuration, 'utf8').replace(
-              '<?php\n',
-              "<?php\ndefine( 'COOKIE_DOMAIN', '' );\n",
-            );
-            writeFileSync(configuration, text);
-            await runInWordPress(
-              network,
-              `$id = wp_create_user( '${MEMBER}', '${network.password}', '${MAIL}' );
+  beforeAll(async () => {
+    removeLayouts(dir);
+    mkdirSync(dir);
+    const tree = join(dir, 'network');
+    makeTree(usual, tree);
+    const configuration = join(tree, 'wp-config.php');
+    layouts = await startLayouts(usual, dir, [
+      {
+        host: MAIN,
+        otherHosts: [OWN],
+        root: tree,
+        wordpressDir: tree,
+        configuration,
+        async prepare(network) {
+          await makeNetwork(network, configuration, OWN);
+          // As sites at domains of their own need it: a cookie holds at the host that sets it.
+          const text = readFileSync(configuration, 'utf8').replace(
+            '<?php\n',
+            "<?php\ndefine( 'COOKIE_DOMAIN', '' );\n",
+          );
+          writeFileSync(configuration, text);
+          await runInWordPress(
+            network,
+            `$id = wp_create_user( '${MEMBER}', '${network.password}', '${MAIL}' );
             add_user_to_blog( 2, $id, 'editor' ); remove_user_from_blog( $id, 1 );`,
-            );
-            passwordOfMember = network.password;
-          },
+          );
+          passwordOfMember = network.password;
         },
-      ]);
-      const answer = await call(site(MAIN), await enter(site(MAIN)), '/custom-login-url', {
-        ...{ type: 'custom', login: DOOR, signup: 'club-entry' },
-      });
-      expect(answer.body).toMatchObject({ status: 200 });
-    }, 5 * MINUTES);
-    afterAll(async () => {
-      await layouts?.stop();
-      removeLayouts(dir);
+      },
+    ]);
+    const answer = await call(site(MAIN), await enter(site(MAIN)), '/custom-login-url', {
+      ...{ type: 'custom', login: DOOR, signup: 'club-entry' },
     });
+    expect(answer.body).toMatchObject({ status: 200 });
+  }, 5 * MINUTES);
+  afterAll(async () => {
+    await layouts?.stop();
+    removeLayouts(dir);
+  });
 
-    it('shows visitors neither login nor wp-admin at any of the domains', async () => {
-      for (const host of [MAIN, OWN]) {
-        for (const path of ['/wp-login.php', '/wp-admin/', '/wp-login.php?action=lostpassword']) {
-          const twin = path.replace(/wp-(login|admin)/, 'xq-vkwfj');
-          const [real, missing] = [
-            await visit(site(host), { target: path }),
-            await visit(site(host), { target: twin }),
-          ];
-          expect(real.status).toBe(404);
-          expect({ host, path, ...seen(real) }).toEqual({
-            ...{ host, path },
-            ...seen(missing, 'xq-vkwfj', path.startsWith('/wp-login') ? 'wp-login' : 'wp-admin'),
-          });
-          expect(real.head + real.body).not.toContain(DOOR);
-        }
+  it('shows visitors neither login nor wp-admin at any domain', async () => {
+    for (const host of [MAIN, OWN]) {
+      for (const path of ['/wp-login.php', '/wp-admin/', '/wp-login.php?action=lostpassword']) {
+        const twin = path.replace(/wp-(login|admin)/, 'xq-vkwfj');
+        const [real, missing] = [await visit(site(host), { target: path }), await visit(site(host), { target: twin })];
+        expect(real.status).toBe(404);
+        expect({ host, path, ...seen(real) }).toEqual({
+          ...{ host, path },
+          ...seen(missing, 'xq-vkwfj', path.startsWith('/wp-login') ? 'wp-login' : 'wp-admin'),
+        });
+        expect(real.head + real.body).not.toContain(DOOR);
       }
-    });
+    }
+  });
 
-    it('leads who has lost the password back to the domain where they began, from the form to the new login', async () => {
-      const visitor = browserAt(OWN, 'Browser with a lost password');
-      const page = await visitor.look(`/${DOOR}`);
-      const lost = linkIn(page, 'lostpassword');
-      expect(lost).toBe(`${door(OWN)}?action=lostpassword`);
-      const mails = mailbox(usual);
-      const asked = await visitor.ask(form(targetOf(lost, OWN), `user_login=${MEMBER}`));
-      expect(asked.status).toBe(302);
-      expect(new URL(asked.headers.location ?? '', door(OWN)).href).toContain(`${door(OWN)}?checkemail=confirm`);
-      const mail = await mails.to(MAIL);
-      mails.empty();
-      const link = /https?:\/\/\S+action=rp\S*|https?:\/\/\S+[?&]key=\S+/.exec(mail)?.[0].replace(/>$/, '') ?? '';
-      expect(link.startsWith(`${door(OWN)}?`), mail).toBe(true);
-      expect(mail).not.toContain(`//${MAIN}`);
+  it('returns users with a lost password to the domain where they started, from the form to the new login', async () => {
+    const visitor = browserAt(OWN, 'Browser with a lost password');
+    const page = await visitor.look(`/${DOOR}`);
+    const lost = linkIn(page, 'lostpassword');
+    expect(lost).toBe(`${door(OWN)}?action=lostpassword`);
+    const mails = mailbox(usual);
+    const asked = await visitor.ask(form(targetOf(lost, OWN), `user_login=${MEMBER}`));
+    expect(asked.status).toBe(302);
+    expect(new URL(asked.headers.location ?? '', door(OWN)).href).toContain(`${door(OWN)}?checkemail=confirm`);
+    const mail = await mails.to(MAIL);
+    mails.empty();
+    const link = /https?:\/\/\S+action=rp\S*|https?:\/\/\S+[?&]key=\S+/.exec(mail)?.[0].replace(/>$/, '') ?? '';
+    expect(link.startsWith(`${door(OWN)}?`), mail).toBe(true);
+    expect(mail).not.toContain(`//${MAIN}`);
 
-      const opened = await visitor.look(targetOf(link, OWN));
-      const chosen = await visitor.look(targetOf(opened.headers.location ?? '', OWN));
-      const key = /name="rp_key" value="([^"]+)"/.exec(chosen.body)?.[1] ?? '';
-      const fields = new URLSearchParams({ pass1: NEW_PASSWORD, pass2: NEW_PASSWORD, rp_key: key });
-      const done = await visitor.ask(form(`/${DOOR}?action=resetpass`, fields.toString()));
-      expect(done.body).toContain('Your password has been reset');
-      passwordOfMember = NEW_PASSWORD;
-      const logIn = /<a href="([^"]+)">Log in<\/a>/i.exec(done.body)?.[1] ?? '';
-      expect(logIn).toBe(door(OWN));
-      const { visitor: member, answer } = await logInBy(logIn, OWN, 'Browser after it');
-      expect([createsSession(answer), answer.headers.location]).toEqual([true, home(OWN)]);
-      expect((await member.look('/wp-admin/')).status).toBe(200);
-    });
+    const opened = await visitor.look(targetOf(link, OWN));
+    const chosen = await visitor.look(targetOf(opened.headers.location ?? '', OWN));
+    const key = /name="rp_key" value="([^"]+)"/.exec(chosen.body)?.[1] ?? '';
+    const fields = new URLSearchParams({ pass1: NEW_PASSWORD, pass2: NEW_PASSWORD, rp_key: key });
+    const done = await visitor.ask(form(`/${DOOR}?action=resetpass`, fields.toString()));
+    expect(done.body).toContain('Your password has been reset');
+    passwordOfMember = NEW_PASSWORD;
+    const logIn = /<a href="([^"]+)">Log in<\/a>/i.exec(done.body)?.[1] ?? '';
+    expect(logIn).toBe(door(OWN));
+    const { visitor: member, answer } = await logInBy(logIn, OWN, 'Browser after it');
+    expect([createsSession(answer), answer.headers.location]).toEqual([true, home(OWN)]);
+    expect((await member.look('/wp-admin/')).status).toBe(200);
+  });
 
-    it('leads a member of another domain from the main door to the login there, and on from it', async () => {
-      const first = await browserAt(MAIN, 'Browser at the main door').logIn(MEMBER, passwordOfMember);
-      expect([first.status, first.headers.location]).toEqual([302, way(OWN, home(OWN))]);
-      const { visitor, answer } = await logInBy(first.headers.location ?? '', OWN, 'The same browser');
-      expect([createsSession(answer), answer.headers.location]).toEqual([true, home(OWN)]);
-      expect((await visitor.look('/wp-admin/')).status).toBe(200);
-    });
+  it('redirects a user of another domain from the main login to the login there, and on from it', async () => {
+    const first = await browserAt(MAIN, 'Browser at the main door').logIn(MEMBER, passwordOfMember);
+    expect([first.status, first.headers.location]).toEqual([302, way(OWN, home(OWN))]);
+    const { visitor, answer } = await logInBy(first.headers.location ?? '', OWN, 'The same browser');
+    expect([createsSession(answer), answer.headers.location]).toEqual([true, home(OWN)]);
+    expect((await visitor.look('/wp-admin/')).status).toBe(200);
+  });
 
-    it('leads members across domains by the login there, in the list of their sites', async () => {
-      const owner = await enter(site(MAIN), `/${DOOR}`);
-      await runInWordPress(site(MAIN), `add_user_to_blog( 2, 1, 'administrator' );`);
-      const page = await visit(site(MAIN), { target: '/wp-admin/my-sites.php', headers: { cookie: owner.cookie } });
-      expect(page.status).toBe(200);
-      expect(linkIn(page, `${OWN}/${DOOR}`)).toBe(way(OWN, home(OWN)));
-      const links = [...page.body.matchAll(/href=["']([^"']+)["']/g)].map(([, link = '']) => link);
-      expect(links).toContain(home(MAIN));
-      expect(links.filter((link) => link.startsWith(home(OWN)) && !/\.(?:css|js)\b/.test(link))).toEqual([]);
-    });
+  it('redirects users between domains through the login there, in the list of their sites', async () => {
+    const owner = await enter(site(MAIN), `/${DOOR}`);
+    await runInWordPress(site(MAIN), `add_user_to_blog( 2, 1, 'administrator' );`);
+    const page = await visit(site(MAIN), { target: '/wp-admin/my-sites.php', headers: { cookie: owner.cookie } });
+    expect(page.status).toBe(200);
+    expect(linkIn(page, `${OWN}/${DOOR}`)).toBe(way(OWN, home(OWN)));
+    const links = [...page.body.matchAll(/href=["']([^"']+)["']/g)].map(([, link = '']) => link);
+    expect(links).toContain(home(MAIN));
+    expect(links.filter((link) => link.startsWith(home(OWN)) && !/\.(?:css|js)\b/.test(link))).toEqual([]);
+  });
 
-    it('has the second factor on that way, too', async () => {
-      const owner = await enter(site(MAIN), `/${DOOR}`);
-      expect((await call(site(MAIN), owner, '/2fa', { sg2fa: 1 })).body).toMatchObject({ status: 200 });
-      const visitor = browserAt(MAIN, 'Browser with a factor');
-      const challenge = await visitor.logIn(MEMBER, passwordOfMember);
-      const factor = `/${DOOR}?action=second-factor`;
-      expect([challenge.status, challenge.headers.location]).toEqual([303, factor]);
-      const page = await visitor.look(factor);
-      const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
-      const shown = await visitor.send(page, 'enrol', { code: totpCode(key) }, factor);
-      const done = await visitor.send(shown, 'continue', { saved: '1' }, factor);
-      expect([createsSession(done), done.headers.location]).toEqual([true, way(OWN, home(OWN))]);
-      expect((await call(site(MAIN), owner, '/2fa', { sg2fa: 0 })).body).toMatchObject({ status: 200 });
-    });
-  },
-);
+  it('asks for the second factor there, too', async () => {
+    const owner = await enter(site(MAIN), `/${DOOR}`);
+    expect((await call(site(MAIN), owner, '/2fa', { sg2fa: 1 })).body).toMatchObject({ status: 200 });
+    const visitor = browserAt(MAIN, 'Browser with a factor');
+    const challenge = await visitor.logIn(MEMBER, passwordOfMember);
+    const factor = `/${DOOR}?action=second-factor`;
+    expect([challenge.status, challenge.headers.location]).toEqual([303, factor]);
+    const page = await visitor.look(factor);
+    const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
+    const shown = await visitor.send(page, 'enrol', { code: totpCode(key) }, factor);
+    const done = await visitor.send(shown, 'continue', { saved: '1' }, factor);
+    expect([createsSession(done), done.headers.location]).toEqual([true, way(OWN, home(OWN))]);
+    expect((await call(site(MAIN), owner, '/2fa', { sg2fa: 0 })).body).toMatchObject({ status: 200 });
+  });
+});

@@ -20,7 +20,7 @@ export interface OddPlace {
 /** With a login address of its own nobody finds the old one, and the owner works by the new one. */
 export function ownLoginAddress(place: OddPlace): void {
   const { core, home, homes } = place;
-  describe('with a login address of its own', () => {
+  describe('with a custom login URL', () => {
     let site: OddSite;
 
     beforeAll(async () => {
@@ -33,7 +33,7 @@ export function ownLoginAddress(place: OddPlace): void {
       expect(answer.body).toMatchObject({ status: 200 });
     });
 
-    it('no anonymous visitor can tell the old one from a missing page', async () => {
+    it('no anonymous client can distinguish the old one from a missing page', async () => {
       for (const at of new Set([core, ...homes])) {
         for (const [old, twin] of [
           ['wp-login.php', 'xq-vkwfj.php'],
@@ -56,7 +56,7 @@ export function ownLoginAddress(place: OddPlace): void {
       }
     });
 
-    it('nothing public holds it', async () => {
+    it('no public page contains it', async () => {
       for (const at of homes) {
         for (const target of [`${at}/`, `${at}/?rest_route=/`, `${at}/?feed=rss2`, `${at}/?p=1`, `${at}/?author=1`]) {
           const answer = await visit(site, { target });
@@ -65,7 +65,7 @@ export function ownLoginAddress(place: OddPlace): void {
       }
     });
 
-    it('the owner comes in by it, works, and logs out', async () => {
+    it('the owner can log in at it, work, and log out', async () => {
       const loginPath = `${home}/my-door`;
       const page = await visit(site, { target: loginPath });
       expect(page.status).toBe(200);
@@ -81,7 +81,7 @@ export function ownLoginAddress(place: OddPlace): void {
       expect([left.status, left.headers.location]).toEqual([302, expect.stringContaining(loginPath)]);
     });
 
-    it('the command line brings the old one back', async () => {
+    it('the command line restores the old one', async () => {
       expect(await securityOptimizer('login-url', 'reset', '--data-dir', site.guardDir)).toMatchObject({ code: 0 });
       await until('the old address answers', async () =>
         // Its form, not only a status: WordPress learns of it a moment after guard.

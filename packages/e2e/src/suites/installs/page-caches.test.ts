@@ -113,9 +113,9 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   };
   const BY_HTTPS = { 'x-forwarded-proto': 'https' };
 
-  describe('costs what it costs without', () => {
+  describe('has the same cost as without guard', () => {
     it.each(CACHES)(
-      'a clean hit in the cache of %s starts what it starts without guard, and has no signal that guard takes for a missing connector',
+      'a hit in the cache of %s starts as much PHP as without guard, and is not mistaken for a missing connector',
       async (cache) => {
         await begin(cache, false);
         expect((await visit(site, '/')).headers['x-cache']).toBe('MISS');
@@ -147,9 +147,9 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
     );
   });
 
-  describe('answers who comes past guard', () => {
+  describe('serves clients that bypass guard', () => {
     it.skipIf(own === undefined).each(CACHES)(
-      'from the cache of %s: status finds it cold and names what closes it, which does',
+      'from the cache of %s: status detects that and names a fix, which works',
       async (cache) => {
         await begin(cache, true);
         const cold = [await pastGuard(), await pastGuard(BY_HTTPS)];
@@ -173,7 +173,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
       },
     );
 
-    it.skipIf(own === undefined)('only where there is a cache: without one status says nothing', async () => {
+    it.skipIf(own === undefined)('only if there is a cache: without one, status reports nothing', async () => {
       await begin('nginx', true);
       await web?.stop();
       web = await startNginx(site, { change: (text) => text.replace('listen 127.0.0.1:', 'listen ') });

@@ -170,7 +170,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       await attachTo(port);
     });
 
-    it('takes everybody for guard without the lines of its example, and status says so, with every open page', async () => {
+    it('sees guard as every client without the lines of its example, and status reports that, with every open page', async () => {
       const before = await status();
       expect(before.site.visitors).toBe('hidden');
       expect(before.site.openPages.map(({ name, path }) => `${path} ${name}`)).toEqual([
@@ -188,7 +188,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
     });
 
     it.each(['nginx-wordpress.conf', 'nginx-wordpress-cache.conf'])(
-      'by its example counts, logs and refuses each visitor by its own address: %s',
+      'with its example, counts, logs and refuses each visitor by its own address: %s',
       async (name) => {
         await reconfigure(name, true);
         const number = name.includes('cache') ? 1 : 2;
@@ -214,7 +214,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       },
     );
 
-    it('no spelling of the machine reaches a server for localhost', async () => {
+    it('lets no spelling of localhost reach a server block for localhost', async () => {
       const direct = await askUpstream(
         { ...site, upstreamPort: port },
         { target: '/', headers: { host: 'localhost' } },
@@ -234,7 +234,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       expect((await get('203.0.113.5', '/'))[0]).toBe(200);
     });
 
-    it('no other server behind is reached by its name, and domains of the site are', async () => {
+    it('lets no client reach another server block by its name, and serves the domains of the site', async () => {
       const others = [
         'status.internal',
         'STATUS.internal.',
@@ -316,7 +316,7 @@ RewriteRule . /index.php [L]
       await attachTo(port);
     });
 
-    it('takes everybody for guard without the lines of its example, and status says so, with every open page', async () => {
+    it('sees guard as every client without the lines of its example, and status reports that, with every open page', async () => {
       const before = await status();
       expect(before.site.visitors).toBe('hidden');
       expect(before.site.openPages.map(({ name, path }) => `${path} ${name}`)).toEqual([
@@ -327,7 +327,7 @@ RewriteRule . /index.php [L]
       expect((await get('203.0.113.1', '/server-status'))[1]).toContain('Apache Server Status');
     });
 
-    it('by its example logs and refuses each visitor by its own address', async () => {
+    it('with its example, logs and refuses each visitor by its own address', async () => {
       started.splice(started.indexOf(apache), 1);
       await apache.stop();
       configure(true);

@@ -129,7 +129,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     return all.map(({ id, connector }) => [id, connector]);
   };
 
-  it('are both attached, and each answers with its own key', async () => {
+  it('can both be attached, and each answers with its own key', async () => {
     for (const name of NAMES) {
       const told = await attach(name, ...(isNamed && name === 'two' ? ['--new-site'] : []));
       expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining(`Attached: site ${name}-example.`) });
@@ -149,7 +149,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     for (const name of NAMES) expect(await throughGuard(name)).toEqual([200, true]);
   });
 
-  it('are closed one by one: what the second requires does not close the first', async () => {
+  it('are closed separately: requiring guard on the second does not close the first', async () => {
     expect(await direct('one')).toBe(200);
     expect((await attach('two', '--require-guard', '--force')).code).toBe(0);
     expect([await direct('one'), await direct('two')]).toEqual([200, 403]);
@@ -160,7 +160,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     ]);
   });
 
-  it('are not opened by a host name: the key is chosen by what the site is', async () => {
+  it('are not opened by a forged host name: the site decides which key is used', async () => {
     for (const host of ['one.example', 'two.example', 'other.example', 'TWO.example', '', 'two.example:80']) {
       // With one core the host chooses the site, and so its data: whose they are, its key holds.
       const isTwo = shared.core ? host === 'two.example' : true;
@@ -170,7 +170,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     expect(body.includes('http://two.example')).toBe(false);
   });
 
-  it('are detached one by one: the other keeps its connector and its key', async () => {
+  it('are detached separately: the other site keeps its connector and its key', async () => {
     expect((await securityOptimizer('detach', '--site', 'two-example', '--data-dir', sites.two.guardDir)).code).toBe(0);
     if (isNamed) rmSync(join(dir, 'two-key.php'));
     expect(await direct('two')).toBe(200);
@@ -185,7 +185,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
 });
 
 // Only root can make a folder that no owner of a site may change.
-describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard does not write', () => {
+describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard can’t write', () => {
   let dir: string;
   let site: Stack;
   let service: Service | undefined;
@@ -209,7 +209,7 @@ describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard do
     for (const folder of [dir, `${dir}-connector`]) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is connected by what --print shows, put in place by hand', async () => {
+  it('is connected after the output of --print was installed manually', async () => {
     const shared = `${dir}-connector`;
     expect((await securityOptimizer('share-connector', shared)).code).toBe(0);
     const print = (...more: string[]) => securityOptimizer('attach', '--print', '--data-dir', site.guardDir, ...more);

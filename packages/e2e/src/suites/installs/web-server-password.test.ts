@@ -86,8 +86,8 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
   });
 
   // PHP's own web server asks for none.
-  describe.skipIf(stack.kind === 'embedded')('as nginx has it', () => {
-    it('keeps its visitors: a hundred calls of a basket lock nobody out, and every page and style comes', async () => {
+  describe.skipIf(stack.kind === 'embedded')('with basic authentication in nginx', () => {
+    it('serves its visitors: a hundred requests of a cart lock nobody out, and every page and style is served', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
         const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
@@ -102,7 +102,7 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
       });
     });
 
-    it('serves an address that is locked, but for its login', async () => {
+    it('serves an address that is locked out, except for its login', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
         const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
@@ -115,7 +115,7 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
       });
     });
 
-    it('is protected as any other: guesses at its login are counted', async () => {
+    it('is protected as usual: guesses at its login are counted', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
         const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
@@ -125,7 +125,7 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
       });
     });
 
-    it('that asks below one folder alone counts guesses beside it in full', async () => {
+    it('counts every guess outside the folder that it protects', async () => {
       await behindPassword(stack, '/private', async () => {
         const from = newAddress();
         expect((await askFrom(stack, from, { target: '/private/' })).status).toBe(401);
@@ -135,7 +135,7 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
     });
   });
 
-  it('that asks for nothing counts guesses by basic authentication in full, one by one and all at once', async () => {
+  it('counts every guess with basic authentication, one by one and in parallel, when it protects nothing', async () => {
     for (const atOnce of [false, true]) {
       const from = newAddress();
       const turns = Array.from({ length: LIMIT * 3 }, (_, turn) => turn);

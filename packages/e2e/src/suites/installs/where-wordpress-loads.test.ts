@@ -36,7 +36,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
   const problems = async () =>
     JSON.parse((await securityOptimizer('status', '--data-dir', site.guardDir, '--json')).stdout).problems;
 
-  it('has the connector where WordPress itself says, without being told', async () => {
+  it('has the connector in the folder that WordPress itself reports, without configuration', async () => {
     expect(readdirSync(muPlugins())).toContain('security-optimizer.php');
     expect(existsSync(unused())).toBe(false);
     expect(JSON.parse(config()).sites).toMatchObject([{ muPluginsDir: muPlugins() }]);
@@ -45,19 +45,19 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     expect(page.answer.status).toBe(200);
   });
 
-  it('refuses those who go past guard', async () => {
+  it('refuses requests that bypass guard', async () => {
     const direct = await visit({ ...site, port: site.upstreamPort }, { target: '/' });
     expect(direct.status).toBe(403);
   });
 
-  it('is brought up to date where it is, and WordPress shows by its answer that it runs it', async () => {
+  it('is updated in place, and the response of WordPress shows that it runs the new version', async () => {
     const told = await attach();
     expect(told).toMatchObject({ code: 0, stderr: '' });
     expect(told.stdout).not.toContain('not verified');
     expect(await securityOptimizer('attach', '--all', '--data-dir', site.guardDir)).toMatchObject({ code: 0 });
   });
 
-  it('refuses the folder that nothing uses, names both, and everything is as before', async () => {
+  it('refuses the unused folder, names both folders, and changes nothing', async () => {
     const before = config();
     const refused = await attach('--mu-plugins', unused());
     expect(refused.code).toBe(1);

@@ -15,7 +15,7 @@ const FEEDS = 'Disable RSS and ATOM Feeds';
 const SUFFIX = '/disable-feeds';
 
 // A screen reader speaks what changes in a live region that it knows already: the region must come first, and empty.
-asOwner('what a screen reader is told', (owner) => {
+asOwner('the messages for screen readers', (owner) => {
   const { stack } = owner;
   afterAll(async () => {
     await owner.set(SUFFIX, { disable_feed: 0 });
@@ -30,7 +30,7 @@ asOwner('what a screen reader is told', (owner) => {
     return page;
   }
 
-  it('of what was saved comes into a status that was there before, empty', async () => {
+  it('put a success into a status region that existed before, empty', async () => {
     await owner.set(SUFFIX, { disable_feed: 0 });
     const page = await open();
     await pressOn(page, page.getByRole('switch', { name: FEEDS }), 'Space');
@@ -41,7 +41,7 @@ asOwner('what a screen reader is told', (owner) => {
     expect(await liveRegions(page)).toContainEqual({ role: 'status', live: 'polite', atomic: true });
   });
 
-  it('of what failed comes into an alert that was there before, empty', async () => {
+  it('put an error into an alert region that existed before, empty', async () => {
     const page = await open();
     const message = 'We couldn’t save this.';
     await page.route(`**/security-optimizer/v1${SUFFIX}`, (route) =>
@@ -59,7 +59,7 @@ asOwner('what a screen reader is told', (owner) => {
     }
   });
 
-  it('of two messages is each of them, the older one not again', async () => {
+  it('announce two messages once each', async () => {
     const page = await open();
     for (const [at, name] of [FEEDS, 'Disable XML-RPC'].entries()) {
       await pressOn(page, page.getByRole('switch', { name }), 'Space', at === 0 ? 'Tab' : 'Shift+Tab');
@@ -69,7 +69,7 @@ asOwner('what a screen reader is told', (owner) => {
     expect(said).toHaveLength(2);
   });
 
-  it('holds while a dialog is open: what lies behind is hidden, messages are not', async () => {
+  it('stay available while a dialog is open, which hides the page behind it', async () => {
     const { page } = owner;
     await owner.open();
     await owner.openDialog('away');

@@ -17,7 +17,7 @@ const LANGUAGES = [
 
 const HALF_OF_DAY = /\b[AP]M\b|\b[ap]\.\s?m\./;
 
-asOwner('the clock of each language', (owner) => {
+asOwner('the time format of each language', (owner) => {
   const { stack } = owner;
   const plugin = join(muPlugins(stack), 'clocks.php');
 

@@ -19,7 +19,7 @@ asOwner('every page and tab', (owner) => {
 
   // 320 px are 1280 px at 400 %.
   it.each([1440, 320])(
-    'lead the keyboard to every control, in order, seen and with a ring, at %i px',
+    'can be operated by keyboard: every control in order, visible and with a focus ring, at %i px',
     async (width) => {
       for (const [place, ready] of PLACES) {
         const page = await open(place, ready, width);
@@ -66,7 +66,7 @@ asOwner('every page and tab', (owner) => {
     }
   });
 
-  it('leave the styles of wp-admin alone', async () => {
+  it('do not affect the styles of wp-admin', async () => {
     const neighbours = '#adminmenu, #adminmenu a, #wpadminbar, #wpadminbar a, #wpfooter, #wpfooter a, #wpbody, .notice';
     const look = async (page: Page) => {
       // What lies under the pointer looks different: nothing that is compared.

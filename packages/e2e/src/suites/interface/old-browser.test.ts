@@ -54,7 +54,7 @@ if ('problem' in found) {
         `${control}.getAttribute('aria-checked') === 'true' && !${control}.hasAttribute('aria-busy')`,
       );
 
-    it('is really that old', async () => {
+    it('is that version', async () => {
       expect(await page.evaluate<string>('navigator.userAgent')).toContain('Chrome/64.');
     });
 
@@ -69,7 +69,7 @@ if ('problem' in found) {
       writeFileSync(`${screenshots}${stack.kind}-chromium-64.png`, Buffer.from(String(data), 'base64'));
     });
 
-    it('switches an option with a real click', async () => {
+    it('turns an option on with a real click', async () => {
       const { x, y } = await page.evaluate<{ x: number; y: number }>(
         `(() => { const e = ${control}; e.scrollIntoView(); const b = e.getBoundingClientRect(); return { x: b.left + b.width / 2, y: b.top + b.height / 2 }; })()`,
       );
@@ -83,7 +83,7 @@ if ('problem' in found) {
       expect((await readOptions(stack, owner)).disable_feed).toBe(1);
     });
 
-    it('runs without a fault in our scripts', () => {
+    it('runs without an error in our scripts', () => {
       // WordPress's own scripts are written for newer browsers and break in this one.
       expect(page.wrong.filter((fault) => fault.includes('/security-optimizer/'))).toEqual([]);
     });

@@ -8,7 +8,7 @@ import { readLanguages, speak } from './locales.js';
 import { openPlace, PLACES } from './sample-site.js';
 import { Walker } from './walker.js';
 
-onUsualStack('by keyboard, right to left', define, { timeout: 600_000 });
+onUsualStack('the keyboard in right-to-left languages', define, { timeout: 600_000 });
 
 function define(stack: Stack): void {
   let browser: Browser;
@@ -38,7 +38,7 @@ function define(stack: Stack): void {
   }
 
   // At 390 px the strip of the tabs may show any part of itself.
-  it.each([1440, 390])('Tab goes through every page from the right to the left at %i px', async (width) => {
+  it.each([1440, 390])('moves with Tab through every page from right to left at %i px', async (width) => {
     for (const [place, ready] of PLACES) {
       await open(place, ready, width);
       const wanted = await tabStops(page);
@@ -62,7 +62,7 @@ function define(stack: Stack): void {
     }
   });
 
-  it('Tab goes round in a dialog, and its main button is the last and the leftmost', async () => {
+  it('keeps Tab within a dialog, whose main button is the last and the leftmost', async () => {
     await open('login-settings', '.so-row__ctl .so-btn');
     const opener = walker.button('Configure: %s', walker.say('Away Mode'));
     await walker.press(opener);
@@ -85,7 +85,7 @@ function define(stack: Stack): void {
     expect(walker.faults).toEqual([]);
   });
 
-  it('the arrows go where they point: in tabs, in the kinds of a schedule, in a calendar and in a clock', async () => {
+  it('moves with the arrow keys where they point: in tabs, schedule types, a calendar and a clock', async () => {
     await open('activity-log', '.so-tab');
     const tabs = page.getByRole('tab');
     await tabs.first().focus();

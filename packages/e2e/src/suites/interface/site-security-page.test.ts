@@ -60,7 +60,7 @@ onUsualStack('the Site Security page', (stack) => {
       expect(await page.getByRole('switch').count()).toBe(7);
     }));
 
-  it('shows the seven options as the design has them', () =>
+  it('shows the seven options as in the design', () =>
     withPage({}, async (page) => {
       await openSiteSecurity(page, stack);
       await page.getByText('5 of 6 essentials on').first().waitFor();
@@ -69,7 +69,7 @@ onUsualStack('the Site Security page', (stack) => {
       await shoot(page, 'normal');
     }));
 
-  it('shows changes that are under way, done and failed side by side', () =>
+  it('shows pending, successful and failed changes side by side', () =>
     withPage({}, async (page) => {
       await setOptions(stack, owner, { disable_feed: 0, xss_protection: 0 });
       const held = gate();
@@ -94,7 +94,7 @@ onUsualStack('the Site Security page', (stack) => {
       await until('the change is made', async () => (await stateOf(switchOf(page, xmlRpc.title))) === 'on');
     }));
 
-  it('says so when the options cannot be loaded', () =>
+  it('shows an error when the options cannot be loaded', () =>
     withPage({}, async (page) => {
       await page.route(`${API}/fetch-options`, (route) =>
         route.fulfill({ status: 200, contentType: 'text/html', body: '<p>Hello' }),
@@ -130,7 +130,7 @@ onUsualStack('the Site Security page', (stack) => {
     }),
   );
 
-  describe('in a language from right to left', () => {
+  describe('in a right-to-left language', () => {
     const file = join(muPlugins(stack), 'right-to-left.php');
     beforeAll(() =>
       writeFileSync(
@@ -154,7 +154,7 @@ onUsualStack('the Site Security page', (stack) => {
     );
   });
 
-  it('is worked by the keyboard alone', () =>
+  it('can be operated by keyboard alone', () =>
     withPage({}, async (page) => {
       await openSiteSecurity(page, stack);
       await switchOf(page, siteSecurityToggles[0].title).focus();
@@ -184,7 +184,7 @@ onUsualStack('the Site Security page', (stack) => {
       await page.getByText(xmlRpc.messages.off, { exact: true }).waitFor();
     }));
 
-  it('moves nothing for those who asked for less motion', () =>
+  it('animates nothing with reduced motion', () =>
     withPage({ reducedMotion: 'reduce' }, async (page) => {
       await openSiteSecurity(page, stack);
       await switchOf(page, xmlRpc.title).click();
@@ -192,7 +192,7 @@ onUsualStack('the Site Security page', (stack) => {
       expect(await movingParts(page)).toEqual([]);
     }));
 
-  it('shows another look at once, not a picture later, for those who asked for less motion', () =>
+  it('changes its look at once, not a frame later, with reduced motion', () =>
     withPage({ reducedMotion: 'reduce' }, async (page) => {
       await openSiteSecurity(page, stack);
       const padding = await switchOf(page, xmlRpc.title).evaluate((control) => {

@@ -17,7 +17,7 @@ interface Shift {
   readonly what: readonly string[];
 }
 
-onUsualStack('what stands on a page stays where it is while the rest arrives', (stack) => {
+onUsualStack('the layout of a page while its data loads', (stack) => {
   let browser: Browser;
   let site: Awaited<ReturnType<typeof showSite>>;
 
@@ -30,7 +30,7 @@ onUsualStack('what stands on a page stays where it is while the rest arrives', (
     await site?.putBack();
   });
 
-  it.each([1440, 390])('at %d px, on every page and tab', async (width) => {
+  it.each([1440, 390])('does not shift at %d px, on every page and tab', async (width) => {
     const context = await windowOf(browser, stack, site.owner);
     const page = await context.newPage();
     // Everything arrives late, so that what stands for it is drawn and replaced, however fast the machine is.

@@ -14,7 +14,7 @@ import { Walker } from './walker.js';
 /** A walk looks at up to ten states on three screens in two languages. It ends one that hangs; each wait has its own limit. */
 const WALK_MS = 600_000;
 
-onUsualStack('the whole interface in German and right to left, on a desk and on phones', defineWalks, {
+onUsualStack('the whole interface in German and right to left, on desktop and phones', defineWalks, {
   timeout: WALK_MS,
 });
 
@@ -55,17 +55,17 @@ function defineWalks(stack: Stack): void {
     expect(faults.flat()).toEqual([]);
   }
 
-  it('asks for consent', () => site.unasked(() => walk(walkConsent)));
-  it('is whole on the Security Dashboard', () => walk(walkDashboard));
-  it('is whole on Site Security', () => walk(walkSiteSecurity));
-  it('is whole on Login Security', () => walk(walkLoginSecurity));
-  it('is whole on Login Security with a second factor', () => walk(walkRareLogin));
+  it('is complete in the consent dialog', () => site.unasked(() => walk(walkConsent)));
+  it('is complete on the Security Dashboard', () => walk(walkDashboard));
+  it('is complete on Site Security', () => walk(walkSiteSecurity));
+  it('is complete on Login Security', () => walk(walkLoginSecurity));
+  it('is complete on Login Security with a second factor', () => walk(walkRareLogin));
   it.each([
     ['Unknown', walkUnknown],
     ['Registered', walkRegistered],
     ['Blocked', walkBlocked],
     ['Weekly Reports', walkWeekly],
     ['Log Settings', walkLogSettings],
-  ] as const)('is whole on the Activity Log, %s', (_tab, along) => walk(along));
-  it('is whole on Post-hack Actions', () => walk(walkPostHack));
+  ] as const)('is complete on the Activity Log, %s', (_tab, along) => walk(along));
+  it('is complete on Post-hack Actions', () => walk(walkPostHack));
 }

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 /** `YYYY-MM-DD` of a day from today; the site's time zone is UTC. */
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
+asOwner('the dialog Configure Away Mode, by keyboard', (owner) => {
   const { stack } = owner;
   const save = () => owner.button('Turn on Away Mode');
   const press = async (...keys: string[]) => {
@@ -38,7 +38,7 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
 
   afterAll(() => owner.set('/away-mode', { type: 'off' }));
 
-  it('takes a period from a calendar, and turns it off before it begins', async () => {
+  it('accepts a period from a calendar, and turns it off before it begins', async () => {
     const { page } = owner;
     const chosen = () => ({ type: 'period', from_date: dayIn(10), to_date: dayIn(11) });
     const [chosenBefore, dialog] = [chosen(), await openAt(0)];
@@ -84,7 +84,7 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     expect(await schedule()).toEqual({ type: 'off' });
   });
 
-  it('takes weekdays, but not all of them', async () => {
+  it('accepts weekdays, but not all of them', async () => {
     const { page } = owner;
     const dialog = await openAt(1);
     const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
@@ -105,7 +105,7 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     await owner.set('/away-mode', { type: 'off' });
   });
 
-  it('takes hours of each day, 23 at most', async () => {
+  it('accepts hours of each day, 23 at most', async () => {
     const { page } = owner;
     const dialog = await openAt(2);
     const from = dialog.getByLabel('From', { exact: true });

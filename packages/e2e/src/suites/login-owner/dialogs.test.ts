@@ -11,7 +11,7 @@ const REQUIRED = 'This field is required.';
 /** How long a message about what is being typed waits, milliseconds (specification section 5). */
 const PAUSE = 500;
 
-asOwner('the dialogs of Login Security by keyboard', (owner) => {
+asOwner('the dialogs of Login Security, by keyboard', (owner) => {
   const { stack } = owner;
   const visit = async (target: string) => askFrom(stack, ANONYMOUS, { target });
 
@@ -25,7 +25,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     await owner.set('/disable-admin-username', { disable_usernames: 1 });
   });
 
-  it('move the login to an address of its own, and back', async () => {
+  it('move the login to a custom URL, and back', async () => {
     const { page } = owner;
     await owner.open();
     const opener = owner.configure('url');
@@ -76,7 +76,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     expect((await visit('/team-door')).status).toBe(404);
   });
 
-  it('ask before changes are thrown away', async () => {
+  it('ask before changes are discarded', async () => {
     const { page } = owner;
     await owner.open();
     const dialog = await owner.openDialog('access');
@@ -96,7 +96,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     expect(owner.calls).toEqual([]);
   });
 
-  it('let only listed addresses log in, and warn before the owner is shut out', async () => {
+  it('let only listed addresses log in, and warn before the owner is locked out', async () => {
     const { page } = owner;
     await owner.open();
     const opener = owner.configure('access');
@@ -151,7 +151,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     expect((await visit('/wp-login.php')).status).toBe(200);
   });
 
-  it('shut the owner out who insists', async () => {
+  it('lock the owner out after a confirmation', async () => {
     const { page } = owner;
     await owner.open();
     await owner.openDialog('access');

@@ -6,7 +6,7 @@ import { asOwner, looksRight } from './helpers.js';
 
 const ANONYMOUS = '127.0.58.1';
 
-asOwner('the rows of Login Security by keyboard', (owner) => {
+asOwner('the rows of Login Security, by keyboard', (owner) => {
   const { stack } = owner;
 
   afterAll(async () => {
@@ -15,14 +15,14 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
     await recover(stack, 'unblock', '--all');
   });
 
-  it('look right', async () => {
+  it('have the right layout', async () => {
     const { page } = owner;
     await owner.open();
     await page.getByText('2 of 4 essentials on').waitFor();
     await looksRight(page, 'login-security');
   });
 
-  it('set after how many wrong passwords an address waits', async () => {
+  it('set after how many wrong passwords an address is locked out', async () => {
     const { page } = owner;
     await owner.open();
     const select = page.getByRole('combobox', { name: 'Limit Login Attempts' });
@@ -47,7 +47,7 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
     await choose('End', 5, '5 attempts');
   });
 
-  it('choose from a list that the keyboard alone opens, reads and leaves as it was', async () => {
+  it('have a list that can be opened, read and closed without a change by keyboard alone', async () => {
     const { page } = owner;
     await owner.open();
     const select = page.getByRole('combobox', { name: 'Limit Login Attempts' });
@@ -69,7 +69,7 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
     expect(owner.calls).not.toContain('/limit-login-attempts');
   });
 
-  it('switch the ban on common usernames off and on', async () => {
+  it('turn the ban on common usernames off and on', async () => {
     const { page } = owner;
     await owner.open();
     const control = owner.switchOf('usernames');

@@ -5,7 +5,7 @@ import { until } from '../../stacks/until.js';
 import { recover, totpCode, totpStep } from '../login/helpers.js';
 import { asOwner, logInByKeyboard, looksRight } from './helpers.js';
 
-asOwner('the second factor of the owner by keyboard', (owner) => {
+asOwner('the second factor of the owner, by keyboard', (owner) => {
   const { stack } = owner;
   let key = '';
 
@@ -24,7 +24,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     }
   }
 
-  it('is set up as soon as it is switched on', async () => {
+  it('is set up as soon as it is turned on', async () => {
     const { page } = owner;
     await owner.open();
     await pressOn(page, owner.switchOf('twoFactor'), 'Space');
@@ -50,7 +50,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     await looksRight(page, 'login-security-two-factor');
   });
 
-  it('asks for a code where the password was right', () =>
+  it('asks for a code after the right password', () =>
     inAnotherBrowser(async (page) => {
       await logInByKeyboard(page, stack, stack.user);
       await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
@@ -61,7 +61,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
       await page.locator('#wpadminbar').waitFor();
     }));
 
-  it('lets apps in with application passwords, if the owner says so', async () => {
+  it('allows application passwords if the owner chooses so', async () => {
     const { page } = owner;
     await owner.open();
     const control = page.getByRole('switch', { name: 'Application Passwords', exact: true });
@@ -72,7 +72,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     await until('it is stored', async () => (await owner.options()).two_factor_app_passwords === 0);
   });
 
-  it('is reset for a user who lost the phone', async () => {
+  it('can be reset for a user who lost the phone', async () => {
     const { page } = owner;
     await owner.open();
     const opener = owner.button('Reset it for a user');

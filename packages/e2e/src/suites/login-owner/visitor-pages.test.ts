@@ -13,7 +13,7 @@ const scripts = [
   ['without', false],
 ] as const;
 
-asOwner('the pages that stand in front of the login', (owner) => {
+asOwner('the pages of the login for visitors', (owner) => {
   const { stack } = owner;
 
   async function inNewBrowser(javaScriptEnabled: boolean, look: (page: Page) => Promise<void>): Promise<void> {
@@ -44,7 +44,7 @@ asOwner('the pages that stand in front of the login', (owner) => {
     );
   }
 
-  it('say how long an address waits that failed too often', async () => {
+  it('say how long an address is locked out after too many failures', async () => {
     for (let tries = 0; tries < 5; tries++) await askFrom(stack, '127.0.0.1', loginForm('nobody-here', 'wrong'));
     try {
       for (const [, javaScriptEnabled] of scripts) {
@@ -61,7 +61,7 @@ asOwner('the pages that stand in front of the login', (owner) => {
     }
   });
 
-  it('say when the login opens again while Away Mode is on', async () => {
+  it('say when the login opens again during Away Mode', async () => {
     // Tomorrow as well, should midnight pass meanwhile.
     const weekly = [0, 1].map((days) =>
       new Date(Date.now() + days * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toLowerCase(),
@@ -91,7 +91,7 @@ asOwner('the pages that stand in front of the login', (owner) => {
       await recover(stack, 'two-factor', 'reset', editor).catch(() => undefined);
     });
 
-    it('which is set up with a first code and saved back-up codes', () =>
+    it('which is set up with a first code and saved backup codes', () =>
       inNewBrowser(javaScriptEnabled, async (page) => {
         await logInByKeyboard(page, stack, editor);
         await page.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
@@ -112,7 +112,7 @@ asOwner('the pages that stand in front of the login', (owner) => {
         await page.locator('#wpadminbar').waitFor();
       }));
 
-    it('which takes a back-up code in place of the phone', () =>
+    it('which accepts a backup code instead of an app code', () =>
       inNewBrowser(javaScriptEnabled, async (page) => {
         await logInByKeyboard(page, stack, editor);
         await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();

@@ -78,7 +78,7 @@ function schedules() {
   };
 }
 
-onUsualStack('while the owner is away', (stack) => {
+onUsualStack('Away Mode', (stack) => {
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
   const login = { target: '/wp-login.php', headers: { accept: 'text/html' } };
@@ -108,17 +108,17 @@ onUsualStack('while the owner is away', (stack) => {
   };
   const { period, weekly, daily } = schedules();
 
-  it('for some days of the week, the login is closed until midnight', async () => {
+  it('closes the login on selected weekdays until midnight', async () => {
     await begin(weekly.schedule);
     await expectClosed(weekly.ends).finally(end);
   });
 
-  it('for some hours of the day, the login is closed until they are over', async () => {
+  it('closes the login in selected hours until they are over', async () => {
     await begin(daily.schedule);
     await expectClosed(daily.ends).finally(end);
   });
 
-  describe('for a period', () => {
+  describe('during a period', () => {
     const plugin = join(muPlugins(stack), 'so-away-test.php');
     let sessions: Record<'owner' | 'editor' | 'author' | 'subscriber', Session>;
     let memberId: number;
@@ -153,7 +153,7 @@ onUsualStack('while the owner is away', (stack) => {
       );
     });
 
-    it('the login is closed until its last day is over', () => expectClosed(period.ends));
+    it('closes the login until its last day is over', () => expectClosed(period.ends));
 
     const changes = ({ cookie, nonce }: Session): [string, TypedRequest][] => {
       const signedIn = { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' };
@@ -179,17 +179,20 @@ onUsualStack('while the owner is away', (stack) => {
       ];
     };
 
-    it.each(['owner', 'editor', 'author'] as const)('the %s who is still signed in changes nothing', async (role) => {
-      const before = await done();
-      for (const [route, request] of changes(sessions[role])) {
-        const answer = await ask(stack, request);
-        expect([answer.status, answer.body.includes('The admin area is closed')], route).toEqual([403, true]);
-        expect(answer.headers['retry-after'], route).toMatch(/^[0-9]+$/);
-      }
-      expect(await done()).toEqual(before);
-    });
+    it.each(['owner', 'editor', 'author'] as const)(
+      'lets the %s who is still logged in change nothing',
+      async (role) => {
+        const before = await done();
+        for (const [route, request] of changes(sessions[role])) {
+          const answer = await ask(stack, request);
+          expect([answer.status, answer.body.includes('The admin area is closed')], route).toEqual([403, true]);
+          expect(answer.headers['retry-after'], route).toMatch(/^[0-9]+$/);
+        }
+        expect(await done()).toEqual(before);
+      },
+    );
 
-    it('programs are told in JSON, also where only WordPress knows the route', async () => {
+    it('answers programs in JSON, also on routes that only WordPress knows', async () => {
       for (const [, request] of changes(sessions.editor).slice(4, 12)) {
         expect(JSON.parse((await ask(stack, request)).body)).toMatchObject({
           code: 'away_mode',
@@ -198,7 +201,7 @@ onUsualStack('while the owner is away', (stack) => {
       }
     });
 
-    it('neither does a token of the staff, nor a link by which anybody becomes one of them', async () => {
+    it('lets no token of the staff change anything, and no link that logs in as one of them', async () => {
       const before = await done();
       const { subscriber } = sessions;
       const bearer = { authorization: 'Bearer of-1' };
@@ -223,7 +226,7 @@ onUsualStack('while the owner is away', (stack) => {
       expect(await done()).toEqual(before);
     });
 
-    it('a member comments, likes and sends forms, by session or token, and WordPress tells others of it', async () => {
+    it('lets a subscriber comment, like and send forms, by session or token, and WordPress notifies others', async () => {
       const { cookie, nonce } = sessions.subscriber;
       const signedIn = { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' };
       const told = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
@@ -254,7 +257,7 @@ onUsualStack('while the owner is away', (stack) => {
       expect([post.status, JSON.parse(post.body).code]).toEqual([403, 'rest_cannot_create']);
     });
 
-    it('scheduled tasks run in the name of the owner, but not for a session or link of the staff', async () => {
+    it('runs scheduled tasks as the owner, but not for a session or link of the staff', async () => {
       const cron = { method: 'POST', target: '/wp-cron.php?so_cron=1', body: '' };
       const before = await done();
       await ask(stack, { ...cron, headers: { cookie: sessions.editor.cookie } });
@@ -269,12 +272,12 @@ onUsualStack('while the owner is away', (stack) => {
       await until('a member has got as far', async () => JSON.stringify(await done()) !== JSON.stringify(before));
     });
 
-    it('a guest likes as on any day', async () => {
+    it('lets a guest like as usual', async () => {
       const answer = await ask(stack, form('/wp-admin/admin-ajax.php', 'action=so_like'));
       expect([answer.status, answer.body]).toEqual([200, 'liked by a guest']);
     });
 
-    it('while WordPress runs without the connector, nobody who is signed in changes anything by AJAX or REST', async () => {
+    it('lets no logged-in user change anything by AJAX or REST while WordPress runs without the connector', async () => {
       const before = await done();
       await withoutConnector(stack, async () => {
         const { cookie } = sessions.subscriber;
@@ -298,7 +301,7 @@ onUsualStack('while the owner is away', (stack) => {
       });
     });
 
-    it('wp-admin and passwords are closed on any route', async () => {
+    it('closes wp-admin and passwords on every route', async () => {
       const { cookie } = owner;
       const closed: [string, TypedRequest][] = [
         ['wp-admin', { target: '/wp-admin/', headers: { cookie } }],
@@ -310,7 +313,7 @@ onUsualStack('while the owner is away', (stack) => {
       for (const [route, request] of closed) expect((await ask(stack, request)).status, route).toBe(403);
     });
 
-    it('the owner can’t switch it off either, and is told so in JSON', async () => {
+    it('does not let the owner turn it off either, and says so in JSON', async () => {
       const answer = await callApi(stack, {
         path: '/wp-json/security-optimizer/v1/away-mode',
         body: '{"type":"off"}',
@@ -320,7 +323,7 @@ onUsualStack('while the owner is away', (stack) => {
       expect((await askFrom(stack, FROM, login)).status).toBe(403);
     });
 
-    it('the public site is as always', async () => {
+    it('does not affect the public site', async () => {
       for (const headers of [{}, { cookie: owner.cookie }]) {
         expect((await ask(stack, { target: '/', headers })).status).toBe(200);
         expect((await ask(stack, { target: '/wp-json/wp/v2/posts', headers })).status).toBe(200);
@@ -331,7 +334,7 @@ onUsualStack('while the owner is away', (stack) => {
     });
   });
 
-  it('is over when the command line says so, and the session of before works on', async () => {
+  it('ends by a command, and earlier sessions work again', async () => {
     const admin = { target: '/wp-admin/', headers: { cookie: owner.cookie } };
     expect((await ask(stack, admin)).status).toBe(200);
     expect(createsSession(await askFrom(stack, FROM, loginForm(stack.user, stack.password)))).toBe(true);

@@ -8,7 +8,7 @@ import { askFrom, change, createsSession, FormBrowser, recover, SECOND_FACTOR, t
 
 const FROM = '127.0.53.1';
 
-onUnlikeStacks('what happens beside the second factor', (stack) => {
+onUnlikeStacks('events during a login with a second factor', (stack) => {
   const { editor } = people;
   let owner: Session;
   let codes: string[] = [];
@@ -37,7 +37,7 @@ onUnlikeStacks('what happens beside the second factor', (stack) => {
   it.each([
     ['gets a new password', `wp_set_password( '${stack.password}', $user->ID );`],
     ['loses the role for a while', `$user->set_role( 'subscriber' );`],
-  ])('ends a login that waits for the code, when the user %s', async (_what, happens) => {
+  ])('end a login that waits for the code, when the user %s', async (_what, happens) => {
     const { someone, page } = await halfWay();
     const user = `$user = get_user_by( 'login', '${editor}' ); `;
     await runInWordPress(stack, user + happens);
@@ -47,12 +47,12 @@ onUnlikeStacks('what happens beside the second factor', (stack) => {
     expect((await someone.send(page, 'backup', { code: codes[5] ?? '' })).status).toBe(403);
   });
 
-  it('still takes the code that came too late', async () => {
+  it('still accept a code that came late', async () => {
     const { someone, page } = await halfWay();
     expect(createsSession(await someone.send(page, 'backup', { code: codes[5] ?? '' }))).toBe(true);
   });
 
-  describe('a session that was made without it', () => {
+  describe('a session that was created without a second factor', () => {
     const isIn = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status === 200;
     /** What a plain WordPress makes of a right password: a session without any mark. */
     const plainSession = async (login: string) => {
@@ -68,7 +68,7 @@ onUnlikeStacks('what happens beside the second factor', (stack) => {
       return async () => (await askFrom(stack, FROM, profile)).status === 200;
     };
 
-    it('ends when guard starts; those with it stay', async () => {
+    it('ends when guard starts; sessions with one stay', async () => {
       const passed = await halfWay();
       await passed.someone.send(passed.page, 'backup', { code: codes[6] ?? '' });
       const author = await plainSession(people.author);
@@ -90,7 +90,7 @@ onUnlikeStacks('what happens beside the second factor', (stack) => {
       );
     });
 
-    it('ends when WordPress gets the policy again that it had lost', async () => {
+    it('ends when WordPress gets its lost policy again', async () => {
       const plain = await plainSession(editor);
       expect(await plain()).toBe(true);
       await runInWordPress(stack, `delete_option( 'security_optimizer_policy' );`);

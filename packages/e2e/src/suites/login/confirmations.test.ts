@@ -21,7 +21,7 @@ function linkIn(mail: string, words: string): string {
   return pathname + search;
 }
 
-onUnlikeStacks('links of mails, with a login at an address of its own', (stack) => {
+onUnlikeStacks('confirmation links in mails, with a custom login URL', (stack) => {
   const plugin = join(muPlugins(stack), 'contact-form.php');
   let owner: Session;
   /** Sends a form that mails a copy to who fills it in, and gives the copy's text. */
@@ -61,7 +61,7 @@ add_action( 'wp_loaded', function () {
     );
   });
 
-  it('an anonymous visitor confirms a request about the own data, and learns nothing of the login', async () => {
+  it('let an anonymous client confirm a request about their own data, without revealing the login', async () => {
     const mails = mailbox(stack);
     await runInWordPress(
       stack,
@@ -79,7 +79,7 @@ add_action( 'wp_loaded', function () {
     expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|loginform`));
   });
 
-  it('an anonymous visitor who is mailed the own words learns from them which address is the one as little as from others', async () => {
+  it('do not reveal the login URL to an anonymous client who is mailed a copy of their own text', async () => {
     const guesses = [`${stack.url}/${LOGIN_SLUG}/?a=1`, `${stack.url}/side-entry`, `${stack.url}/another-door`];
     const mail = await copyOf(guesses.join(' '));
     for (const guess of guesses) expect(mail).toContain(guess);
@@ -90,7 +90,7 @@ add_action( 'wp_loaded', function () {
     expect(caused).not.toContain(LOGIN_SLUG);
   });
 
-  it('a member chooses a new password by the link, and logs in with it', async () => {
+  it('let a user choose a new password with the link, and log in with it', async () => {
     const mails = mailbox(stack);
     await ask(stack, form(`/${LOGIN_SLUG}?action=lostpassword`, `user_login=${MEMBER}`));
     const link = linkIn(await mails.to(`${MEMBER}@example.com`), 'action=rp');
@@ -109,7 +109,7 @@ add_action( 'wp_loaded', function () {
     expect(createsSession(await ask(stack, loginForm(MEMBER, stack.password, { path: `/${LOGIN_SLUG}` })))).toBe(false);
   });
 
-  it('a member confirms a new e-mail address; an anonymous visitor with the link finds no page', async () => {
+  it('let a user confirm a new e-mail address; an anonymous client with the link gets 404', async () => {
     const target = `/wp-admin/profile.php?newuseremail=${HASH}`;
     const anonymous = await ask(stack, { target });
     expect([anonymous.status, anonymous.head.includes(LOGIN_SLUG)]).toEqual([404, false]);

@@ -79,7 +79,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
   const around = (length: number) => [length - 400, length - 100, length - 1, length, length + 1, length + 100];
 
   describe.each(pairs)('%s', (hidden, missing) => {
-    it('looks missing with a query of any length', async () => {
+    it('looks like a missing page with a query of any length', async () => {
       const request = (path: string) => (length: number) => ({ target: `${path}?${'a'.repeat(length)}` });
       const most = await room(request(missing), 3000, 8400);
       for (const length of [6200, ...around(most)]) {
@@ -88,7 +88,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     });
 
     it.each([{}, { cookie: 'wordpress_logged_in_x=invented' }])(
-      'looks missing with as many other headers as are taken, and a few more: %j',
+      'looks like a missing page with as many other headers as are accepted, and a few more: %j',
       async (cookie) => {
         // Three lines that fill a buffer of a usual web server each, and one that fills what is left.
         const full = Object.fromEntries(['a', 'b', 'c'].map((name) => [`x-${name}`, name.repeat(7900)]));
@@ -104,7 +104,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     );
   });
 
-  it('a locked address gets no password checked by a plugin at a hidden page, however long the request', async () => {
+  it('lets no plugin check a password of a locked address at a hidden page, however long the request', async () => {
     const from = '127.0.42.9';
     for (let turn = 0; turn < LIMIT; turn++) {
       await askFrom(stack, from, loginForm(stack.user, `wrong${turn}`, { path: `/${LOGIN_SLUG}` }));
@@ -125,7 +125,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     expect((await askFrom(stack, '127.0.42.10', anywhere('/?field', stack.password))).body).toBe('Logged in');
   });
 
-  describe('a request whose orders do not arrive whole', () => {
+  describe('a request whose headers from guard arrive incomplete', () => {
     const secret = () => {
       const folder = join(stack.guardDir, 'sites');
       const file = readdirSync(folder).find((name) => name.endsWith('.secret')) as string;
@@ -176,7 +176,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     });
   });
 
-  it('the login works at its own address, spelled long or with a long query', async () => {
+  it('work at the custom URL, with a long spelling or a long query', async () => {
     for (const path of [`/${LOGIN_SLUG}?x=${'"'.repeat(3000)}`, `/${'./'.repeat(3000)}${LOGIN_SLUG}`]) {
       const page = await askFrom(stack, '127.0.42.11', { target: path });
       expect(page.body, path.slice(0, 20)).toContain('loginform');

@@ -52,7 +52,7 @@ function missing(target: string): { readonly target: string; readonly name: stri
   return { target: target.replace(name, sibling), name, sibling };
 }
 
-onUnlikeStacks('a login at an address of its own', (stack) => {
+onUnlikeStacks('a custom login URL', (stack) => {
   let owner: Session;
 
   beforeAll(async () => {
@@ -66,8 +66,8 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
   });
 
-  describe('to an anonymous visitor', () => {
-    it.each(hidden)('%s is a page that does not exist', async (target) => {
+  describe('to an anonymous client', () => {
+    it.each(hidden)('%s answers as a missing page', async (target) => {
       const other = missing(target);
       const answer = await ask(stack, { target });
       const nothing = await ask(stack, { target: other.target });
@@ -77,7 +77,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
       expect(answer.head + answer.body).not.toContain(LOGIN_SLUG);
     });
 
-    it.each(['/wp-login.php', '/wp-admin/install.php'])('%s shows no login, however it is spelled', async (path) => {
+    it.each(['/wp-login.php', '/wp-admin/install.php'])('%s shows no login in any spelling', async (path) => {
       const { host } = new URL(stack.url);
       for (const spelling of spellingsOf(path)) {
         for (const method of spelling.how === 'as it is' ? ['GET', 'POST'] : ['GET']) {
@@ -92,7 +92,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     });
 
     it.each(['/wp-login.php', '/wp-register.php', '/wp-signup.php'])(
-      '%s is sent on to the host of the site by its own name, as any missing page is',
+      '%s is redirected to the host of the site under its own name, as any missing page is',
       async (target) => {
         const answer = (path: string) => sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`);
         const { target: other, name, sibling } = missing(target);
@@ -108,7 +108,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
       },
     );
 
-    it('the admin folder behind index.php is a page that does not exist, by any method', async () => {
+    it('the admin folder after index.php answers as a missing page, with any method', async () => {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT']) {
         const answer = await ask(stack, { method, target: '/index.php/wp-admin/' });
         const nothing = await ask(stack, { method, target: '/index.php/wp-admix/' });
@@ -117,14 +117,14 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
       }
     });
 
-    it('an invented session cookie earns no mark at a page that has the name of the admin folder', async () => {
+    it('a forged session cookie gets no login-page cookie at a page named like the admin folder', async () => {
       for (const target of ['/author/wp-admin/', '/index.php/wp-admin/', '/wp-admin/?p=1', '/category/wp-admin/']) {
         const answer = await ask(stack, { target, headers: { cookie: 'wordpress_logged_in_x=1' } });
         expect(answer.headers['set-cookie'] ?? '', target).not.toContain('visit_mark');
       }
     });
 
-    it('nothing that the site says holds the address', async () => {
+    it('no response of the site contains the login URL', async () => {
       const targets = [
         '/',
         '/hello-world/',
@@ -148,7 +148,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
       }
     });
 
-    it('an invented session cookie opens nothing', async () => {
+    it('a forged session cookie opens nothing', async () => {
       const cookie = `${owner.cookie.split('=')[0]}=x; wordpress_logged_in_${'0'.repeat(32)}=owner%7C1%7Cx%7Cx`;
       for (const target of ['/wp-admin/', '/wp-admin/profile.php', '/wp-admin/css/login.min.css']) {
         const answer = await ask(stack, { target, headers: { cookie } });
@@ -158,7 +158,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     });
   });
 
-  it('is served at its address, and lets the owner in', async () => {
+  it('serves the login, and lets the owner log in', async () => {
     const page = await ask(stack, { target: `/${LOGIN_SLUG}` });
     expect(page.status).toBe(200);
     expect(page.body).toMatch(new RegExp(`<form[^>]+action="[^"]*/${LOGIN_SLUG}/?"`));
@@ -170,7 +170,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     expect(admin.body).toMatch(new RegExp(`/${LOGIN_SLUG}/?\\?action=logout`));
   });
 
-  it('sends the link for a new password to a member with the address', async () => {
+  it('is in the mail with the link for a new password', async () => {
     const mails = mailbox(stack);
     const answer = await ask(stack, form(`/${LOGIN_SLUG}?action=lostpassword`, `user_login=${stack.user}`));
     expect(answer.status).toBe(302);
@@ -180,7 +180,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     mails.empty();
   });
 
-  it('leaves what visitors need', async () => {
+  it('keeps everything that visitors need', async () => {
     const id = (
       await runInWordPress(
         stack,
@@ -209,7 +209,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     }
   });
 
-  it('logs a member out', async () => {
+  it('lets a user log out', async () => {
     const member = await logInAt(`/${LOGIN_SLUG}`);
     const admin = await ask(stack, { target: '/wp-admin/', headers: { cookie: member } });
     const link = /href=["'][^"']*(\/quiet-door\/?\?action=logout[^"']*)["']/
@@ -220,7 +220,7 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: member } })).status).toBe(404);
   });
 
-  it('goes back to where WordPress has it', async () => {
+  it('can be reset to WordPress’s own', async () => {
     await recover(stack, 'login-url', 'reset');
     // Guard knows a moment before WordPress, which hides the form until then.
     await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));

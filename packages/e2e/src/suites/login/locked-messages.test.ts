@@ -54,7 +54,7 @@ const routes: readonly (readonly [string, Attempt, number])[] = [
   ["WordPress's own form", loginForm, 429],
 ];
 
-onUsualStack('a visitor whose address is locked', (stack) => {
+onUsualStack('a visitor whose address is locked out', (stack) => {
   const suite = prepareLoginSuite(stack, {
     plugin: { file: 'forms.php', php: PLUGIN },
     logins: [CUSTOMER],
@@ -78,12 +78,12 @@ onUsualStack('a visitor whose address is locked', (stack) => {
     await until('guard relies on the connector', async () => (await ask(read)).status === 200);
   });
 
-  it('was told what anybody is told until then', () => {
+  it('got the usual messages until then', () => {
     expect(before.body).toContain('The shop knows no such customer.');
     expect(before.headers['retry-after']).toBeUndefined();
   });
 
-  it.each(routes)('is told so by %s, and until when', async (_route, attempt, status) => {
+  it.each(routes)('is told by %s, with the end of the lockout', async (_route, attempt, status) => {
     const answer = await ask(attempt(CUSTOMER, stack.password));
     expect(answer.status).toBe(status);
     expect(answer.body).toMatch(/Too many login attempts/);
@@ -93,7 +93,7 @@ onUsualStack('a visitor whose address is locked', (stack) => {
   });
 
   it.each(routes)(
-    'learns nothing by %s: a right password, a wrong one and an unknown name',
+    'gets the same response by %s for a right password, a wrong one and an unknown name',
     async (_route, attempt) => {
       const right = seen(await ask(attempt(CUSTOMER, stack.password)));
       expect(right.body).not.toContain(CUSTOMER);
@@ -103,7 +103,7 @@ onUsualStack('a visitor whose address is locked', (stack) => {
     },
   );
 
-  it('may ask for a new password all the same, and gets nobody in with it', async () => {
+  it('may still request a new password, which does not let anyone log in', async () => {
     const lost = { user_login: CUSTOMER, redirect_to: '', 'wp-submit': 'Get New Password' };
     const answer = await ask(form('/wp-login.php?action=lostpassword', fields(lost)));
     expect([answer.status, answer.headers.location]).toEqual([302, expect.stringContaining('checkemail=confirm')]);
@@ -123,7 +123,7 @@ onUsualStack('a visitor whose address is locked', (stack) => {
     ['a missing page', '/nothing-here/'],
     ['a part of REST that anybody may read', '/wp-json/wp/v2/posts'],
     ['cron', '/wp-cron.php'],
-  ])('still gets %s, without a word about it', async (_what, target) => {
+  ])('still gets %s, without a message about the lockout', async (_what, target) => {
     const answer = await ask({ target });
     expect(answer.status).not.toBe(429);
     expect(answer.headers['retry-after']).toBeUndefined();
@@ -134,7 +134,7 @@ onUsualStack('a visitor whose address is locked', (stack) => {
     ['the front page', '/', 200],
     ['admin-ajax', '/wp-admin/admin-ajax.php?action=nothing', 400],
     ['what anybody may read in REST', '/wp-json/wp/v2/posts', 200],
-  ])('still gets %s with credentials by basic authentication: it needs no login', async (_what, target, status) => {
+  ])('still gets %s with basic authentication, which needs no login', async (_what, target, status) => {
     const answer = await ask({ ...restBasic('staging', 'open'), target });
     expect(answer.status).toBe(status);
     expect(answer.body).not.toContain('Too many');

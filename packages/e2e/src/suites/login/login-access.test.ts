@@ -17,7 +17,7 @@ const ANONYMOUS = '127.0.37.1';
 const SLUG = 'inner-door';
 const NOWHERE = 'inner-doox';
 
-onUsualStack('who may log in from where', (stack) => {
+onUsualStack('Login Access', (stack) => {
   const plugin = join(muPlugins(stack), 'shop-form.php');
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
@@ -51,7 +51,7 @@ onUsualStack('who may log in from where', (stack) => {
     expect(createsSession(await askFrom(stack, from, signIn()))).toBe(true);
   });
 
-  it.each(OUTSIDE)('keeps %s out, with the right password and with a session', async (from) => {
+  it.each(OUTSIDE)('refuses %s, with the right password and with a session', async (from) => {
     const answers = [
       await askFrom(stack, from, login()),
       await askFrom(stack, from, signIn()),
@@ -61,7 +61,7 @@ onUsualStack('who may log in from where', (stack) => {
     expect(answers.some(createsSession)).toBe(false);
   });
 
-  it('closes every route to a password and to wp-admin for everyone else', async () => {
+  it('closes every login route and wp-admin to all other addresses', async () => {
     const cookie = owner.cookie;
     const routes: [string, TypedRequest][] = [
       ['lost password', { target: '/wp-login.php?action=lostpassword' }],
@@ -84,7 +84,7 @@ onUsualStack('who may log in from where', (stack) => {
     expect((await askFrom(stack, '127.0.34.1', restBasic(stack.user, programKey))).body).toContain('"id":1');
   });
 
-  it('leaves visitors the site, AJAX and forms', async () => {
+  it('does not affect the site, AJAX and forms for visitors', async () => {
     const answers: [TypedRequest, number][] = [
       [{ target: '/' }, 200],
       [{ target: '/wp-json/wp/v2/posts' }, 200],
@@ -98,14 +98,14 @@ onUsualStack('who may log in from where', (stack) => {
     }
   });
 
-  it('refuses rows that are no addresses, by their position, and keeps the list', async () => {
+  it('rejects rows that are not addresses, by their position, and keeps the list', async () => {
     const answer = await send({ entries: ['127.0.0.1', 'my-house', '10.1.*.*', '2001:db8::/129'] });
     expect(answer.http).toBe(400);
     expect(Object.keys(answer.body.fields ?? {})).toEqual(['1', '3']);
     expect((await askFrom(stack, ANONYMOUS, login())).status).toBe(403);
   });
 
-  it('does not let the owner shut the own address out by accident; the command line undoes it', async () => {
+  it('does not let the owner lock out their own address by accident; the command line undoes it', async () => {
     const refused = await send({ entries: ['127.0.34.1'] });
     expect([refused.http, refused.body.code]).toEqual([409, 'would_shut_you_out']);
     expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
@@ -117,10 +117,10 @@ onUsualStack('who may log in from where', (stack) => {
     await change(stack, owner, '/login-access', LIST);
   });
 
-  describe('with a custom login address', () => {
+  describe('with a custom login URL', () => {
     beforeAll(() => change(stack, owner, '/custom-login-url', { type: 'custom', login: SLUG, signup: 'inner-entry' }));
 
-    it('anonymous visitors find at it what they find at any missing page', async () => {
+    it('answers anonymous clients at the URL as at any missing page', async () => {
       for (const [more, headers] of [
         ['', {}],
         ['/', {}],
@@ -137,7 +137,7 @@ onUsualStack('who may log in from where', (stack) => {
       expect((await askFrom(stack, ANONYMOUS, admin)).status).toBe(404);
     });
 
-    it('those on the list log in there', async () => {
+    it('lets listed addresses log in there', async () => {
       const answer = await askFrom(stack, '127.0.36.15', loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
       expect(createsSession(answer)).toBe(true);
     });

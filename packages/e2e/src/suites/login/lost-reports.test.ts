@@ -51,7 +51,7 @@ const echoing = (login: string, password: string, length: number): TypedRequest 
 const killed = (login: string, password: string): TypedRequest =>
   form('/', new URLSearchParams({ kill_name: login, kill_password: password }).toString());
 
-onEveryStack('passwords whose outcome never reaches guard', (stack) => {
+onEveryStack('passwords whose result never reaches guard', (stack) => {
   const record = recordPasswordChecks(stack, 'lost-password-checks');
   const checks = () => record.list().length;
   const suite = prepareLoginSuite(stack, {
@@ -65,7 +65,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
     (await askFrom(stack, from, loginForm(victim('mine'), stack.password))).status === 429;
 
   it.each([40, 3600, 5000, 7000])(
-    'a language of %i letters at the login form buys no more than five checks, and the form is locked then',
+    'a language of %i letters at the login form allows no more than five checks, and then the form is locked',
     async (length) => {
       const from = newAddress();
       const path = `/wp-login.php?wp_lang=${'a'.repeat(length)}`;
@@ -79,7 +79,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
   );
 
   it.each([30, 480, 3600, 6000])(
-    "an Origin of %i letters at a plugin's REST route buys no more than five checks, and tells nothing then",
+    "an Origin of %i letters at a plugin's REST route allows no more than five checks, and then reveals nothing",
     async (length) => {
       const from = newAddress();
       const origin = `http://${'a'.repeat(length)}`;
@@ -94,7 +94,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
     },
   );
 
-  it('an answer whose head a plugin makes too long hides no failure', async () => {
+  it('a response whose header a plugin makes too long hides no failure', async () => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++) {
       await askFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000));
@@ -104,7 +104,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
     expect(await isLocked(from)).toBe(true);
   });
 
-  it('guesses that come at once behind such answers are no more than five either', async () => {
+  it('parallel guesses with such responses are no more than five either', async () => {
     const from = newAddress();
     await Promise.all(
       Array.from({ length: 40 }, (_, turn) => askFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000))),
@@ -113,8 +113,8 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
   });
 
   // PHP's own web server has no process to spare.
-  describe.skipIf(stack.kind === 'embedded')('where PHP dies', () => {
-    it('after a check, the failure counts', async () => {
+  describe.skipIf(stack.kind === 'embedded')('where PHP is killed', () => {
+    it('count as failures after a check', async () => {
       const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
         expect((await askFrom(stack, from, killed(victim('killed'), `guess${turn}`))).status).toBeLessThan(600);
@@ -123,7 +123,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
       expect(await isLocked(from)).toBe(true);
     });
 
-    it('without one, nobody is locked out', async () => {
+    it('lock nobody out without a check', async () => {
       const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
         const answer = await askFrom(stack, from, form('/wp-admin/admin-ajax.php?action=crash', 'a=b'));
@@ -133,7 +133,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
     });
   });
 
-  it('answers that the web server gives by itself lock nobody out', async () => {
+  it('responses of the web server itself lock nobody out', async () => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++) {
       await askFrom(stack, from, form('/not-there.php', 'a=b'));
@@ -143,7 +143,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
     expect(createsSession(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
   });
 
-  it('the failure counts while WordPress has no policy, as in a restored database and before guard could write it', async () => {
+  it('failures count while WordPress has no policy, as after a restore and before guard could write it', async () => {
     const from = newAddress();
     const guessWithoutPolicy = async (turn: number) => {
       await runInWordPress(stack, "delete_option( 'security_optimizer_policy' );");
@@ -174,7 +174,7 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
       await until('the connector answers', async () => (await readOptions(stack, suite.owner)) !== null);
     });
 
-    it('one line of the log says so, right after the first answer without its signature', async () => {
+    it('the log reports it once, right after the first response without a signature', async () => {
       const lines = () => guardLog(stack).filter(({ event }) => event === 'connector-missing').length;
       await until('the outage before is over', async () => {
         await askFrom(stack, '127.0.41.250', { target: '/' });

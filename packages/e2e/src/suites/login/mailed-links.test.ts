@@ -48,7 +48,7 @@ function linksIn(mail: string, url: string): readonly string[] {
   return [...mail.matchAll(/https?:\/\/[^\s<>"']+/g)].map(([link]) => link).filter((link) => link.startsWith(url));
 }
 
-onUnlikeStacks('links into wp-admin that WordPress mails, with a login at an address of its own', (stack) => {
+onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login URL', (stack) => {
   const plugin = join(muPlugins(stack), 'mailed-links.php');
   let owner: Session;
   let post = '';
@@ -104,7 +104,7 @@ onUnlikeStacks('links into wp-admin that WordPress mails, with a login at an add
     await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
   });
 
-  it('confirm a new e-mail address in a browser without a session, by the custom address', async () => {
+  it('confirm a new e-mail address in a browser without a session, through the custom URL', async () => {
     const author = new FormBrowser(stack, FROM, 'Browser of the author', `/${DOOR}`);
     await author.logIn(AUTHOR);
     const profile = await author.look('/wp-admin/profile.php');
@@ -132,7 +132,7 @@ onUnlikeStacks('links into wp-admin that WordPress mails, with a login at an add
     expect((await visitor.look('/wp-admin/profile.php')).body).toContain('value="moved-kim@example.com"');
   });
 
-  it('confirm a new address of the administration', async () => {
+  it('confirm a new administration e-mail address', async () => {
     const mails = mailbox(stack);
     const { cookie } = owner;
     const moved = await ask(stack, { target: '/wp-admin/admin-ajax.php?action=move_office', headers: { cookie } });
@@ -146,7 +146,7 @@ onUnlikeStacks('links into wp-admin that WordPress mails, with a login at an add
     expect((await openAndLogIn(link, stack.user)).location).toBe(plain);
   });
 
-  it('moderate a comment, which the visitor who wrote it learns nothing from', async () => {
+  it('moderate a comment, without revealing the URL to the visitor who wrote it', async () => {
     const mails = mailbox(stack);
     const typed = `${stack.url}/wp-admin/edit.php?typed=1`;
     const fields = {
@@ -178,7 +178,7 @@ onUnlikeStacks('links into wp-admin that WordPress mails, with a login at an add
     expect([page.status, page.body.includes('You are about to approve the following comment')]).toEqual([200, true]);
   });
 
-  it('lead over it in HTML, too', async () => {
+  it('use the custom URL in HTML mails, too', async () => {
     const mails = mailbox(stack);
     const { cookie } = owner;
     await ask(stack, { target: '/wp-admin/admin-ajax.php?action=tell_in_html', headers: { cookie } });
@@ -189,7 +189,7 @@ onUnlikeStacks('links into wp-admin that WordPress mails, with a login at an add
     );
   });
 
-  it('are plain in mails to others, and what a visitor typed stays as it was typed', async () => {
+  it('do not use it in mails to others, where text of a visitor stays unchanged', async () => {
     const typed = `${stack.url}/wp-login.php ${stack.url}/wp-admin/ ${stack.url}/${DOOR}`;
     const own = `${stack.url}/wp-admin/edit.php?own=1`;
     const write = async (to: string, cookie?: string) => {

@@ -55,7 +55,7 @@ onEveryStack('many passwords in one request', (stack) => {
   });
 
   describe.each(['wp_authenticate', 'wp_check_password'])('by %s()', (by) => {
-    it('are compared until one is wrong; the right one behind it is not believed', async () => {
+    it('are compared until one is wrong; a right one after it is not accepted', async () => {
       const from = newAddress();
       const guesses = [stack.password, 'wrong-1', 'wrong-2', stack.password];
       const answer = await askFrom(stack, from, guess(by, guesses));
@@ -63,14 +63,14 @@ onEveryStack('many passwords in one request', (stack) => {
       if (by === 'wp_authenticate') expect(compared()).toEqual([stack.password, 'wrong-1']);
     });
 
-    it('are not believed once the head of the answer is gone: nobody could be told of a wrong one', async () => {
+    it('are not accepted once the header of the response was sent: a failure could not be reported', async () => {
       const answer = await askFrom(stack, newAddress(), guess(by, [stack.password], ['early', '1']));
       expect(answer.body).toBe('[early][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([]);
       expect((await askFrom(stack, newAddress(), guess(by, [stack.password]))).body).toBe('[right]');
     });
 
-    it('let nobody find out with five requests more than five guesses tell', async () => {
+    it('reveal in five requests no more than five guesses do', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const guesses = Array.from({ length: 20 }, (_, each) => `wrong-${turn}-${each}`);
@@ -81,7 +81,7 @@ onEveryStack('many passwords in one request', (stack) => {
     });
   });
 
-  it('are one failure each where a plugin puts its own function in the place of wp_authenticate()', async () => {
+  it('count as one failure each when a plugin replaces wp_authenticate()', async () => {
     const replacement = join(muPlugins(stack), 'own-authentication.php');
     // One that compares with WordPress's own function: both the comparison and the action tell of the same failure.
     writeFileSync(

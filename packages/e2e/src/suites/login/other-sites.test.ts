@@ -59,7 +59,7 @@ function script(attempt: string): string {
   });</script>`;
 }
 
-onUsualStack('passwords that pages of other sites make a browser send', (stack) => {
+onUsualStack('passwords that pages of other sites make a browser send (cross-site requests)', (stack) => {
   let browser: Browser;
   let window: BrowserContext;
   let elsewhere: Server;
@@ -97,7 +97,7 @@ onUsualStack('passwords that pages of other sites make a browser send', (stack) 
   });
 
   // First: the others end in a lock of what other sites send, and guard hears of its end a moment later.
-  it('get the form itself with a word about it, where the right password logs in', async () => {
+  it('get the login form with a message, and the right password logs in there', async () => {
     window = await browser.newContext();
     page = `<form method="POST" action="${stack.url}/wp-login.php">
       <input name="log" value="owner-of-office"><input name="pwd" value="${stack.password}"><button>Log in</button></form>`;
@@ -114,7 +114,7 @@ onUsualStack('passwords that pages of other sites make a browser send', (stack) 
   });
 
   for (const [route, weapon] of weapons) {
-    it(`do not lock the address of whoever opened them: ${route}`, async () => {
+    it(`do not lock out the address of the browser: ${route}`, async () => {
       window = await browser.newContext();
       page = weapon(stack);
       const visitor = await window.newPage();

@@ -74,7 +74,7 @@ ${record.php}add_action( 'wp_loaded', function () {
   };
 
   describe.each(attacks)('by %s', (_route, name, guess) => {
-    it('costs at most five checks, however many come at once', async () => {
+    it('allows at most five checks, however many requests run in parallel', async () => {
       const from = newAddress();
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, turn) => askFrom(stack, from, guess(victim(name), turn))),
@@ -91,7 +91,7 @@ ${record.php}add_action( 'wp_loaded', function () {
     });
   });
 
-  it('compares no password in the shop of a locked visitor, and still shows the site', async () => {
+  it('compares no password in the shop for a locked visitor, and still serves the site', async () => {
     const from = newAddress();
     await lockOut(from, victim('locked'));
     record.clear();
@@ -101,7 +101,7 @@ ${record.php}add_action( 'wp_loaded', function () {
     expect(page.status).toBe(200);
   });
 
-  it('answers a locked visitor the same for the right and a wrong password', async () => {
+  it('gives a locked visitor the same response for the right and a wrong password', async () => {
     const from = newAddress();
     await lockOut(from, victim('locked'));
     const right = await askFrom(stack, from, loginForm(victim('locked'), stack.password));
@@ -111,7 +111,7 @@ ${record.php}add_action( 'wp_loaded', function () {
     expect(Number(right.headers['retry-after'])).toBeGreaterThan(3000);
   });
 
-  it('keeps a lock when guard is killed, until the command line ends it', async () => {
+  it('keeps a lockout when guard is killed, until a command ends it', async () => {
     const from = newAddress();
     await lockOut(from, victim('kept'));
     const right = loginForm(victim('kept'), stack.password);
@@ -123,7 +123,7 @@ ${record.php}add_action( 'wp_loaded', function () {
     await until('the address may log in', async () => createsSession(await askFrom(stack, from, right)));
   });
 
-  it('keeps nobody waiting because pages of the same address hang', async () => {
+  it('does not delay logins when other requests of the same address hang', async () => {
     const from = newAddress();
     let over = 0;
     const chats = Array.from({ length: 5 }, async () => {
@@ -136,7 +136,7 @@ ${record.php}add_action( 'wp_loaded', function () {
     await Promise.all(chats);
   });
 
-  it('forgets the failures before a success', async () => {
+  it('resets the failures after a success', async () => {
     const from = newAddress();
     for (let round = 0; round < 2; round++) {
       for (let turn = 0; turn < LIMIT - 1; turn++) {
@@ -147,7 +147,7 @@ ${record.php}add_action( 'wp_loaded', function () {
     }
   });
 
-  describe("where a plugin has put its own function in the place of WordPress's wp_authenticate()", () => {
+  describe("where a plugin replaces WordPress's wp_authenticate()", () => {
     const replacement = join(muPlugins(stack), 'own-authentication.php');
     // Asks nobody of WordPress, like one that looks names up in a directory elsewhere.
     beforeAll(() =>
@@ -168,7 +168,7 @@ function wp_authenticate( $username, $password ) {
     it.each([
       ['the login form', loginForm],
       ["a plugin's own form", shopForm],
-    ])('lets it check five, too, and the right one no more: %s', async (_route, request) => {
+    ])('allows five checks, too, and then not even the right password: %s', async (_route, request) => {
       const from = newAddress();
       record.clear();
       await Promise.all(
@@ -241,7 +241,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
       // Of users with one application password; how many there are can be told from the work.
       ['REST with basic authentication', restBasic],
       ["a plugin's own form", shopForm],
-    ])('says the same and costs as many hashes: %s', async (_route, guess) => {
+    ])('gives the same response and computes as many hashes: %s', async (_route, guess) => {
       const cost = async (login: string) => {
         writeFileSync(hashes, '');
         const answer = await askFrom(stack, newAddress(), guess(login, 'wrong'));
@@ -260,7 +260,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
   });
 
   it.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'cf-connecting-ip', 'true-client-ip', 'client-ip'])(
-    'counts the address of the connection, whatever %s says',
+    'counts by the address of the connection, whatever %s claims',
     async (name) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {

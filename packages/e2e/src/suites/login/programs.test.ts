@@ -19,7 +19,7 @@ add_filter( 'determine_current_user', function ( $user ) {
 }, 15 );
 `;
 
-onUsualStack('programs that log in with each call', (stack) => {
+onUsualStack('programs that log in with each request', (stack) => {
   const suite = prepareLoginSuite(stack, {
     plugin: { file: 'programs.php', php: PLUGIN },
     logins: [PROGRAM, REVOKED],
@@ -36,7 +36,7 @@ onUsualStack('programs that log in with each call', (stack) => {
   afterEach(() => recover(stack, 'unblock', '--all'));
 
   describe('with keys of a plugin', () => {
-    it('may call as often as they like: no call is a guess, alone or beside others', async () => {
+    it('may send any number of requests: none counts as a guess, alone or in parallel', async () => {
       const from = newAddress();
       const call = async () => (await askFrom(stack, from, restBasic(...KEY))).status;
       for (let turn = 0; turn < 10; turn++) expect(await call()).toBe(200);
@@ -45,13 +45,13 @@ onUsualStack('programs that log in with each call', (stack) => {
       expect(await isLetIn(from)).toBe(true);
     });
 
-    it('that are wrong are guesses, and lock the address like any others', async () => {
+    it('that are wrong count as guesses, and lock out the address as usual', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, restBasic(KEY[0], `wrong${turn}`));
       expect(await isLocked(from)).toBe(true);
     });
 
-    it('are taken from an address that is locked, too: there is no password to guess in them', async () => {
+    it('are accepted from a locked address, too, since they contain no password to guess', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(PROGRAM, `wrong${turn}`));
       expect(await isLocked(from)).toBe(true);
@@ -60,14 +60,14 @@ onUsualStack('programs that log in with each call', (stack) => {
   });
 
   describe('with one application password that is wrong', () => {
-    it('count once for each address, however often they call', async () => {
+    it('count once per address, however many requests they send', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 3; turn++)
         expect((await askFrom(stack, from, restBasic(REVOKED, 'it was revoked'))).status).toBe(401);
       expect(await isLetIn(from)).toBe(true);
     });
 
-    it('are as locked as others once they try different ones', async () => {
+    it('are locked out as usual once they try different ones', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 2; turn++) await askFrom(stack, from, restBasic(REVOKED, 'it was revoked'));
       for (let turn = 0; turn < LIMIT - 1; turn++) await askFrom(stack, from, restBasic(REVOKED, `guess${turn}`));
@@ -79,7 +79,7 @@ onUsualStack('programs that log in with each call', (stack) => {
     });
   });
 
-  describe('with an application password while the second factor is on', () => {
+  describe('with an application password while the second factor is required', () => {
     const isTold = /Application passwords are not available for accounts that need a second factor\./;
     beforeAll(() => change(stack, suite.owner, '/2fa', { sg2fa: 1 }));
     afterAll(() => change(stack, suite.owner, '/2fa', { sg2fa: 0 }));
@@ -88,7 +88,7 @@ onUsualStack('programs that log in with each call', (stack) => {
       ['REST', (password) => restBasic(PROGRAM, password)],
       ['XML-RPC', (password) => usersBlogs(PROGRAM, password)],
     ];
-    it.each(routes)('that is right are told by %s why it is refused, and lock nobody out', async (_route, call) => {
+    it.each(routes)('that is right get the reason for the refusal by %s, and lock nobody out', async (_route, call) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 2; turn++) {
         const { body } = await askFrom(stack, from, call(suite.key(PROGRAM)));
@@ -98,14 +98,14 @@ onUsualStack('programs that log in with each call', (stack) => {
       expect(await isLocked(from)).toBe(false);
     });
 
-    it('that is right get a code and a status that programs can tell from a wrong one', async () => {
+    it('that is right get a code and a status that differ from those of a wrong one', async () => {
       const right = await askFrom(stack, newAddress(), restBasic(PROGRAM, suite.key(PROGRAM)));
       expect([right.status, JSON.parse(right.body).code]).toEqual([403, 'application_passwords_need_permission']);
       const wrong = await askFrom(stack, newAddress(), restBasic(PROGRAM, 'wrong'));
       expect([wrong.status, JSON.parse(wrong.body).code]).toEqual([401, 'rest_not_logged_in']);
     });
 
-    it.each(routes)('that is wrong are told by %s what anybody is, and are counted', async (_route, call) => {
+    it.each(routes)('that is wrong get the usual response by %s, and are counted', async (_route, call) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const { body } = await askFrom(stack, from, call(`wrong${turn}`));

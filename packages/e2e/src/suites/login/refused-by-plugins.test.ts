@@ -50,7 +50,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
     ['before WordPress compares it', PENDING, 'Your account waits for approval.'],
     ['after WordPress has compared it', BANNED, 'You may not come in.'],
   ])('%s', (_when, login, words) => {
-    it('locks nobody out when it is right, and the plugin is heard', async () => {
+    it('locks nobody out when it is right, and the message of the plugin is shown', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT + 2; turn++)
         expect((await askFrom(stack, from, loginForm(login, stack.password))).body).toContain(words);
@@ -68,7 +68,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
     });
   });
 
-  it('by a redirect to its own page counts as any other', async () => {
+  it('with a redirect to its own page counts as usual', async () => {
     const from = newAddress();
     for (let turn = 0; turn < LIMIT; turn++) {
       const answer = await askFrom(stack, from, loginForm(LEADER, `guess${turn}`));

@@ -67,7 +67,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     ['a page of the site', OWN_PAGE, 503],
     ['a page of the site with status 200', QUIET_PAGE, 200],
   ] as const)('during maintenance with %s', (_page, page, status) => {
-    it('lock nobody out, and are never called wrong', async () => {
+    it('lock nobody out, and are never reported as wrong', async () => {
       const from = newAddress();
       if (page !== null) writeFileSync(ownPage, page);
       writeFileSync(maintenance, MAINTENANCE);
@@ -81,13 +81,13 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     });
   });
 
-  it('are not checked any more once guard has been told that they were not', async () => {
+  it('are not checked any more once guard knows that they were not', async () => {
     const answer = await askFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
     expect(createsSession(answer)).toBe(false);
     expect(record.list()).toEqual([]);
   });
 
-  it('leave no trail of denials while nobody logs in', async () => {
+  it('cause no further refusals while nobody logs in', async () => {
     const kept = await runInWordPress(
       stack,
       `$records = 'Security_Optimizer_Check_Records';
@@ -121,7 +121,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     ['whose answer has too long a head', 'echo', 'a'.repeat(9000)],
     // PHP's own web server has no process to spare.
     ...(stack.kind === 'embedded' ? [] : [['whose PHP process was killed', 'kill', '1']]),
-  ])('wrong ones %s still count', async (_what, field, value) => {
+  ])('still count as failures when they are wrong: %s', async (_what, field, value) => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++)
       await askFrom(stack, from, withField(login('victim'), `guess${turn}`, field as string, value as string));

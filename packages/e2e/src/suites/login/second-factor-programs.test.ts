@@ -22,7 +22,7 @@ import { ALLOWED, PLUGIN } from './redirect-plugin.js';
 const FROM = '127.0.87.1';
 const LIMIT = 3;
 
-onUnlikeStacks('a login by a script of a page, with a second factor', (stack) => {
+onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) => {
   const { editor, subscriber } = people;
   const plugin = join(muPlugins(stack), 'second-factor-programs.php');
   const users = new EnrolledUsers(stack, FROM);
@@ -65,7 +65,7 @@ onUnlikeStacks('a login by a script of a page, with a second factor', (stack) =>
     rmSync(plugin, { force: true });
   });
 
-  it.each(ways)('by %s is told in JSON where it goes on, and goes on there', async (_way, request) => {
+  it.each(ways)('by %s gets the next page in JSON, and continues there', async (_way, request) => {
     const someone = users.browser();
     const answer = await someone.ask(request(editor));
     expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([401, false, true]);
@@ -83,35 +83,35 @@ onUnlikeStacks('a login by a script of a page, with a second factor', (stack) =>
     if (request === popUp) expect(done.headers.location).toBe(`${stack.url}/sample-page/`);
   });
 
-  it('goes on as ever where no factor is needed', async () => {
+  it('continues as usual when no factor is needed', async () => {
     const answer = await users.browser().ask(popUp(subscriber));
     expect([answer.status, told(answer).success, createsSession(answer)]).toEqual([200, true, true]);
   });
 
-  it('is led to the page where a person looks at the answer', async () => {
+  it('is redirected to the page when a person reads the response', async () => {
     const answer = await users.browser().ask(send(AJAX, { 'sec-fetch-mode': 'navigate' })(editor));
     expect([answer.status, answer.headers.location]).toEqual([303, SECOND_FACTOR]);
   });
 
-  it('counts as no failure, however often the code is not given', async () => {
+  it('never counts as a failure, however often no code follows', async () => {
     for (let turn = 0; turn < LIMIT + 2; turn++) expect((await askFrom(stack, FROM, popUp(editor))).status).toBe(401);
     expect(createsSession(await askFrom(stack, FROM, loginForm(subscriber, stack.password)))).toBe(true);
   });
 
-  it('can be read by a page of another origin that the site allows, and by no other', async () => {
+  it('can be read by a page of an allowed origin, and by no other', async () => {
     const from = async (origin: string) =>
       (await askFrom(stack, FROM, send(AJAX, { ...SCRIPT, origin })(editor))).headers['access-control-allow-origin'];
     expect(await from(`https://${ALLOWED.app}`)).toBe(`https://${ALLOWED.app}`);
     expect(await from('https://evil.example')).toBeUndefined();
   });
 
-  it('is refused in words without a browser, which alone could go on', async () => {
+  it('is refused with a message outside a browser, which can’t continue', async () => {
     const answer = await askFrom(stack, FROM, send('/wp-json/popup/v1/login', {})(editor));
     expect([answer.status, beginsChallenge(answer)]).toEqual([403, false]);
     expect(told(answer)).toMatchObject({ code: 'two_factor_required' });
   });
 
-  it('is told in JSON that guard is out of order', async () => {
+  it('gets an error in JSON when guard does not work', async () => {
     const database = openSqlite(join(stack.guardDir, 'guard.sqlite'), { busyTimeoutMs: 30_000 });
     const rename = (from: string, to: string) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
     rename('second_factor_challenges', 'out_of_order');

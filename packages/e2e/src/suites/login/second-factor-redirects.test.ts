@@ -113,7 +113,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     await deleteUsers(stack, LOGINS);
   });
 
-  describe('ends where it would without, for somebody who wants to go to', () => {
+  describe('leads to the same page as without one, for the target', () => {
     it.each(targets)('%s', async (what, wanted, meant) => {
       const answer = await comesIn((login) => wpLogin(login, wanted === '' ? {} : { redirect_to: wanted }));
       expect(leadsTo(answer)).toBe(without.get(what));
@@ -121,26 +121,26 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       expect(leadsTo(answer)).not.toMatch(/^[a-z]+:\/\/evil/);
     });
 
-    it.each([3500, 7500])('an address of %i letters', async (length) => {
+    it.each([3500, 7500])('a URL of %i letters', async (length) => {
       const wanted = `/sample-page/?state=${'a'.repeat(length)}`;
       expect(leadsTo(await comesIn((login) => wpLogin(login, { redirect_to: wanted })))).toBe(absolute(wanted));
     });
   });
 
-  it('remembers that the session is to outlive the browser', async () => {
+  it('remembers that the session is to be persistent', async () => {
     const outlives = (answer: RawAnswer) => /^set-cookie: wordpress_logged_in_[^\r\n]*expires=/im.test(answer.head);
     expect(outlives(await comesIn((login) => wpLogin(login, { rememberme: 'forever' })))).toBe(true);
     expect(outlives(await comesIn((login) => wpLogin(login, {})))).toBe(false);
   });
 
   describe('by a link', () => {
-    it.each(links)('%s ends there', async (what, kind, meant) => {
+    it.each(links)('%s leads there', async (what, kind, meant) => {
       const answer = await comesIn((login) => linkOf(kind, login));
       expect(leadsTo(answer)).toBe(without.get(what));
       expect(leadsTo(answer)).toBe(absolute(meant));
     });
 
-    it('that shows a page ends at that page', async () => {
+    it('that shows a page leads to that page', async () => {
       const someone = users.browser();
       let target = '';
       const answer = await comesIn((login) => {
@@ -158,23 +158,23 @@ onUnlikeStacks('a login with a second factor', (stack) => {
         referer: absolute(referer),
       });
 
-    it('ends where the form says', async () => {
+    it('leads to the target of the form', async () => {
       const answer = await comesIn(members({ redirect: '/sample-page/?from=form' }, '/join/'));
       expect(leadsTo(answer)).toBe(absolute('/sample-page/?from=form'));
     });
 
-    it('ends where the plugin tells, and not at another site that it came from', async () => {
+    it('leads to the target of the plugin, and not to another site that it came from', async () => {
       expect(leadsTo(await comesIn(members({ tells_target: '1' }, '/join/')))).toBe(absolute('/members/'));
       expect(leadsTo(await comesIn(members({}, 'https://evil.example/')))).toBe(absolute('/wp-admin/'));
     });
 
-    it('ends at the page of the form otherwise', async () => {
+    it('leads to the page of the form otherwise', async () => {
       expect(leadsTo(await comesIn(members({}, '/sample-page/?at=form')))).toBe(absolute('/sample-page/?at=form'));
     });
   });
 
   describe('in Chromium', () => {
-    it('leads to another host with a code of the app in the digits of another script', async () => {
+    it('leads to another host with an app code in the digits of another script', async () => {
       const visits: string[] = [];
       const shop = createServer((request, response) => {
         visits.push(request.url ?? '');
@@ -201,7 +201,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       }
     });
 
-    it('tells the window of the Customizer that it is done', async () => {
+    it('notifies the window of the Customizer', async () => {
       const browser = await openChromium();
       try {
         const page = await (await browser.newContext()).newPage();
@@ -222,7 +222,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     });
   });
 
-  it('closes the dialog of wp-admin that it stood in', async () => {
+  it('closes the login dialog of wp-admin', async () => {
     const { login, code } = users.next();
     const someone = users.browser();
     const asked = await someone.ask(wpLogin(login, { 'interim-login': '1' }));
@@ -233,7 +233,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     expect(done.headers.location).toBeUndefined();
   });
 
-  it('goes on in the same browser under another name, and nowhere else', async () => {
+  it('continues in the same browser with another user agent, and in no other browser', async () => {
     const { login, code } = users.next();
     const someone = users.browser('A phone');
     await someone.logIn(login);
@@ -249,7 +249,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     expect([answer.status, createsSession(answer)]).toEqual([303, true]);
   });
 
-  describe('takes a code', () => {
+  describe('accepts a code', () => {
     const [START, MARK] = ['\u200e', '\u200b'];
     const spellings: readonly (readonly [string, (code: string) => string])[] = [
       ['in full-width digits', (code) => inScript(code, '０')],
@@ -269,7 +269,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       expect([answer.status, createsSession(answer)]).toEqual([303, true]);
     });
 
-    it('after any number of texts that hold none, since they are no tries', async () => {
+    it('after any number of inputs without a code, which do not count as tries', async () => {
       const { login, code } = users.next();
       const someone = users.browser();
       await someone.logIn(login);
@@ -282,10 +282,10 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     });
   });
 
-  describe('begun by switching accounts', () => {
+  describe('started by switching accounts', () => {
     const actAs = (login: string): TypedRequest => ({ target: `/?act_as=${login}` });
 
-    it('is not needed by somebody who gave a code and may edit the other account, there and back', async () => {
+    it('needs no code from a user who gave one and may edit the other account, there and back', async () => {
       const someone = users.browser();
       await someone.logIn(stack.user);
       expect(createsSession(await giveCode(someone, users.next(stack.user).code))).toBe(true);
@@ -297,7 +297,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       expect(await profileOf(someone)).toBe(stack.user);
     });
 
-    it('is asked for otherwise, in words with a way back: nobody is signed out', async () => {
+    it('asks for one otherwise, with a message and a way back, and logs nobody out', async () => {
       const someone = users.browser();
       expect(createsSession(await someone.logIn(people.author))).toBe(true);
       const asked = await someone.ask(actAs(TRAVELLER));
@@ -308,7 +308,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       expect(await profileOf(someone)).toBe(people.author);
     });
 
-    it('is asked of an editor who would become the owner', async () => {
+    it('asks an editor who would become the owner', async () => {
       const { login, code } = users.next();
       const someone = users.browser();
       await someone.logIn(login);
@@ -319,7 +319,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     });
   });
 
-  it('is one request of a browser without its session: nobody is in before the code', async () => {
+  it('works on a request without a session, and creates none before the code', async () => {
     const someone = users.browser();
     await someone.ask(linkOf('page', TRAVELLER));
     const answer = await askFrom(stack, FROM, {

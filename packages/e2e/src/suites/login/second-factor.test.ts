@@ -90,7 +90,7 @@ ${BASIC_AUTHENTICATION}`,
   });
 
   it.each(['plugins_loaded', 'setup_theme', 'init', 'template_redirect'])(
-    'is asked for by a login link that a plugin answers at %s',
+    'is asked for after a login link of a plugin at %s',
     async (moment) => {
       const link = (who: string) => askFrom(stack, FROM, { target: `/?magic=${moment}&who=${who}` });
       const answer = await link(editor);
@@ -100,11 +100,11 @@ ${BASIC_AUTHENTICATION}`,
     },
   );
 
-  it('asks nobody who writes nothing on the site', async () => {
+  it('is not asked of users who can’t write on the site', async () => {
     expect(createsSession(await visitor().logIn(people.subscriber))).toBe(true);
   });
 
-  it('is asked of a member who becomes an editor: the session from before is over', async () => {
+  it('is asked of a subscriber who becomes an editor, and ends earlier sessions', async () => {
     const role = (name: string) =>
       runInWordPress(stack, `get_user_by( 'login', '${people.subscriber}' )->set_role( '${name}' );`);
     const member = visitor();
@@ -118,7 +118,7 @@ ${BASIC_AUTHENTICATION}`,
     expect([after.status, after.headers.location]).toEqual([302, expect.stringContaining('/wp-login.php')]);
   });
 
-  it('ends no session of an editor whose roles a program takes away and gives back', async () => {
+  it('ends no session of an editor whose roles a program removes and restores', async () => {
     const [before, again] = (
       await runInWordPress(
         stack,
@@ -138,7 +138,7 @@ ${BASIC_AUTHENTICATION}`,
     expect(again).toBe(before);
   });
 
-  it('refuses the password of programs, and says why', async () => {
+  it('refuses the password in programs, and says why', async () => {
     const answer = await askFrom(stack, FROM, usersBlogs(editor, stack.password));
     expect(answer.body).toContain('<fault>');
     expect(answer.body).toContain('needs a second factor');
@@ -152,7 +152,7 @@ ${BASIC_AUTHENTICATION}`,
     expect((await askFrom(stack, FROM, restBasic(people.subscriber, stack.password))).status).toBe(200);
   });
 
-  it('leaves application passwords to their own switch', async () => {
+  it('leaves application passwords to their own setting', async () => {
     const ask = () => askFrom(stack, FROM, restBasic(editor, programKey));
     expect((await ask()).status).toBe(403);
     // A wrong one tells nobody whose account it is.
@@ -166,7 +166,7 @@ ${BASIC_AUTHENTICATION}`,
     expect((await ask()).status).toBe(403);
   });
 
-  it('is set up with a first code and saved back-up codes, and only then lets in', async () => {
+  it('is set up with a first code and saved backup codes, before the session is created', async () => {
     const { someone, page } = await halfWay();
     expect(page.body).toContain('Set up two-factor authentication');
     key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
@@ -186,7 +186,7 @@ ${BASIC_AUTHENTICATION}`,
     expect((await someone.look('/wp-admin/')).status).toBe(200);
   });
 
-  it('takes a code once', async () => {
+  it('accepts each code once', async () => {
     // One step early is allowed; the code of the set-up itself is used up.
     const [first, second] = [await halfWay(), await halfWay()];
     expect((await first.someone.send(first.page, 'code', { code: totpCode(key, step) })).status).toBe(403);
@@ -197,7 +197,7 @@ ${BASIC_AUTHENTICATION}`,
     expect(createsSession(again)).toBe(false);
   });
 
-  it('takes a back-up code once, also from two browsers in the same moment', async () => {
+  it('accepts a backup code once, also from two browsers at the same moment', async () => {
     const both = await Promise.all([halfWay('One browser'), halfWay('Another browser')]);
     const code = codes[0] ?? '';
     const answers = await Promise.all(both.map(({ someone, page }) => someone.send(page, 'backup', { code })));
@@ -205,7 +205,7 @@ ${BASIC_AUTHENTICATION}`,
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 403]);
   });
 
-  it('is no use in another browser than the one with the password', async () => {
+  it('works only in the browser that sent the password', async () => {
     const { someone, page } = await halfWay('The browser with the password');
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const send = (cookie: string, token: string) => {
@@ -228,7 +228,7 @@ ${BASIC_AUTHENTICATION}`,
     expect(createsSession(await next.someone.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
   });
 
-  it('forgets the failures before a login that it ended', async () => {
+  it('resets the failures after a complete login', async () => {
     const fail = async () => {
       const answers: number[] = [];
       for (let turn = 0; turn < 4; turn++) {
@@ -243,7 +243,7 @@ ${BASIC_AUTHENTICATION}`,
     expect([302, 303]).toContain((await visitor().logIn(editor)).status);
   });
 
-  it('ends after ten wrong codes, for the right one too', async () => {
+  it('ends after ten wrong codes, even for the right one', async () => {
     const { someone, page } = await halfWay();
     const statuses: number[] = [];
     for (let turn = 0; turn < 10; turn++) {
@@ -257,7 +257,7 @@ ${BASIC_AUTHENTICATION}`,
     expect((await next.someone.send(next.page, 'backup', { code: codes[2] ?? '' })).status).toBe(429);
   });
 
-  it('is forgotten by the command line', async () => {
+  it('can be reset by the command line', async () => {
     expect(await recover(stack, 'two-factor', 'reset', editor)).toContain('sets up a new second factor');
     const { page } = await until('the set-up is offered', async () => {
       const visit = await halfWay();
@@ -266,7 +266,7 @@ ${BASIC_AUTHENTICATION}`,
     expect(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '').not.toEqual(key);
   });
 
-  it('is asked again after a pause: sessions that were made in it end with it', async () => {
+  it('is asked again after a pause, which ends the sessions that were created during it', async () => {
     const member = visitor();
     const someone = visitor();
     const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;

@@ -10,7 +10,7 @@ const ENTRY = 'new-here';
 /** As long as the entry, and no page of the site. */
 const NOWHERE = 'new-herx';
 
-onUnlikeStacks('a registration at an address of its own', (stack) => {
+onUnlikeStacks('a custom registration URL', (stack) => {
   let owner: Session;
   const register = (open: boolean) => runInWordPress(stack, `update_option( 'users_can_register', ${open ? 1 : 0} );`);
   const sendForm = (login: string) =>
@@ -33,7 +33,7 @@ onUnlikeStacks('a registration at an address of its own', (stack) => {
     );
   });
 
-  it('is served there and says nothing of the login', async () => {
+  it('serves the form and does not reveal the login', async () => {
     const page = await ask(stack, { target: `/${ENTRY}` });
     expect(page.status).toBe(200);
     expect(page.body).toMatch(new RegExp(`<form[^>]+id="registerform"[^>]+action="[^"]*/${ENTRY}/?"`));
@@ -42,7 +42,7 @@ onUnlikeStacks('a registration at an address of its own', (stack) => {
     expect(page.body).not.toMatch(/Log in|Lost your password/);
   });
 
-  it('lets an anonymous visitor register, and only the mail holds the address of the login', async () => {
+  it('lets an anonymous client register, and only the mail contains the login URL', async () => {
     const mails = mailbox(stack);
     const answer = await sendForm('a-newcomer');
     expect(answer.status).toBe(302);
@@ -57,14 +57,14 @@ onUnlikeStacks('a registration at an address of its own', (stack) => {
     mails.empty();
   });
 
-  it('shows what is wrong with a name, still without the login', async () => {
+  it('shows errors of a username, still without the login', async () => {
     const answer = await sendForm(stack.user);
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('already registered');
     expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
   });
 
-  it('is no way into the login, by query or by body', async () => {
+  it('gives no access to the login, by query or by body', async () => {
     const fields = new URLSearchParams({ action: 'login', log: stack.user, pwd: stack.password, testcookie: '1' });
     const cookie = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
     for (const request of [
@@ -80,7 +80,7 @@ onUnlikeStacks('a registration at an address of its own', (stack) => {
     }
   });
 
-  it('is a page that does not exist while nobody may register', async () => {
+  it('answers as a missing page while registration is closed', async () => {
     await register(false);
     for (const request of [
       { target: '' },

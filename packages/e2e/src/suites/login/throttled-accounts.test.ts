@@ -11,7 +11,7 @@ const VICTIM = 'victim-of-many-addresses';
 /** More failures of anonymous visitors than this make an account slow. */
 const SLOW_AFTER = 20;
 
-onUsualStack('an account at which many addresses guess', (stack) => {
+onUsualStack('an account that many addresses attack', (stack) => {
   const plugin = join(muPlugins(stack), 'count-compared.php');
   const record = join(stack.dir, 'compared');
   const compared = () => readFileSync(record, 'utf8').split('\n').filter(Boolean);
@@ -44,7 +44,7 @@ onUsualStack('an account at which many addresses guess', (stack) => {
     await inWordPress(`require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user( $user->ID );`);
   });
 
-  it('gets one of their guesses compared in ten seconds, and the right password of its own browser at once', async () => {
+  it('has one guess in ten seconds compared, and the right password of a known browser at once', async () => {
     const known = cookiesOf(await askFrom(stack, newAddress(), loginForm(VICTIM, stack.password)));
     const cookie = /known_device=[^;]+/.exec(known)?.[0] ?? '';
     for (let turn = 0; turn <= SLOW_AFTER; turn++) {

@@ -135,7 +135,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     );
   });
 
-  it('is asked of a shop manager by every login route afterwards, and sessions from before are over', async () => {
+  it('is asked of a shop manager on every login route afterwards, and ends earlier sessions', async () => {
     const [keeper, clerk] = [visitor(), visitor()];
     await keeper.logIn(KEEPER);
     await clerk.logIn(CLERK);
@@ -150,7 +150,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
   });
 
-  it('leaves application passwords of the role to their own switch', async () => {
+  it('leaves application passwords of the role to their own setting', async () => {
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
     expect((await askFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(200);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
@@ -158,7 +158,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     expect((await askFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(403);
   });
 
-  it('is asked of a member who gets the role later: the session from before is over', async () => {
+  it('is asked of a user who gets the role later, and ends earlier sessions', async () => {
     const member = visitor();
     await member.logIn(CLERK);
     const role = (name: string) => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( '${name}' );`);
@@ -169,14 +169,14 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
   });
 
-  it('is asked on while the role itself is gone with its plugin', async () => {
+  it('is still asked while the role itself is missing with its plugin', async () => {
     await runInWordPress(stack, `remove_role( 'shop_keeper' );`);
     expect((await visitor().logIn(KEEPER)).headers.location).toContain('action=second-factor');
     const { two_factor_roles: roles } = (await choose('shop_keeper')) as { two_factor_roles: unknown[] };
     expect(roles).toContainEqual(expect.objectContaining({ role: 'shop_keeper', selected: 1 }));
   });
 
-  it('is healed where a restored database does not ask the role: sessions made meanwhile are over', async () => {
+  it('is restored after a database backup without the role, and ends sessions created meanwhile', async () => {
     const member = visitor();
     await runInWordPress(
       stack,
@@ -234,7 +234,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     }
   });
 
-  it('is asked of a member whose session was renewed before the role was chosen', async () => {
+  it('is asked of a user whose session was renewed before the role was chosen', async () => {
     await choose();
     const member = visitor();
     await member.logIn(KEEPER);
@@ -244,7 +244,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     expect((await member.look('/wp-admin/profile.php')).status).toBe(302);
   });
 
-  it('ends when the owner takes the role out', async () => {
+  it('ends when the owner removes the role', async () => {
     await choose();
     expect(createsSession(await visitor().logIn(KEEPER))).toBe(true);
   });

@@ -66,7 +66,7 @@ onUsualStack('common usernames', (stack) => {
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'rest_invalid_param' });
   });
 
-  it('are refused on the command line, where WP-CLI and importers make users', async () => {
+  it('are refused on the command line, where WP-CLI and importers create users', async () => {
     const code = NAMES.map(
       (name) =>
         `$made = wp_insert_user( array( 'user_login' => '${name}', 'user_pass' => 'x', 'user_email' => '${name}@example.com' ) ); echo is_wp_error( $made ) ? 'refused ' : 'made ';`,
@@ -75,7 +75,7 @@ onUsualStack('common usernames', (stack) => {
     expect(outcome).toBe(`${NAMES.map(() => 'refused ').join('')}taken:`);
   });
 
-  it('are free again while the option is off, and who has one keeps it when it is on', async () => {
+  it('are allowed while the option is off, and existing users keep them when it is on', async () => {
     await change(stack, owner, '/disable-admin-username', { disable_usernames: 0 });
     const made = await byRest('user1');
     expect(made.status).toBe(201);

@@ -48,7 +48,7 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     await startGuard(stack);
   });
 
-  it('are served over IPv6, locked by it, and unlocked by the command line', async () => {
+  it('are served over IPv6, locked out by it, and unlocked by the command line', async () => {
     expect((await direct({ target: '/' })).status).toBe(200);
     for (let turn = 0; turn < LIMIT; turn++) expect((await direct(wrong(turn))).status).toBe(200);
     expect((await direct(right())).status).toBe(429);
@@ -58,7 +58,7 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     await until('the address may log in', async () => createsSession(await direct(right())));
   });
 
-  it('count together within a /64 and apart beyond it, however the address is written', async () => {
+  it('count as one within a /64 and separately beyond it, however the address is written', async () => {
     const spelled = [
       '2001:db8:38:1::1',
       '2001:DB8:38:1:0:0:0:2',
@@ -75,7 +75,7 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     expect(createsSession(await through('::ffff:198.51.100.7', right()))).toBe(true);
   });
 
-  it('count as the IPv4 address that theirs carries, by translators and tunnels', async () => {
+  it('count as the IPv4 address that theirs contains, with translators and tunnels', async () => {
     const forms = [
       '64:ff9b::198.51.100.41',
       '2002:c633:6429::1',
@@ -122,18 +122,18 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
       '[2001:db8:8::1]:443',
       '2001:db8:8:0:0:0:0:1',
       '64:ff9b::198.51.100.50',
-    ])('has %s on it', async (address) => expect(createsSession(await through(address, right()))).toBe(true));
+    ])('contains %s', async (address) => expect(createsSession(await through(address, right()))).toBe(true));
 
     it.each([
       ...['2001:db8:9::1', '2001:db8:8::2', '::ffff:192.0.2.1', 'nonsense'],
       // Others may announce a route for these, and these carry an address of the machine itself.
       ...['2002:c633:6432::1', '64:ff9b::127.0.0.1', '2002:7f00:1::1'],
-    ])('does not have %s', async (address) => {
+    ])('does not contain %s', async (address) => {
       const answers = [await through(address, right()), await through(address, { target: '/wp-login.php' })];
       expect(answers.map(({ status }) => status)).toEqual([403, 403]);
     });
 
-    it('knows who comes over IPv6 itself', async () => {
+    it('recognises clients over IPv6', async () => {
       expect(createsSession(await direct(right()))).toBe(true);
     });
   });

@@ -101,7 +101,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(result.checks).toHaveLength(4);
   });
 
-  it('says what could not be checked while the directory does not answer, and calls nothing clear', async () => {
+  it('reports what could not be checked while the directory does not answer, and passes no check', async () => {
     directory.fault = 'down';
     const result = await look();
     directory.fault = 'none';
@@ -132,7 +132,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(titles(await look())).toEqual([]);
   });
 
-  it('makes notes of what harms nothing: files that people read, and what the server or our own switch does', async () => {
+  it('reports harmless differences as notes: documentation files, and effects of the server or our own options', async () => {
     const official = directory.core;
     const sample = readFileSync(path('wp-config-sample.php'));
     const readme = existsSync(path('readme.html')) ? readFileSync(path('readme.html')) : null;
@@ -169,7 +169,7 @@ onUnlikeStacks('the checkup', (stack) => {
     }
   });
 
-  it('finds scripts in uploads, however they are spelled, and no empty index.php', async () => {
+  it('finds scripts in uploads, whatever their extension, and ignores an empty index.php', async () => {
     mkdirSync(path(`${uploads}/old`), { recursive: true });
     const write = (name: string, text: string) => writeFileSync(path(`${uploads}/${name}`), text);
     write('index.php', '<?php\n// Silence is golden.\n');
@@ -184,7 +184,7 @@ onUnlikeStacks('the checkup', (stack) => {
     rmSync(path(uploads), { recursive: true });
   });
 
-  it('finds a changed plugin and a script put into it, which a clean copy mends', async () => {
+  it('finds a changed plugin and a script added to it, which a clean copy repairs', async () => {
     put('example-form', { 'send.php': "<?php // a line put in\nreturn 'sent';\n", 'cache/door.php': '<?php echo 1;' });
     put('example-form', { 'cache/data.json': '{}' });
     handOver();
@@ -198,7 +198,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(titles(await look())).toEqual([]);
   });
 
-  it('names a new administrator, with who made it; kept, it is left out next time, until that is undone', async () => {
+  it('names a new administrator and its creator; an accepted one is omitted next time, until that is undone', async () => {
     const created = await callApi(stack, {
       path: '/wp-json/wp/v2/users',
       body: JSON.stringify({
@@ -231,7 +231,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect((await act(stack, owner, '/keep-finding', { key: 'another', keep: 1 })).http).toBe(404);
   });
 
-  it('is told on the Security Dashboard until it is kept or fixed', async () => {
+  it('is shown on the Security Dashboard until its findings are accepted or fixed', async () => {
     const told = async () =>
       (
         (await act(stack, owner, '/notifications')).body.data as { id: string; title: string; button_link: string }[]
@@ -244,7 +244,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(await told()).toBeUndefined();
   });
 
-  it('leaves result, history and marks to a guard that was killed', async () => {
+  it('keeps result, history and accepted findings when guard is killed', async () => {
     const { latest, earlier } = await read();
     await killGuard(stack);
     await startGuard(stack);
@@ -255,7 +255,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect([all.length > 4, more]).toEqual([true, 0]);
   });
 
-  it('tells which settings were changed lately, and by whom', async () => {
+  it('lists recently changed settings, and who changed them', async () => {
     const rename = (title: string) =>
       callApi(stack, { path: '/wp-json/wp/v2/settings', body: JSON.stringify({ title }), headers: authorised(owner) });
     await rename('Renamed by an intruder');
@@ -267,7 +267,7 @@ onUnlikeStacks('the checkup', (stack) => {
     await rename('Example site');
   });
 
-  it('finds a strong role for newcomers, and knows tasks that nobody waits for', async () => {
+  it('finds a privileged default role, and scheduled tasks without a handler', async () => {
     const notes = async () => (await look()).notes.map(({ id }) => id);
     expect(await notes()).not.toContain('tasks-unknown');
     await runInWordPress(
@@ -280,7 +280,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(result.notes.find(({ id }) => id === 'tasks-unknown')?.items).toEqual(['left_behind_task']);
   });
 
-  it('runs every week at a time of its own, unless that is turned off', async () => {
+  it('runs weekly at its own time, unless that is turned off', async () => {
     const { weekly } = await read();
     expect(weekly).toMatchObject({ weekly_checkup: 1, time: expect.stringMatching(/^0[2-4]:[0-5]\d$/) });
     expect((await act(stack, owner, '/weekly-checkup', { weekly_checkup: 0 })).body.status).toBe(200);

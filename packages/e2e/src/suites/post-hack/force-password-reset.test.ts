@@ -79,7 +79,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(createsSession(await tryPassword(stack.password))).toBe(true);
   });
 
-  it('ends every session and takes every password of before away, on every route', async () => {
+  it('ends every session and invalidates every earlier password, on every route', async () => {
     const answer = await act(stack, owner, '/force-password-reset');
     expect(answer.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset', error: '' } } });
 
@@ -100,7 +100,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect((await askFrom(stack, '127.0.59.4', usersBlogs(member, applicationPassword))).body).toContain('faultCode');
   });
 
-  it('answers the old password like a wrong one', async () => {
+  it('gives the same response for the old password as for a wrong one', async () => {
     const error = (text: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(text)?.[1]?.trim();
     const old = await tryPassword(stack.password);
     const wrong = await tryPassword('never-was-one');
@@ -114,7 +114,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(withoutSalts(config())).toBe(withoutSalts(configBefore));
   });
 
-  it('mails a link that refuses the old password, sets a new one, and works once', async () => {
+  it('mails a link that rejects the old password, sets a new one, and works once', async () => {
     await until('the mail is there', () => mail() !== undefined, 30);
     const refused = await choose(stack.password);
     expect(refused.body).toContain('This was your password before.');
@@ -131,7 +131,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     );
   });
 
-  it('has the frame of the other mails, a plain text beside it, and says until when the link works', () => {
+  it("has the layout of the other mails, a plain text part, and the end of the link's validity", () => {
     const text = decoded(mail() ?? '');
     expect(text).toContain('multipart/alternative');
     expect(text).toMatch(
@@ -146,7 +146,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(decoded(mail(people.editor) ?? '')).toContain('Neues Passwort wählen');
   });
 
-  it('refuses the old password even when it is set past every form', async () => {
+  it('rejects the old password even when it is set without a form', async () => {
     await runInWordPress(stack, `wp_set_password( '${stack.password}', get_user_by( 'login', '${member}' )->ID );`);
     expect(createsSession(await tryPassword(stack.password))).toBe(false);
     await runInWordPress(
@@ -156,7 +156,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
   });
 
-  it('says what it did, and does not take back what was chosen since', async () => {
+  it('reports its result, and does not reset passwords chosen since', async () => {
     await runInWordPress(
       stack,
       `wp_set_password( 'the-owners-New-one', get_user_by( 'login', '${stack.user}' )->ID );`,
@@ -170,7 +170,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
   });
 
-  it('logs everyone out with Log out all users, but for the owner who keeps the own session', async () => {
+  it('logs out all users with Log out all users, except for the session of the owner', async () => {
     author = await logIn({ ...stack, password: 'another-New-one' }, member);
     const kept = await act(stack, owner, '/logout-users', { keep_mine: 1 });
     expect(kept.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
@@ -189,7 +189,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(data.job.summary).toContain('WordPress has new security keys, so every cookie made before is void.');
   });
 
-  it('does not call keys replaced that a file of the host sets before wp-config.php', async () => {
+  it('does not report keys as replaced that a file of the host sets before wp-config.php', async () => {
     const keys = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
     const host = join(stack.dir, 'keys-of-the-host.php');
     writeFileSync(host, `<?php\n${keys.map((name) => `define( '${name}', 'the host gives ${name}' );`).join('\n')}\n`);

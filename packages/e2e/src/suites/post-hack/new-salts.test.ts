@@ -70,7 +70,7 @@ interface Seen {
 // It needs no site, so it runs once, with the stack that most suites run on.
 const isHere = inject('stacks').some(({ kind }) => kind === 'nginx-defaults');
 
-describe.skipIf(!isHere)('New salts, in configurations as sites have them', () => {
+describe.skipIf(!isHere)('New salts, in the configurations that sites have', () => {
   let wordpressDir: string;
   let dir: string;
   /** Files of WordPress: its look for the configuration, its hooks and salts. */
@@ -135,13 +135,13 @@ describe.skipIf(!isHere)('New salts, in configurations as sites have them', () =
     };
   };
 
-  it('are tried on at least 46 of them', () => {
+  it('are tested with at least 46 of them', () => {
     expect(configCases.length).toBeGreaterThanOrEqual(46);
     expect(new Set(configCases.map(({ name }) => name)).size).toBe(configCases.length);
   });
 
   it.each(configCases.map((one, number) => [one.name, number, one] as const))(
-    '%s: the answer is what new processes see',
+    '%s: the result matches what new processes see',
     async (_name, number, one) => {
       const php = layOut(number, one);
       const before: Seen = await php('look');

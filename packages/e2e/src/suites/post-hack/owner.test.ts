@@ -59,7 +59,7 @@ function defineFlow(stack: Stack): void {
     await directory?.close();
   });
 
-  it('says what an action will do, and does nothing when it is not wanted', async () => {
+  it('says what an action will do, and does nothing when it is cancelled', async () => {
     await page.goto(`${stack.url}${PAGE}`);
     const start = page.getByRole('button', { name: 'Force password reset', exact: true });
     await start.waitFor();
@@ -77,7 +77,7 @@ function defineFlow(stack: Stack): void {
     expect(directory.asked).toEqual([]);
   });
 
-  it('shows how plugins are reinstalled, also after the page was left in the middle', async () => {
+  it('shows the progress of reinstalled plugins, also after the page was left in between', async () => {
     directory.delayMs = 700;
     await pressOn(page, page.getByRole('button', { name: 'Reinstall all', exact: true }), 'Enter');
     const dialog = page.getByRole('alertdialog', { name: 'Reinstall all' });
@@ -108,7 +108,7 @@ function defineFlow(stack: Stack): void {
     await looksRight(page, 'post-hack-done');
   });
 
-  it('offers to try a plugin again that failed, and keeps what became of the others', async () => {
+  it('offers to retry a plugin that failed, and keeps the results of the others', async () => {
     directory.fault = 'changed';
     await pressOn(page, page.getByRole('button', { name: 'Reinstall all', exact: true }), 'Enter');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Reinstall all' }).click();
@@ -133,7 +133,7 @@ function defineFlow(stack: Stack): void {
     directory.fault = 'none';
   });
 
-  it('finds a planted script; it survives a reload, is kept, and is left out next time', async () => {
+  it('finds a planted script, which survives a reload, is accepted, and is omitted next time', async () => {
     mkdirSync(uploads, { recursive: true });
     writeFileSync(join(uploads, 'door.php'), '<?php echo 1;');
     const verdict = page.locator('.so-verdict');
@@ -160,7 +160,7 @@ function defineFlow(stack: Stack): void {
     await looksRight(page, 'post-hack-checkup-kept');
   });
 
-  it('says after a forced reset that the session is gone, and leads to the login', async () => {
+  it('says after a forced reset that the session has ended, and links to the login', async () => {
     await page.reload();
     await pressOn(page, page.getByRole('button', { name: 'Force password reset', exact: true }), 'Enter');
     const dialog = page.getByRole('alertdialog', { name: 'Force password reset' });

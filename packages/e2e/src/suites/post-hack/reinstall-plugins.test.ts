@@ -127,7 +127,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(await active('example-shop/example-shop.php')).toBe(false);
   });
 
-  it('is told in the activity log', async () => {
+  it('is recorded in the activity log', async () => {
     expectReinstalled(await reinstall(), 'example-form/form.php');
     const told = await until('the end is told', async () => {
       const { body } = await act(stack, owner, '/activity-registered');
@@ -137,7 +137,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(told.user).toBe(stack.user);
   });
 
-  it('leaves alone what does not come from the directory, and says why', async () => {
+  it('skips plugins that are not from the directory, and says why', async () => {
     const job = await reinstall();
     const item = (id: string) => job.items.find((entry) => entry.id === id);
     expect(item('our-own/our-own.php')).toMatchObject({ state: 'skipped' });
@@ -155,7 +155,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     ['changed', 'failed', 'damaged or changed'],
     ['down', 'unchecked', 'does not answer'],
   ] as const)(
-    'keeps the old copy working when the download is %s, and tries again by itself alone',
+    'keeps the old copy working when the download is %s, and retries only that plugin',
     async (fault, state, says) => {
       directory.fault = fault;
       const failed = await reinstall();
@@ -175,7 +175,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     },
   );
 
-  it('does not say that a single file is no free plugin when the directory could not be asked', async () => {
+  it('does not report a single-file plugin as unknown when the directory did not answer', async () => {
     put('.', { 'example-hello.php': pluginHeader('Example hello', '1.0') });
     handOver();
     const hello = async () => {
@@ -189,7 +189,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     remove('example-hello.php');
   });
 
-  it('is joined by a second start, and goes on when guard is killed in the middle', async () => {
+  it('is joined by a second start, and continues when guard is killed in between', async () => {
     directory.delayMs = 400;
     const first = (await act(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
     const second = (await act(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
@@ -207,7 +207,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(existsSync(path('example-form/includes/cache.php'))).toBe(false);
   });
 
-  it.each(packages)('proves each file of a package with %s', async (_what, change, refused) => {
+  it.each(packages)('verifies each file of a package with %s', async (_what, change, refused) => {
     Object.assign(form, change);
     const job = await reinstall({ only: ['example-form/form.php'] });
     const item = job.items.find(({ id }) => id === 'example-form/form.php');
@@ -221,7 +221,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(await active('example-form/form.php')).toBe(true);
   });
 
-  it('replaces a single file in place, and touches nothing beside it', async () => {
+  it('replaces a single-file plugin in place, and changes nothing beside it', async () => {
     const neighbour = pluginHeader('Neighbour', '1.0');
     put('.', { 'hello-shelf.php': `${hello.files['hello-shelf.php']}// a line put in\n`, 'neighbour.php': neighbour });
     handOver();
@@ -236,7 +236,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(readdirSync(path('.')).sort()).toEqual(before);
   });
 
-  it('leaves nothing beside the plugins', async () => {
+  it('leaves no temporary files beside the plugins', async () => {
     await reinstall();
     const upgrade = join(stack.wordpressDir, 'wp-content/upgrade');
     const left = existsSync(upgrade) ? readdirSync(upgrade) : [];

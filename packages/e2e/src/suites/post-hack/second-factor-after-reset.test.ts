@@ -57,7 +57,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
     await recover(stack, 'two-factor', 'reset', stack.user);
   });
 
-  it('leads from the old password to the page on which a new one is chosen, and to no session', async () => {
+  it('redirects from the old password to the page for a new one, without a session', async () => {
     const { someone, page } = await halfWay(editor);
     const passed = await someone.send(page, 'code', { code: totpCode(key, ++step) });
     expect(createsSession(passed)).toBe(false);
@@ -74,7 +74,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
     expect(chosen.headers.location).toContain('action=second-factor');
   });
 
-  it('proves nothing when it was set up with the old password alone', async () => {
+  it('does not count when it was set up with the old password alone', async () => {
     const done = await setUp(stack.user);
     expect(createsSession(done)).toBe(false);
     expect(done.headers.location).toContain('action=lostpassword');

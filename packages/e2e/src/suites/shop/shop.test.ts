@@ -48,7 +48,7 @@ const SCREENS = [
  * The same walk through the same shop at the same address, first before guard is attached, then with it and all of its
  * options on. Each step must come out as before; what is meant to differ has tests of its own below.
  */
-await onShop('a shop with everything of the product on', (parts) => {
+await onShop('a shop with every option of the product on', (parts) => {
   const dir = mkdtempSync(join(tmpdir(), 'so-shop-'));
   const before = new Map<string, unknown>();
   let shop: Shop;
@@ -89,11 +89,11 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(await run(visit), 'with guard').toEqual(before.get(title));
   });
 
-  it('a browser finds nothing wrong on the pages of the shop and its screens that it did not find without', async () => {
+  it('its pages and admin screens have no errors in a browser that they do not have without guard', async () => {
     expect(await lookAtScreens(visit)).toEqual(before.get('screens'));
   }, 600_000);
 
-  it('an owner who logs in at My account gives the second factor first', () => {
+  it('its owner who logs in at My account needs the second factor', () => {
     const { password, code } = enrolment;
     expect(createsSession(password)).toBe(false);
     expect([302, 303]).toContain(password.status);
@@ -102,7 +102,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(visit.owner.nonce).toMatch(/^[0-9a-f]{10}$/);
   });
 
-  it('an address that guesses at My account is locked there, and goes on shopping; others log in', async () => {
+  it('an address that guesses at My account is locked out there, and can still shop; others log in', async () => {
     const guesser = visit.browser();
     const login = mailOf(visit, 'blocks');
     for (let turn = 0; turn < LIMIT; turn++) {
@@ -125,7 +125,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(right.body).not.toContain('is incorrect');
   });
 
-  it('a till with valid keys calls as often as it likes, also from an address that is locked', async () => {
+  it('a point of sale with valid keys may send any number of requests, also from a locked address', async () => {
     const target = '/wp-json/wc/v3/products?per_page=1';
     const call = async () => (await programs.basic(visit, { target })).status;
     expect(new Set(await Promise.all(Array.from({ length: 20 }, call)))).toEqual(new Set([200]));
@@ -135,7 +135,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(await call()).toBe(200);
   });
 
-  it("the owner's application password is refused in clear words, and locks nobody out", async () => {
+  it("the owner's application password is refused with a clear message, and locks nobody out", async () => {
     const made = await runInWordPress(
       shop,
       `echo WP_Application_Passwords::create_new_application_password( 1, array( 'name' => 'phone' ) )[0];`,
@@ -150,7 +150,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect((await overHttps(visit, form, { 'x-forwarded-for': '203.0.113.72' })).status).toBe(200);
   });
 
-  it('a customer whose mail address begins like a forbidden name gets an account with another name', async () => {
+  it('a customer whose e-mail address begins with a forbidden name gets an account with another name', async () => {
     const customer = visit.browser();
     const page = await customer.look('/my-account/');
     const nonce = { 'woocommerce-register-nonce': field(page, 'woocommerce-register-nonce') };
@@ -160,7 +160,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(login.trim()).not.toBe('administrator');
   });
 
-  it('nothing that the shop shows or mails to an anonymous visitor or a customer holds the address of the login', async () => {
+  it('no page or mail for an anonymous client or a customer contains the login URL', async () => {
     const anonymous = visit.browser();
     const customer = visit.browser();
     await logInAtMyAccount(customer, mailOf(visit, 'blocks'), PASSWORD);
@@ -187,7 +187,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(toOthers.filter((text) => text.includes(STAFF_ENTRANCE))).toEqual([]);
   });
 
-  it('the mail about a new order leads the owner to it over the address of the login', async () => {
+  it('the mail about a new order links the owner to it through the login URL', async () => {
     const link = new URL(await mailedLink(shop, 'owner@example.com', `/${STAFF_ENTRANCE}?redirect_to=`));
     const order = link.searchParams.get('redirect_to') ?? '';
     expect(order).toMatch(/\/wp-admin\/admin\.php\?page=wc-orders&action=edit&id=\d+$/);
@@ -199,7 +199,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect([form.status, field(form, 'redirect_to')]).toEqual([200, order]);
   });
 
-  describe('while the owner is away', () => {
+  describe('Away Mode', () => {
     let customer: FormBrowser;
     let manager: FormBrowser;
     let owner: FormBrowser;
@@ -266,23 +266,23 @@ await onShop('a shop with everything of the product on', (parts) => {
       order: [200, 'processing', undefined],
     };
 
-    it('a customer who is signed in fills the cart by each way, and buys', async () => {
+    it('a logged-in customer fills the cart in each way, and buys', async () => {
       expect(await buy(customer, mailOf(visit, 'blocks'))).toEqual(bought);
       expect((await customer.look('/my-account/orders/')).status).toBe(200);
     });
 
-    it('a guest does, too', async () => {
+    it('a guest can do that, too', async () => {
       expect(await buy(visit.browser(), 'guest-while-away@example.com')).toEqual(bought);
     });
 
-    it('a payment provider calls back', async () => {
+    it('a payment provider can call back', async () => {
       const made = await runInWordPress(shop, 'echo wc_create_order()->get_id();');
       const paid = json('POST', '/?wc-api=pay_back', { order: Number(made), transaction: 'tx-away' });
       const answer = await overHttps(visit, paid, {});
       expect([answer.status, answer.body]).toEqual([200, 'paid completed']);
     });
 
-    it('whoever runs the shop changes nothing, by session or keys', async () => {
+    it('shop managers can change nothing, by session or keys', async () => {
       const count = `echo json_encode( array( wp_count_posts( 'product' ), wc_orders_count( 'processing' ), wc_orders_count( 'pending' ) ) );`;
       const before = await runInWordPress(shop, count);
       const { cookie, nonce } = visit.owner;
@@ -314,7 +314,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     });
   });
 
-  it('PHP complains of nothing, and guard neither', () => {
+  it('neither PHP nor guard logs an error', () => {
     expect(shop.complaints()).toEqual([]);
     const levels = ['warn', 'error', 'fatal', 40, 50, 60];
     expect(guardLog(shop).filter(({ level }) => levels.includes(level))).toEqual([]);

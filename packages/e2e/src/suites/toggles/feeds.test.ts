@@ -124,7 +124,7 @@ toggleSuite({
       expectRefused(await ask(stack, request), SIGN);
     });
 
-    it('links to no feed', async () => {
+    it('leaves no link to a feed', async () => {
       for (const target of [
         '/',
         '/hello-world/',
@@ -138,7 +138,7 @@ toggleSuite({
       }
     });
 
-    it('leaves pages alone', async () => {
+    it('does not affect pages', async () => {
       for (const target of ['/', '/hello-world/', '/wp-sitemap.xml', '/?s=feed', '/wp-json/']) {
         expect((await ask(stack, { target })).status).toBe(200);
       }

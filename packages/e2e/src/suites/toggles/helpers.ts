@@ -61,19 +61,19 @@ export function toggleSuite(suite: ToggleSuite): void {
       await browser?.close();
     });
 
-    it('is switched on by the owner in the browser', async () => {
+    it('is turned on by the owner in the browser', async () => {
       await clickSwitch(page, toggle, 'on', suite.onText ?? toggle.messages.on);
       expect(await readOptions(stack, owner)).toEqual({ ...allOptions(0), [toggle.field]: 1 });
     });
 
     describe('while it is on', () => suite.whileOn({ stack, owner: () => owner, page: () => page }));
 
-    it('is switched off by the owner in the browser', async () => {
+    it('is turned off by the owner in the browser', async () => {
       await clickSwitch(page, toggle, 'off', toggle.messages.off);
       expect(await readOptions(stack, owner)).toEqual(allOptions(0));
     });
 
-    it('leaves WordPress as it is without us once it is off', async () => {
+    it('leaves WordPress as it is without the product once it is off', async () => {
       for (const [at, probe] of probes.entries()) {
         const label = `${probe.method ?? 'GET'} ${probe.target}`;
         const answer = await ask(stack, probe);

@@ -28,7 +28,7 @@ toggleSuite({
       expect(existsSync(fileOf(stack))).toBe(false);
     });
 
-    it('refuses the file at the gate as soon as it is back', async () => {
+    it('makes guard refuse the file as soon as it is back', async () => {
       writeFileSync(fileOf(stack), text);
       expectRefused(await ask(stack, { target: '/readme.html' }), SIGN);
     });
@@ -51,11 +51,11 @@ toggleSuite({
       expect(existsSync(fileOf(stack))).toBe(false);
     });
 
-    it('has the daily look on the schedule', async () => {
+    it('schedules a daily check', async () => {
       expect(await runInWordPress(stack, "echo wp_get_schedule( 'security_optimizer_delete_readme' );")).toBe('daily');
     });
 
-    it('says so when the file cannot be deleted, and goes on refusing it', async () => {
+    it('reports when the file cannot be deleted, and still refuses it', async () => {
       if (toggle === undefined) throw new Error('The toggle is gone.');
       await clickSwitch(page(), toggle, 'off', toggle.messages.off);
       // A folder of that name: PHP can no more delete it than a file in a folder that it may not write to.

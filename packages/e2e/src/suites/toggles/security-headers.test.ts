@@ -50,17 +50,17 @@ toggleSuite({
     })),
   whileOn({ stack, owner }) {
     const scripts = join(muPlugins(stack), 'scripts.php');
-    it.each(answers)('puts its headers on %s', async (_name, request) => {
+    it.each(answers)('adds its headers to %s', async (_name, request) => {
       expectHeaders(await ask(stack, request));
     });
 
-    it('puts its headers on wp-admin', async () => {
+    it('adds its headers to wp-admin', async () => {
       const answer = await ask(stack, { target: '/wp-admin/', headers: { cookie: owner().cookie } });
       expect(answer.status).toBe(200);
       expectHeaders(answer);
     });
 
-    it('runs the scripts of the site that ran before, and shows what it embeds', async () => {
+    it('does not break scripts and embedded content of the site', async () => {
       const other = createServer((_request, response) => {
         response.setHeader('Content-Type', 'text/javascript').end('document.body.dataset.host = "ran";');
       });
@@ -86,7 +86,7 @@ toggleSuite({
     });
 
     it.each(['/hello-world/embed/', '/hello-world/?embed=true', '/index.php/hello-world/embed/'])(
-      'lets other sites frame %s, which is made for that',
+      'lets other sites frame %s, which is meant for that',
       async (target) => {
         const answer = await ask(stack, { target });
         expect(answer.headers['x-frame-options']).toBeUndefined();
@@ -103,11 +103,11 @@ toggleSuite({
       },
     );
 
-    describe('when the site has headers of its own', () => {
+    describe('when the site has its own headers', () => {
       const file = join(muPlugins(stack), 'own-headers.php');
       afterEach(() => rmSync(file, { force: true }));
 
-      it('keeps stricter ones and adds what they leave open', async () => {
+      it('keeps stricter ones and adds missing ones', async () => {
         writeFileSync(
           file,
           `<?php add_action( 'send_headers', function () {

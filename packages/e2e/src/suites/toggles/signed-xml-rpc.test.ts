@@ -71,7 +71,7 @@ function signed(body: string, { id = 'jetpack', key = KEY } = {}): TypedRequest 
   return { method: 'POST', target: `/xmlrpc.php?${query}`, body, headers, query };
 }
 
-onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
+onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
   const plugins = join(dirname(muPlugins(stack)), 'plugins');
   const other = join(muPlugins(stack), 'names-itself.php');
   const { host } = new URL(stack.url);
@@ -126,13 +126,13 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
       await until('guard knows the plugin', async () => (await state()).plugins.length === 1);
     });
 
-    it('reach the plugin, without a word of the owner', async () => {
+    it('reach the plugin, without a setting by the owner', async () => {
       expect(await state()).toEqual({ signed_xml_rpc: 1, plugins: [{ id: 'jetpack', name: 'Jetpack' }] });
       const answer = await ask(stack, signed(call('jetpack.testConnection')));
       expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('connected as jetpack')]);
     });
 
-    it('reach its own check of the signature when they are forged', async () => {
+    it('reach the signature check of the plugin when they are forged', async () => {
       const answer = await ask(stack, signed(call('jetpack.testConnection'), { key: 'guessed' }));
       expect(answer.body).toContain('The signature is wrong.');
     });
@@ -158,7 +158,7 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
       }
     });
 
-    it('have no password checked, right or wrong, and lock nobody', async () => {
+    it('have no password checked, right or wrong, and lock nobody out', async () => {
       for (const password of [stack.password, ...Array.from({ length: 12 }, (_, i) => `wrong-${i}`)]) {
         const answer = await askFrom(
           stack,
@@ -170,14 +170,14 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
       expect((await askFrom(stack, FROM, { target: '/wp-login.php' })).status).toBe(200);
     });
 
-    it('don’t make xmlrpc.php print what it offers', async () => {
+    it('don’t make xmlrpc.php list its methods', async () => {
       const request = signed('');
       const answer = await ask(stack, { ...request, target: `${request.target}&rsd` });
       expect(answer.status).toBe(403);
       expect(answer.body).not.toContain('<rsd');
     });
 
-    it.each(spellingsOf('/xmlrpc.php'))('open nothing else by the spelling $how', async (spelling) => {
+    it.each(spellingsOf('/xmlrpc.php'))('open nothing else with the spelling $how', async (spelling) => {
       const request = signed(call('system.listMethods'));
       const [path = '', rest] = spelling.target.split('?');
       const target = `${path}?${request.query}${rest === undefined ? '' : `&${rest}`}`;
@@ -188,7 +188,7 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
       expect([400, 403, 404]).toContain((await ask(stack, spelled(short, host, request))).status);
     });
 
-    it('are the only ones: plain calls, GET and credentials of HTTP are refused as before', async () => {
+    it('are the only exception: plain calls, GET and HTTP credentials are still refused', async () => {
       const request = signed(call('jetpack.testConnection'));
       const basic = `Basic ${Buffer.from(`${stack.user}:${stack.password}`).toString('base64')}`;
       for (const plain of [
@@ -202,7 +202,7 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
       }
     });
 
-    it('are refused once the owner says so, and that stands in the log', async () => {
+    it('are refused once the owner chooses so, and the change is logged', async () => {
       await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 0 });
       expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
       await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 1 });
@@ -231,7 +231,7 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
     });
   });
 
-  it('of another plugin get through by the filter, with its own methods alone', async () => {
+  it('of another plugin pass with the filter, with its own methods only', async () => {
     const entry = (
       id: string,
       methods: string,

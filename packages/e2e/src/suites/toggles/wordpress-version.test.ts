@@ -70,7 +70,7 @@ toggleSuite({
     const version = asWhole(versionOf(stack));
     const host = new URL(stack.url).host;
 
-    it.each(places)('does not tell the version at %s', async (target) => {
+    it.each(places)('does not reveal the version at %s', async (target) => {
       const answer = await ask(stack, request(stack, target));
       expect(answer.head).not.toMatch(version);
       expect(answer.body).not.toMatch(version);
@@ -79,7 +79,7 @@ toggleSuite({
     });
 
     it.each(['/readme.html', '/license.txt'].flatMap((path) => spellingsOf(path)))(
-      'does not serve a file that names it, spelled with $how: $target',
+      'does not serve a file that contains it, spelled with $how: $target',
       async (spelling) => {
         const answer = await ask(stack, spelled(spelling, host));
         expect([400, 403, 404], answer.head).toContain(answer.status);
@@ -96,7 +96,7 @@ toggleSuite({
       expect(guess.headers.etag).toBeUndefined();
     });
 
-    it('gives files of core a token that does not change, so that they are cached', async () => {
+    it('adds a constant token to files of core, so that they are cached', async () => {
       const tokens = async () =>
         [...(await ask(stack, { target: '/wp-login.php' })).body.matchAll(/[?&]ver=([0-9a-f]{8})\b/g)].map(
           ([, token]) => token,
@@ -117,7 +117,7 @@ toggleSuite({
       expect(answer.body).not.toMatch(GENERATOR);
     });
 
-    it('does not tell it to someone who sends forms', async () => {
+    it('does not reveal it in responses to forms', async () => {
       const answer = await ask(stack, form('/wp-login.php', 'log=nobody&pwd=wrong'));
       expect(answer.head + answer.body).not.toMatch(version);
     });

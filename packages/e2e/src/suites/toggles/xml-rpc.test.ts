@@ -38,7 +38,7 @@ toggleSuite({
       expectRefused(await ask(stack, request), SIGN);
     });
 
-    it('refuses a body in chunks', async () => {
+    it('refuses a chunked body', async () => {
       const bytes = `POST /xmlrpc.php HTTP/1.1\r\nhost: ${host}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n`;
       const chunk = `${post.body.length.toString(16)}\r\n${post.body}\r\n0\r\n\r\n`;
       expectRefused(await sendRaw(stack.port, bytes + chunk), SIGN);

@@ -142,7 +142,7 @@ function attackProgram(stack: Stack): void {
     expect(results.filter(({ ok, attack }) => ok === false && !/version|license/.test(attack))).toEqual([]);
   });
 
-  it('finds out by asking what is switched on', async () => {
+  it('detects by requests which options are on', async () => {
     const { stderr } = await run('--url', stack.url, '--only', 'legitimate traffic');
     for (const field of [
       'disable_xml_rpc',
@@ -180,7 +180,7 @@ function attackProgram(stack: Stack): void {
 }
 
 describe('the list of attacks', () => {
-  it('holds no two of the same name, and aims at every group and every protection', () => {
+  it('has unique names, and covers every group and every protection', () => {
     const names = attacks.map(({ group, name }) => `${group}: ${name}`);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     expect(groups.filter((group) => !attacks.some((attack) => attack.group === group))).toEqual([]);

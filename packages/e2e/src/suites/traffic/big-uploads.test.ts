@@ -27,7 +27,7 @@ onUnlikeStacks('an upload of 200 MB with all seven toggles on', (stack) => {
     await setOptions(stack, owner, allOptions(1));
   });
 
-  it('reaches the media library by REST, every byte of it', async () => {
+  it('reaches the media library by REST, byte for byte', async () => {
     const sent = createHash('sha256');
     const answer = await upload((bytes) => void sent.update(bytes));
     expect(answer.status, answer.body.slice(0, 500)).toBe(201);

@@ -12,7 +12,7 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
     owner = await logIn(stack);
   });
 
-  it('finds administrators and editors of every site of a network, by keys that every database reads alike', async () => {
+  it('finds administrators and editors of every site of a network, with keys that all databases compare alike', async () => {
     const told = await runInWordPress(
       stack,
       `$roles = array(
@@ -42,7 +42,7 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
     expect(JSON.parse(told)).toEqual({ found: ['on-second-site', 'editor-elsewhere'], owner: true, error: '' });
   });
 
-  describe('asks it nothing for a page that a visitor looks at', () => {
+  describe('adds no query to a page for visitors', () => {
     const added = async (target: string, prepare?: string) => {
       const { withConnector, without } = await countQueries(stack, { target }, undefined, prepare);
       const more = withConnector.texts.filter((text) => !without.texts.includes(text));
@@ -53,7 +53,7 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
       expect(await added(target)).toEqual({ more: [], queries: 0 });
     });
 
-    it('not with everything of Site Security on and a login at an address of its own', async () => {
+    it('with every option of Site Security on and a custom login URL', async () => {
       const before = await readOptions(stack, owner);
       const custom = { type: 'custom', login: 'quiet-entry', signup: 'quiet-signup' };
       try {
@@ -79,7 +79,7 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
 
       afterAll(() => runInWordPress(stack, 'Security_Optimizer_Policy::keep_loaded();'));
 
-      it('once guard has asked how the site stands', async () => {
+      it('after guard has requested the state of the site', async () => {
         expect((await added('/', spoil)).queries).toBe(1);
         // What guard asks at its start and every ten minutes.
         const hello = 'Security_Optimizer_Command_Hello::run();';

@@ -151,12 +151,12 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       ['a file in Latin-1', `/wp-content/uploads/odd-names/caf\xe9.jpg`, 'content 0'],
       ['an address of a plugin', '/go/caf\xc3\xa9?x=\xe9', 'asked: /go/caf%C3%A9?x=%E9'],
       ['a search', '/?s=caf\xc3\xa9', 'caf'],
-    ])('serves %s that is asked for in raw bytes', async (_what, target, expected) => {
+    ])('serves %s that is requested in raw bytes', async (_what, target, expected) => {
       const { status, body } = await ask(stack, { target });
       expect([status, body.includes(expected)]).toEqual([200, true]);
     });
 
-    it.each(handedOn)('hands %s on byte by byte', async (target) => {
+    it.each(handedOn)('forwards %s byte for byte', async (target) => {
       const { status, body } = await ask(stack, { target });
       expect([status, body]).toEqual([200, `asked: ${target}`]);
     });
@@ -176,7 +176,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/tag/rss/',
       '/en/tag/rss/',
       '/search/hello/',
-    ])('shows what only looks like a feed: %s', async (target) => {
+    ])('serves a page that only looks like a feed: %s', async (target) => {
       const { status, body } = await ask(stack, { target });
       expect([status, body.includes('<html'), FEED.test(body)]).toEqual([200, true, false]);
     });
@@ -214,7 +214,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
   describe('with every protection on', () => {
     beforeAll(() => setOptions(stack, owner, allOptions(1)));
 
-    it('no file is served whose name a page could have', async () => {
+    it('serves no file whose name a page could have', async () => {
       const log = join(wordpressDir, 'error_log');
       writeFileSync(log, 'PHP Warning: secret');
       try {
@@ -236,7 +236,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       }
     });
 
-    it('a folder that is called like the search keeps its files to itself', async () => {
+    it('serves no file of a folder that is named like the search', async () => {
       const folder = join(wordpressDir, 'search');
       mkdirSync(folder);
       try {
@@ -261,7 +261,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/wp-content/uploads/odd-names/x.jpg;.php',
       '/wp-content/uploads/odd-names/.thumbs/x.php',
       '/search/../wp-content/uploads/odd-names/x.php',
-    ])('no script runs in uploads by the spelling %s', async (target) => {
+    ])('runs no script in uploads with the spelling %s', async (target) => {
       const script = join(uploads, 'x.php');
       writeFileSync(script, '<?php echo 6 * 7, "-ran";');
       const { status, body } = await ask(stack, { target });
@@ -282,7 +282,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/x%5Cxmlrpc.php',
       '/search;/../xmlrpc.php',
       '/search%3F/../xmlrpc.php',
-    ])('XML-RPC answers nothing at %s', async (target) => {
+    ])('does not answer XML-RPC at %s', async (target) => {
       const { body } = await ask(stack, { ...form(target, call), headers: { 'content-type': 'text/xml' } });
       expect(body).not.toContain('methodResponse');
     });
@@ -294,7 +294,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/x%5C..%5Cwp-login.php',
       '/wp-login.php%09',
       '/wp-login.php%5C',
-    ])('no login hides behind %s', async (target) => {
+    ])('shows no login at %s', async (target) => {
       const { status, body } = await ask(stack, form(target, `log=${stack.user}&pwd=${stack.password}`));
       expect(body).not.toContain('user_login');
       expect([200, 301, 400, 404]).toContain(status);

@@ -4,25 +4,22 @@ import { ask, askUpstream } from '../../http/request.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { behindProxy } from '../activity/helpers.js';
 
-onEveryStack('what answers tell of the web server behind guard', (stack) => {
+onEveryStack('the name of the web server behind guard', (stack) => {
   const { host } = new URL(stack.url);
 
-  it.runIf(stack.kind === 'nginx-defaults')(
-    'is a lot where nginx has its defaults: its port in redirects',
-    async () => {
-      const { headers } = await askUpstream(stack, { target: '/wp-admin' });
-      expect(headers.location).toBe(`http://127.0.0.1:${stack.upstreamPort}/wp-admin/`);
-    },
-  );
+  it.runIf(stack.kind === 'nginx-defaults')('is in redirects of nginx with its defaults', async () => {
+    const { headers } = await askUpstream(stack, { target: '/wp-admin' });
+    expect(headers.location).toBe(`http://127.0.0.1:${stack.upstreamPort}/wp-admin/`);
+  });
 
-  it('GET /wp-admin redirects to the client’s own scheme and authority', async () => {
+  it('is not in the redirect of GET /wp-admin, which has the client’s scheme and authority', async () => {
     const { status, headers } = await ask(stack, { target: '/wp-admin?a=1' });
     expect(status).toBe(301);
     // Some web servers answer with a path, which says the same.
     expect(new URL(headers.location ?? '', stack.url).href).toBe(`${stack.url}/wp-admin/?a=1`);
   });
 
-  it('GET / HTTP/1.0 without a host names nothing of it', async () => {
+  it('is not in responses to HTTP/1.0 without a host', async () => {
     for (const target of ['/', '/wp-admin', '/wp-login.php', '/feed/', '/readme.html', '/wp-content']) {
       const { head, status } = await sendRaw(stack.port, `GET ${target} HTTP/1.0\r\n\r\n`);
       expect(status).toBeLessThan(500);
@@ -34,7 +31,7 @@ onEveryStack('what answers tell of the web server behind guard', (stack) => {
   describe('behind a proxy that ends TLS', () => {
     behindProxy(stack);
 
-    it('GET /wp-admin stays on https', async () => {
+    it('is not in the redirect of GET /wp-admin, which stays on https', async () => {
       const { headers } = await ask(stack, { target: '/wp-admin', headers: { 'x-forwarded-proto': 'https' } });
       expect(new URL(headers.location ?? '', `https://${host}`).href).toBe(`https://${host}/wp-admin/`);
     });

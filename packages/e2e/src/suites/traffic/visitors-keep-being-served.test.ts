@@ -11,7 +11,7 @@ import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 
-onUnlikeStacks('A site with all seven toggles on, for its visitors', (stack) => {
+onUnlikeStacks('A site with all seven toggles on', (stack) => {
   let browser: Browser;
 
   beforeAll(async () => {
@@ -40,7 +40,7 @@ onUnlikeStacks('A site with all seven toggles on, for its visitors', (stack) => 
     }
   });
 
-  it('takes a comment', async () => {
+  it('accepts a comment', async () => {
     const answer = await ask(
       stack,
       form(
@@ -61,7 +61,7 @@ onUnlikeStacks('A site with all seven toggles on, for its visitors', (stack) => 
     );
   });
 
-  it('opens a post with a password of its own', async () => {
+  it('opens a post that is protected by a password', async () => {
     const id = await runInWordPress(
       stack,
       "echo wp_insert_post( array( 'post_title' => 'Locked', 'post_name' => 'locked', 'post_status' => 'publish', 'post_password' => 'sesame', 'post_content' => 'THE-TREASURE' ) );",
@@ -117,7 +117,7 @@ onUnlikeStacks('A site with all seven toggles on, for its visitors', (stack) => 
     expect(answer.body).toMatch(content);
   });
 
-  it('streams media in ranges', async () => {
+  it('serves media in ranges', async () => {
     const file = join(stack.wordpressDir, 'wp-content/uploads/film.mp4');
     mkdirSync(join(stack.wordpressDir, 'wp-content/uploads'), { recursive: true });
     const bytes = Buffer.alloc(3 * 1024 * 1024, 'abcdefghij');

@@ -135,7 +135,7 @@ onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
     }
   });
 
-  it('takes a plugin as a zip, activates it and shows its screen', async () => {
+  it('installs a plugin from a zip, activates it and shows its screen', async () => {
     const code = `<?php
 /** Plugin Name: Tiny */
 add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_options', 'tiny', function () { echo '<h1>Tiny works</h1>'; } ); } );`;
@@ -208,7 +208,7 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
     expect(page.url()).toContain('wp-login.php');
   });
 
-  it('has left no readme behind', () => {
+  it('has deleted the readme', () => {
     expect(readdirSync(stack.wordpressDir)).not.toContain('readme.html');
   });
 });
