@@ -1,4 +1,4 @@
-import type { RawAnswer } from '../http/raw.js';
+import type { RawResponse } from '../http/raw.js';
 import type { TypedRequest } from '../http/request.js';
 import { LIMITED_STATUS } from './requests.js';
 import type { AttackedSite, Need } from './site.js';
@@ -44,10 +44,10 @@ type Requested =
   | ((site: AttackedSite) => TypedRequest | string | Promise<TypedRequest | string>);
 
 /** The answer to a request, given as fields, as a target or as the bytes of its own; null when there was none. */
-export async function answerTo(site: AttackedSite, requested: Requested): Promise<RawAnswer | null> {
+export async function answerTo(site: AttackedSite, requested: Requested): Promise<RawResponse | null> {
   const request = typeof requested === 'function' ? await requested(site) : requested;
   try {
-    return await site.ask(typeof request === 'string' ? { target: request } : request);
+    return await site.request(typeof request === 'string' ? { target: request } : request);
   } catch {
     return null;
   }

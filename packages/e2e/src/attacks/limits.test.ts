@@ -56,7 +56,7 @@ describe('a site whose login page asks this address to wait (429)', () => {
     const site = await AttackedSite.meet({ ...options, manyAddresses: true });
     expect(site.lacks(['hidden login'])).toBe('/wp-login.php shows the login');
     expect(site.lacks(['login address'])).toBe(null);
-    expect((await site.ask({ target: '/wp-login.php' })).status).toBe(200);
+    expect((await site.request({ target: '/wp-login.php' })).status).toBe(200);
   });
 
   it('is reported when the owner can’t log in', async () => {

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
-import { type RawAnswer, sendRaw } from '../http/raw.js';
-import { bytesOf, form, type TypedRequest } from '../http/request.js';
-import { cookiesOf } from '../http/session.js';
+import { type RawResponse, sendRaw } from '../http/raw.js';
+import { form, type TypedRequest, toBytes } from '../http/request.js';
+import { getCookies } from '../http/session.js';
 import { LIMITED_STATUS } from './requests.js';
 
 /**
@@ -78,23 +78,23 @@ export class AttackedSite {
   }
 
   /** Sends a request, from the usual address unless another one is named. */
-  ask(request: TypedRequest, from = this.#usualAddress): Promise<RawAnswer> {
-    return this.send(bytesOf(this.options, request), from);
+  request(request: TypedRequest, from = this.#usualAddress): Promise<RawResponse> {
+    return this.send(toBytes(this.options, request), from);
   }
 
   /** Sends bytes as they are. */
-  send(bytes: string, from = this.#usualAddress): Promise<RawAnswer> {
+  send(bytes: string, from = this.#usualAddress): Promise<RawResponse> {
     return sendTo(this.url, bytes, from);
   }
 
   /** Asks the web server behind guard. */
-  askOrigin(request: TypedRequest): Promise<RawAnswer> {
-    return sendTo(new URL(this.options.origin ?? ''), bytesOf(this.options, request));
+  requestOrigin(request: TypedRequest): Promise<RawResponse> {
+    return sendTo(new URL(this.options.origin ?? ''), toBytes(this.options, request));
   }
 
   /** Whether it answers at all. */
   answers(): Promise<boolean> {
-    return this.ask({ target: '/' }).then(
+    return this.request({ target: '/' }).then(
       () => true,
       () => false,
     );
@@ -131,11 +131,11 @@ export class AttackedSite {
     const have = this.#have;
     const set = (need: Need, there: boolean, why: string) => void have.set(need, there || why);
     const { options } = this;
-    const { location } = (await this.ask({ target: '/' })).headers;
+    const { location } = (await this.request({ target: '/' })).headers;
     const home = location === undefined ? this.url : new URL(location, this.url);
     if (home.origin !== this.url.origin) throw new Error(`The site sends on to ${home.origin}; give that as --url.`);
     const login = await this.#findOpenLogin();
-    const wpLogin = await this.ask({ target: '/wp-login.php' });
+    const wpLogin = await this.request({ target: '/wp-login.php' });
     const shown = whyNotHidden(wpLogin, options.loginUrl !== undefined);
     set('hidden login', shown === null, shown ?? '');
     if (login.status === LIMITED_STATUS) set('login address', false, lockedOut(this.loginPath));
@@ -168,17 +168,17 @@ export class AttackedSite {
    * Asks for the login. An earlier run, or a person, may have locked the usual address: then everything comes from
    * another one where the machine has more, since a lock hides what an unlocked visitor would see.
    */
-  async #findOpenLogin(): Promise<RawAnswer> {
-    const answer = await this.ask({ target: this.loginPath });
+  async #findOpenLogin(): Promise<RawResponse> {
+    const answer = await this.request({ target: this.loginPath });
     if (answer.status !== LIMITED_STATUS || !this.options.manyAddresses) return answer;
     this.#usualAddress = this.newAddress();
-    return this.ask({ target: this.loginPath });
+    return this.request({ target: this.loginPath });
   }
 
   /** Asks for what the protection refuses in its plainest form. Null for a file that is not there, which tells nothing. */
   async #looksOn(field: SecurityField): Promise<boolean | null> {
-    const status = async (target: string) => (await this.ask({ target })).status;
-    const page = () => this.ask({ target: '/' });
+    const status = async (target: string) => (await this.request({ target })).status;
+    const page = () => this.request({ target: '/' });
     const shows = (answer: number) => (answer === 404 || answer === LIMITED_STATUS ? null : answer === 403);
     switch (field) {
       case 'disable_xml_rpc':
@@ -203,20 +203,23 @@ export class AttackedSite {
     const { login, password } = this.options.owner ?? { login: '', password: '' };
     const fields = new URLSearchParams({ log: login, pwd: password, 'wp-submit': 'Log In', testcookie: '1' });
     const cookie = 'wordpress_test_cookie=WP%20Cookie%20check';
-    const answer = await this.ask(form(this.loginPath, fields.toString(), { cookie }));
-    const own = cookiesOf(answer);
+    const answer = await this.request(form(this.loginPath, fields.toString(), { cookie }));
+    const own = getCookies(answer);
     if (/action=second-factor/.test(answer.headers.location ?? '')) return 'second factor';
     if (!own.includes('wordpress_logged_in_')) {
       const why = answer.status === LIMITED_STATUS ? lockedOut(this.loginPath) : `status ${answer.status}`;
       throw new Error(`${login} can’t log in at ${this.loginPath} (${why}).`);
     }
-    const nonce = await this.ask({ target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie: own } });
+    const nonce = await this.request({
+      target: '/wp-admin/admin-ajax.php?action=rest-nonce',
+      headers: { cookie: own },
+    });
     this.owner = { login, password, cookie: own, nonce: nonce.body.trim() };
     return 'session';
   }
 
   async #fetchOptions<T>(page: string): Promise<T> {
-    const answer = await this.ask({
+    const answer = await this.request({
       method: 'POST',
       target: '/wp-json/security-optimizer/v1/fetch-options',
       headers: this.ownerHeaders,
@@ -236,7 +239,7 @@ const lockedOut = (path: string) => `limited, not judged: ${path} tells this add
  * @param answer the answer to `/wp-login.php`
  * @param isMoved whether the caller says that the login has an address of its own
  */
-export function whyNotHidden(answer: Pick<RawAnswer, 'status' | 'body'>, isMoved: boolean): string | null {
+export function whyNotHidden(answer: Pick<RawResponse, 'status' | 'body'>, isMoved: boolean): string | null {
   if (answer.status === 200 || /id=["']loginform["']/.test(answer.body)) return '/wp-login.php shows the login';
   if (answer.status === LIMITED_STATUS) return lockedOut('/wp-login.php');
   // The login may be closed to this address or for now. Where the caller knows that it is hidden, 403 would tell of it.
@@ -248,7 +251,7 @@ interface LoginFacts {
   readonly login_attempts: readonly { readonly value: number; readonly selected: 0 | 1 }[];
 }
 
-function sendTo(url: URL, bytes: string, from?: string): Promise<RawAnswer> {
+function sendTo(url: URL, bytes: string, from?: string): Promise<RawResponse> {
   const tls = url.protocol === 'https:';
   const port = Number(url.port || (tls ? 443 : 80));
   const to = url.hostname.replace(/^\[|\]$/g, '');

@@ -59,7 +59,7 @@ export async function openChromium(): Promise<Browser> {
 }
 
 /** A browser window of someone who has logged in before. */
-export async function windowOf(
+export async function openWindow(
   browser: Browser,
   stack: Stack,
   session: Session,

@@ -11,21 +11,21 @@ export async function openSiteSecurity(page: Page, stack: Stack): Promise<void> 
   await page.getByRole('switch').first().waitFor();
 }
 
-export function switchOf(page: Page, title: string): Locator {
+export function getSwitch(page: Page, title: string): Locator {
   return page.getByRole('switch', { name: title, exact: true });
 }
 
 /** State of a switch as a screen reader hears it; `busy` while a change is under way. */
-export async function stateOf(control: Locator): Promise<'on' | 'off' | 'busy'> {
+export async function readState(control: Locator): Promise<'on' | 'off' | 'busy'> {
   if ((await control.getAttribute('aria-busy')) !== null) return 'busy';
   return (await control.getAttribute('aria-checked')) === 'true' ? 'on' : 'off';
 }
 
 /** Clicks a switch and waits until the server has acknowledged the change, as the owner sees it. */
 export async function clickSwitch(page: Page, toggle: { title: string }, wanted: 'on' | 'off', text: string) {
-  const control = switchOf(page, toggle.title);
-  expect(await stateOf(control)).toBe(wanted === 'on' ? 'off' : 'on');
+  const control = getSwitch(page, toggle.title);
+  expect(await readState(control)).toBe(wanted === 'on' ? 'off' : 'on');
   await control.click();
   await page.getByText(text, { exact: true }).first().waitFor();
-  await until(`the switch is ${wanted}`, async () => (await stateOf(control)) === wanted);
+  await until(`the switch is ${wanted}`, async () => (await readState(control)) === wanted);
 }

@@ -22,8 +22,10 @@ export function cutTexts(page: Page): Promise<string[]> {
     }
     const found = new Set<string>();
     const placed: Placed[] = [];
-    const nameOf = (element: Element) => `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}`;
-    const wordsOf = (element: Element) => `${nameOf(element)} “${(element.textContent ?? '').trim().slice(0, 60)}”`;
+    const describeElement = (element: Element) =>
+      `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}`;
+    const describeText = (element: Element) =>
+      `${describeElement(element)} “${(element.textContent ?? '').trim().slice(0, 60)}”`;
     const isFrame = (style: CSSStyleDeclaration) =>
       style.overflowX !== 'visible' ||
       style.backgroundColor !== 'rgba(0, 0, 0, 0)' ||
@@ -39,7 +41,7 @@ export function cutTexts(page: Page): Promise<string[]> {
       if (element.closest(SHORTENED) !== null || !element.checkVisibility() || !inFront(element)) continue;
       if (element instanceof HTMLSelectElement && isCutSelect(element)) found.add(`cut: select “${element.value}”`);
       if (element.matches('input[readonly]') && element.scrollWidth > element.clientWidth + 1)
-        found.add(`cut: ${nameOf(element)} “${(element as HTMLInputElement).value}”`);
+        found.add(`cut: ${describeElement(element)} “${(element as HTMLInputElement).value}”`);
       const boxes = element.matches(CONTROLS) ? [element.getBoundingClientRect()] : textBoxes(element);
       const seen = boxes.filter(({ width }) => width >= 1);
       if (seen.length > 0 && fits(element, seen)) placed.push({ element, boxes: seen });
@@ -49,7 +51,7 @@ export function cutTexts(page: Page): Promise<string[]> {
         if (!meet(one, other) || one.element.contains(other.element)) continue;
         if (one.element.closest(LAYERS) !== other.element.closest(LAYERS)) continue;
         if (one.element.closest(LAID_OVER) !== null) continue;
-        found.add(`lies over ${wordsOf(other.element)}: ${wordsOf(one.element)}`);
+        found.add(`lies over ${describeText(other.element)}: ${describeText(one.element)}`);
       }
     }
     const edge = document.documentElement.clientWidth;
@@ -60,7 +62,7 @@ export function cutTexts(page: Page): Promise<string[]> {
         return width > 0 && (right > edge + 0.5 || left < -0.5) && element.closest('#adminmenumain, .so-vh') === null;
       });
       found.add(
-        `${nameOf(box)} scrolls sideways: ${box.scrollWidth} > ${box.clientWidth}: ${wide.slice(-3).map(nameOf)}`,
+        `${describeElement(box)} scrolls sideways: ${box.scrollWidth} > ${box.clientWidth}: ${wide.slice(-3).map(describeElement)}`,
       );
     }
     return [...found];
@@ -82,11 +84,11 @@ export function cutTexts(page: Page): Promise<string[]> {
           if (/auto|scroll/.test(style.overflowX + style.overflowY)) return false;
           const isCutBelow = style.overflowY === 'hidden' && (top < frame.top - 1 || bottom > frame.bottom + 1);
           if (left < frame.left - 1 || right > frame.right + 1 || isCutBelow)
-            found.add(`runs out of ${nameOf(ancestor)}: ${wordsOf(element)}`);
+            found.add(`runs out of ${describeElement(ancestor)}: ${describeText(element)}`);
         }
         if (style.position === 'fixed') break;
       }
-      if (left < -1 || right > innerWidth + 1) found.add(`off the page: ${wordsOf(element)}`);
+      if (left < -1 || right > innerWidth + 1) found.add(`off the page: ${describeText(element)}`);
       return true;
     }
 
@@ -138,13 +140,13 @@ export function crampedTexts(page: Page): Promise<string[]> {
       // For screen readers only.
       if (getComputedStyle(element).clip !== 'auto') continue;
       for (const node of element.childNodes) {
-        if (node.nodeType === Node.TEXT_NODE && linesOf(node) > 1) noteBrokenWords(node);
+        if (node.nodeType === Node.TEXT_NODE && countLines(node) > 1) noteBrokenWords(node);
       }
     }
     for (const axis of document.querySelectorAll('.so-chart__days')) noteCrowding(axis);
     return found;
 
-    function linesOf(node: Node): number {
+    function countLines(node: Node): number {
       range.selectNodeContents(node);
       return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
     }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { awaitAnswer, crowd, leave, openVisit, pause, readSlowly, reset, type Step, send } from './client.js';
-import { socketsOf } from './observe.js';
+import { listSockets } from './observe.js';
 import { createRandom } from './random.js';
 import { page, several } from './requests.js';
 
@@ -79,7 +79,7 @@ const ends = () => seen.map(({ end }) => end);
  * the kernel has no connection any more, and after FIN it waits for this side to close.
  */
 const states = () =>
-  socketsOf(process.pid)
+  listSockets(process.pid)
     .filter(({ localPort }) => localPort === port())
     .map(({ state }) => state);
 

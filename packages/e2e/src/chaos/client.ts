@@ -186,17 +186,17 @@ export interface CrowdOptions {
 export function crowd({ count, addresses, last = [] }: CrowdOptions, ...steps: readonly Step[]): Step {
   return async (visit) => {
     const network = `127.${visit.random.between(16, 250)}.${visit.random.between(1, 250)}`;
-    const addressOf = (turn: number) => (addresses === undefined ? undefined : `${network}.${1 + (turn % addresses)}`);
+    const toAddress = (turn: number) => (addresses === undefined ? undefined : `${network}.${1 + (turn % addresses)}`);
     const opened: Visit[] = [];
     const one = async (turn: number): Promise<void> => {
-      const member = await visit.open(addressOf(turn));
+      const member = await visit.open(toAddress(turn));
       opened.push(member);
       for (const step of steps) await step(member);
     };
     try {
       await Promise.all(Array.from({ length: count }, (_, turn) => one(turn)));
       if (last.length === 0 || opened.some(({ received }) => received() === '')) return;
-      const other = await visit.open(addressOf(count - 1));
+      const other = await visit.open(toAddress(count - 1));
       opened.push(other);
       for (const step of last) await step(other);
     } finally {

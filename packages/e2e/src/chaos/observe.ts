@@ -14,7 +14,7 @@ export interface OpenSocket {
 const LISTENING = '0A';
 
 /** Connections that a process holds, without those it listens on. Linux only: it is read from /proc. */
-export function socketsOf(pid: number): OpenSocket[] {
+export function listSockets(pid: number): OpenSocket[] {
   const inodes = new Set<string>();
   for (const fd of readdirSync(`/proc/${pid}/fd`)) {
     try {
@@ -29,7 +29,7 @@ export function socketsOf(pid: number): OpenSocket[] {
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields[3] !== LISTENING && inodes.has(fields[9] ?? ''))
     .map(([, local, remote, state = '']) => ({
-      ...{ localPort: portOf(local), remotePort: portOf(remote), remote: endpoint(remote) },
+      ...{ localPort: parsePort(local), remotePort: parsePort(remote), remote: endpoint(remote) },
       state: states[state] ?? state,
     }));
 }
@@ -41,13 +41,13 @@ const states: Readonly<Record<string, string>> = { '01': 'ESTABLISHED', '05': 'F
 function endpoint(address = ''): string {
   const bytes = address.slice(0, address.lastIndexOf(':')).slice(-8).match(/../g) ?? [];
   const ip = bytes.map((byte) => Number.parseInt(byte, 16)).reverse();
-  return `${ip.join('.')}:${portOf(address)}`;
+  return `${ip.join('.')}:${parsePort(address)}`;
 }
 
-const portOf = (address = ''): number => Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16);
+const parsePort = (address = ''): number => Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16);
 
 /** Descriptors that a process has open, of any kind. */
-export function descriptorsOf(pid: number): number {
+export function countDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 

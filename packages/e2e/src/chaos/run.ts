@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openVisit } from './client.js';
 import { crowds as allCrowds } from './crowds.js';
 import { kinds as allKinds } from './kinds.js';
-import { descriptorsOf, heldBy, residentMemory, socketsOf } from './observe.js';
+import { countDescriptors, heldBy, listSockets, residentMemory } from './observe.js';
 import { createRandom, type Random } from './random.js';
 import type { Kind } from './requests.js';
 import { addresses, type GuardProcess, limitsFor } from './site.js';
@@ -30,7 +30,7 @@ export interface ChaosOptions {
   /** Port of the web server behind guard. */
   readonly upstreamPort: number;
   /** What the connection from that port of guard's was last asked, where the web server can tell. */
-  readonly askedFrom?: (port: number) => string | undefined;
+  readonly getLabel?: (port: number) => string | undefined;
   /** The host that requests name. */
   readonly host: string;
   /** Whether the web server is a real WordPress, which fails commands when it is overrun. */
@@ -88,7 +88,7 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   if (before !== null) {
     let isOver = false;
     const over = () => isOver || guard.ended() !== null;
-    const watching = [watchPage(watched, over), peakOf(() => residentMemory(guard.pid), over)] as const;
+    const watching = [watchPage(watched, over), measurePeak(() => residentMemory(guard.pid), over)] as const;
     await Promise.all([
       crew.work(kinds, seed, connections, seconds),
       crew.work(crowds, seed ^ 0xc40d, CROWDS_AT_ONCE, seconds),
@@ -121,7 +121,7 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
 }
 
 /** The highest reading until `isOver`. */
-async function peakOf(read: () => number, isOver: () => boolean): Promise<number> {
+async function measurePeak(read: () => number, isOver: () => boolean): Promise<number> {
   let peak = 0;
   while (!isOver()) {
     peak = Math.max(peak, read() || 0);
@@ -131,11 +131,15 @@ async function peakOf(read: () => number, isOver: () => boolean): Promise<number
 }
 
 /** Those with one of the names, or else with a part of it; all when none is given. */
-function chosen<T>(all: readonly T[], nameOf: (one: T) => string, parts: readonly string[] | undefined): readonly T[] {
+function chosen<T>(
+  all: readonly T[],
+  describeElement: (one: T) => string,
+  parts: readonly string[] | undefined,
+): readonly T[] {
   if (parts === undefined) return all;
   const some = parts.flatMap((part) => {
-    const exact = all.filter((one) => nameOf(one) === part);
-    return exact.length > 0 ? exact : all.filter((one) => nameOf(one).includes(part));
+    const exact = all.filter((one) => describeElement(one) === part);
+    return exact.length > 0 ? exact : all.filter((one) => describeElement(one).includes(part));
   });
   if (some.length === 0) throw new Error(`Nothing is called ${parts.join(' or ')}.`);
   return some;
@@ -238,7 +242,7 @@ class Crew {
     for (const socket of this.#held.splice(0)) socket.destroy();
   }
 
-  kindOf(remote: string): string {
+  getKind(remote: string): string {
     return this.#kinds.get(remote) ?? 'unknown';
   }
 
@@ -265,14 +269,14 @@ async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): 
   const end = Date.now() + patience;
   for (;;) {
     if (guard.ended() !== null) return [];
-    const open = socketsOf(guard.pid);
+    const open = listSockets(guard.pid);
     const toVisitors = open.filter(({ localPort }) => localPort === guard.port);
     const toUpstream = open.filter(({ remotePort }) => remotePort === options.upstreamPort);
     if (toVisitors.length === 0 && toUpstream.length === 0) return [];
     if (Date.now() >= end) {
-      const visitors = tally(toVisitors.map(({ remote, state }) => `${crew.kindOf(remote)}, ${state}`));
+      const visitors = tally(toVisitors.map(({ remote, state }) => `${crew.getKind(remote)}, ${state}`));
       const upstream = tally(
-        toUpstream.map(({ localPort, state }) => `${options.askedFrom?.(localPort) ?? 'a connection'}, ${state}`),
+        toUpstream.map(({ localPort, state }) => `${options.getLabel?.(localPort) ?? 'a connection'}, ${state}`),
       );
       return [
         ...visitors.map((line) => `still open to a visitor after ${patience / 1000} s: ${line}`),
@@ -289,7 +293,7 @@ async function measured(guard: GuardProcess, isRight: (now: Measured) => boolean
   for (;;) {
     const held = await heldBy(guard.inspector);
     await sleep(100);
-    const now = { ...held, descriptors: descriptorsOf(guard.pid), resident: residentMemory(guard.pid) };
+    const now = { ...held, descriptors: countDescriptors(guard.pid), resident: residentMemory(guard.pid) };
     if (isRight(now) || Date.now() >= end) return now;
     await sleep(1000);
   }

@@ -14,7 +14,7 @@ import { startChaosUpstream } from './upstream.js';
 export interface ChaosSite {
   readonly guard: GuardProcess;
   readonly upstreamPort: number;
-  readonly askedFrom?: (port: number) => string | undefined;
+  readonly getLabel?: (port: number) => string | undefined;
   /** The host that requests name. */
   readonly host: string;
   readonly realSite: boolean;
@@ -38,7 +38,7 @@ async function startUnruly(dir: string): Promise<ChaosSite> {
     await layOutGuard(dataDir, upstream.origin, secret);
     await prepareForChaos(dataDir, limitsFor(false));
     const guard = await startGuard(dataDir);
-    const facts = { upstreamPort: upstream.port, askedFrom: upstream.askedFrom, host: 'example.com', realSite: false };
+    const facts = { upstreamPort: upstream.port, getLabel: upstream.getLabel, host: 'example.com', realSite: false };
     return { guard, ...facts, stop: () => stopAll(guard.stop, upstream.close) };
   } catch (error) {
     await upstream.close();

@@ -132,7 +132,7 @@ export interface ChaosUpstream {
   readonly origin: string;
   readonly port: number;
   /** What the open connection from that port was last asked for. */
-  askedFrom(port: number): string | undefined;
+  getLabel(port: number): string | undefined;
   /** How many requests it was asked so far. */
   requests(): number;
   close(): Promise<void>;
@@ -191,7 +191,7 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
   return {
     origin: `http://127.0.0.1:${port}`,
     port,
-    askedFrom: (from) => [...connections].find(([socket]) => socket.remotePort === from)?.[1],
+    getLabel: (from) => [...connections].find(([socket]) => socket.remotePort === from)?.[1],
     requests: () => requests,
     close: () =>
       new Promise((resolve) => {

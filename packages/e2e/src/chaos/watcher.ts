@@ -22,12 +22,12 @@ const DIRECT_PAUSE_MS = 100;
  */
 export async function samplePage(watched: Watched, when: WatcherSample['when']): Promise<WatcherSample> {
   let answered = false;
-  const guarded = askForPage(watched, watched.guardPort).finally(() => {
+  const guarded = requestPage(watched, watched.guardPort).finally(() => {
     answered = true;
   });
   let directMs = 0;
   do {
-    directMs = Math.max(directMs, (await askForPage(watched, watched.upstreamPort)).ms);
+    directMs = Math.max(directMs, (await requestPage(watched, watched.upstreamPort)).ms);
     await sleep(DIRECT_PAUSE_MS);
   } while (!answered);
   const { status, ms } = await guarded;
@@ -44,7 +44,7 @@ export async function watchPage(watched: Watched, isOver: () => boolean): Promis
   return samples;
 }
 
-async function askForPage({ host, from }: Watched, port: number): Promise<{ status: number | null; ms: number }> {
+async function requestPage({ host, from }: Watched, port: number): Promise<{ status: number | null; ms: number }> {
   const began = performance.now();
   const bytes = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
   const answer = await sendRaw(port, bytes, { from }).catch(() => null);

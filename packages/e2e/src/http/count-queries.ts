@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stack } from '../stacks/stack.js';
 import { muPlugins, withoutConnector } from '../stacks/wordpress.js';
-import { ask, askUpstream, type TypedRequest } from './request.js';
+import { sendRequest, sendUpstream, type TypedRequest } from './request.js';
 
 /**
  * Loads first, and writes below each page which queries WordPress has made for it.
@@ -35,7 +35,7 @@ export interface Queries {
 export async function countQueries(
   stack: Stack,
   request: TypedRequest,
-  visitSite: (request: TypedRequest) => ReturnType<typeof ask> = (sent) => ask(stack, sent),
+  visitSite: (request: TypedRequest) => ReturnType<typeof sendRequest> = (sent) => sendRequest(stack, sent),
   prepare = '',
 ): Promise<{ readonly withConnector: Queries; readonly without: Queries }> {
   const file = join(muPlugins(stack), '0-count-queries.php');
@@ -44,7 +44,7 @@ export async function countQueries(
     const withConnector = await fewest(() => visitSite(request));
     const host = new URL(stack.url).host;
     const direct = { ...request, headers: { host, ...request.headers } };
-    const without = await withoutConnector(stack, () => fewest(() => askUpstream(stack, direct)));
+    const without = await withoutConnector(stack, () => fewest(() => sendUpstream(stack, direct)));
     return { withConnector, without };
   } finally {
     rmSync(file);

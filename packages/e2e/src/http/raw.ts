@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Lower-case names; values of repeated headers joined with a comma and a space. */
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export function sendRaw(
   port: number,
   bytes: string | Uint8Array,
   { to = '127.0.0.1', from, tls, ca }: { to?: string; from?: string; tls?: string; ca?: string } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const way = { host: to, port, ...(from === undefined ? {} : { localAddress: from }) };
     const socket =
@@ -44,7 +44,7 @@ export function sendRaw(
     socket.on('error', (error) => (chunks.length === 0 ? reject(error) : undefined));
     socket.on('close', () => {
       clearTimeout(timer);
-      const answer = readAnswer(Buffer.concat(chunks).toString('latin1'));
+      const answer = parseResponse(Buffer.concat(chunks).toString('latin1'));
       if (answer === null) reject(new Error('The connection was closed without an answer.'));
       else resolve(answer);
     });
@@ -52,14 +52,14 @@ export function sendRaw(
 }
 
 /** Reads the last answer of a connection, since `100 Continue` and `103 Early Hints` may come before it. */
-function readAnswer(text: string): RawAnswer | null {
+function parseResponse(text: string): RawResponse | null {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const head = text.slice(0, end);
   const rest = text.slice(end + 4);
   const [statusLine = '', ...lines] = head.split('\r\n');
   const status = Number(statusLine.split(' ')[1]);
-  if (status >= 100 && status < 200) return readAnswer(rest);
+  if (status >= 100 && status < 200) return parseResponse(rest);
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const colon = line.indexOf(':');

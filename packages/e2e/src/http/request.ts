@@ -1,5 +1,5 @@
 import type { Stack } from '../stacks/stack.js';
-import { type RawAnswer, sendRaw } from './raw.js';
+import { type RawResponse, sendRaw } from './raw.js';
 
 /** A request as an attacker would type it. */
 export interface TypedRequest {
@@ -12,7 +12,7 @@ export interface TypedRequest {
 }
 
 /** The bytes of a request; names the site's host unless the request has a host of its own. */
-export function bytesOf(stack: Pick<Stack, 'url'>, request: TypedRequest): string {
+export function toBytes(stack: Pick<Stack, 'url'>, request: TypedRequest): string {
   const { method = 'GET', target, version = '1.1', body } = request;
   const headers: Record<string, string> = { host: new URL(stack.url).host, ...request.headers };
   if (body !== undefined) headers['content-length'] ??= String(Buffer.byteLength(body, 'latin1'));
@@ -22,13 +22,13 @@ export function bytesOf(stack: Pick<Stack, 'url'>, request: TypedRequest): strin
 }
 
 /** Sends a request to the site, through guard. */
-export function ask(stack: Stack, request: TypedRequest): Promise<RawAnswer> {
-  return sendRaw(stack.port, bytesOf(stack, request));
+export function sendRequest(stack: Stack, request: TypedRequest): Promise<RawResponse> {
+  return sendRaw(stack.port, toBytes(stack, request));
 }
 
 /** Sends a request straight to WordPress's own web server. */
-export function askUpstream(stack: Stack, request: TypedRequest): Promise<RawAnswer> {
-  return sendRaw(stack.upstreamPort, bytesOf(stack, request));
+export function sendUpstream(stack: Stack, request: TypedRequest): Promise<RawResponse> {
+  return sendRaw(stack.upstreamPort, toBytes(stack, request));
 }
 
 /** A request with the usual form of a web form in its body. */

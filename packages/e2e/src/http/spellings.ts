@@ -16,7 +16,7 @@ const hex = (text: string, at: number) =>
  * Every way in which a web server, PHP or a file system might still read a path that a rule knows by one name only.
  * @param path absolute, with a file name at its end
  */
-export function spellingsOf(path: string): Spelling[] {
+export function listSpellings(path: string): Spelling[] {
   const slash = path.lastIndexOf('/');
   const folder = path.slice(0, slash);
   const file = path.slice(slash + 1);
@@ -85,7 +85,11 @@ export function spellingsOf(path: string): Spelling[] {
 }
 
 /** The request of a spelling, sent with the method and body of the attack. */
-export function spelled(spelling: Spelling, host: string, attack: Omit<TypedRequest, 'target'> = {}): TypedRequest {
+export function toSpelledRequest(
+  spelling: Spelling,
+  host: string,
+  attack: Omit<TypedRequest, 'target'> = {},
+): TypedRequest {
   return {
     ...attack,
     target: spelling.target.replace('{host}', host),

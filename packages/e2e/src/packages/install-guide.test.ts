@@ -154,7 +154,7 @@ describe.skipIf(reason !== null)(
         ...{ name: 'nginx', command: 'nginx', args: ['-c', nginxFile, '-p', dir, '-e', 'stderr'] },
         pidFile: join(dir, 'run/front.json'),
         logFile: join(dir, 'logs/front.log'),
-        ready: async () => (await Promise.all(HOSTS.map(statusOfPage))).every((status) => status === 200),
+        ready: async () => (await Promise.all(HOSTS.map(getPageStatus))).every((status) => status === 200),
         readySeconds: 90,
       });
       visitors.push(...HOSTS.map((host) => startVisitors({ host, port })));
@@ -170,7 +170,7 @@ describe.skipIf(reason !== null)(
 
     const nginxWorkers = () =>
       readFileSync(`/proc/${nginx.pid}/task/${nginx.pid}/children`, 'utf8').trim().split(/\s+/);
-    const statusOfPage = (host: string) =>
+    const getPageStatus = (host: string) =>
       visit({ host, port }, { target: '/' }).then(
         ({ status }) => status,
         () => 0,
@@ -203,7 +203,7 @@ describe.skipIf(reason !== null)(
     });
 
     it('leaves two sites that answer, each with its own settings, and no way around guard', async () => {
-      expect(await Promise.all(HOSTS.map(statusOfPage))).toEqual([200, 200]);
+      expect(await Promise.all(HOSTS.map(getPageStatus))).toEqual([200, 200]);
       expect(await Promise.all(HOSTS.map(async (host) => (await pastGuard(host)).stdout))).toEqual(['403', '403']);
       const { sites } = JSON.parse(readFileSync(join(dir, 'lib/security-optimizer/guard.json'), 'utf8'));
       expect(sites.map(({ hosts }: { hosts: string[] }) => hosts)).toEqual(HOSTS.map((host) => [host]));

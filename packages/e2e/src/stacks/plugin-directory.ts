@@ -65,7 +65,7 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
       );
     }
     if (url.pathname === `/plugin/${plugin.slug}.${plugin.version}.zip`) {
-      return answer(200, zipOf(plugin, directory.fault === 'changed'));
+      return answer(200, toZip(plugin, directory.fault === 'changed'));
     }
     return answer(404, '{}');
   });
@@ -111,7 +111,7 @@ export function sums(files: OfferedPlugin['files']) {
   );
 }
 
-function zipOf({ slug, files, packed = [] }: OfferedPlugin, changed: boolean): Uint8Array {
+function toZip({ slug, files, packed = [] }: OfferedPlugin, changed: boolean): Uint8Array {
   const chunks: Uint8Array[] = [];
   const zip = new Zip((error, chunk) => {
     if (error) throw error;

@@ -80,7 +80,7 @@ export function muPlugins(stack: Stack): string {
 }
 
 /** Everyone but the owner who has an account on the site, by role. The password is the owner's. */
-export const people = { editor: 'an-editor', author: 'an-author', subscriber: 'a-subscriber' } as const;
+export const usersByRole = { editor: 'an-editor', author: 'an-author', subscriber: 'a-subscriber' } as const;
 
 /**
  * Makes an account for each role. The owner has seen the editors' guided tours, which would lie over the page, and
@@ -88,7 +88,7 @@ export const people = { editor: 'an-editor', author: 'an-author', subscriber: 'a
  * since that changes the links on every page after it.
  */
 export async function prepareSite(stack: Stack): Promise<void> {
-  const list = Object.entries(people).map(([role, login]) => `'${role}' => '${login}'`);
+  const list = Object.entries(usersByRole).map(([role, login]) => `'${role}' => '${login}'`);
   await runInWordPress(
     stack,
     `foreach ( array( ${list.join(', ')} ) as $role => $login ) {

@@ -1,4 +1,4 @@
-import { type RawAnswer, sendAll } from '../../http/raw.js';
+import { type RawResponse, sendAll } from '../../http/raw.js';
 import { type Attack, answered, type Check, frontPage, type Outcome, SERVED } from '../attack.js';
 import type { AttackedSite } from '../site.js';
 
@@ -43,7 +43,7 @@ const survived =
   (bytes: Bytes, end: 'reset' | 'finish', times: number) =>
   async (site: AttackedSite): Promise<Outcome> => {
     for (let turn = 0; turn < times; turn++) await sendAll(site.url, bytes(site.host), turn % 20, end);
-    const answer = await site.ask({ target: '/' }).catch(() => null);
+    const answer = await site.request({ target: '/' }).catch(() => null);
     return {
       ok: SERVED.includes(answer?.status ?? 0),
       got: answer === null ? 'the site is gone' : `then ${answer.status}`,
@@ -53,7 +53,7 @@ const survived =
 const raw = (name: string, bytes: Bytes, statuses = SERVED): Check => ({
   name,
   async run(site) {
-    const answer: RawAnswer | null = await site.send(bytes(site.host)).catch(() => null);
+    const answer: RawResponse | null = await site.send(bytes(site.host)).catch(() => null);
     return { ok: statuses.includes(answer?.status ?? 0), got: String(answer?.status ?? 'no answer') };
   },
 });

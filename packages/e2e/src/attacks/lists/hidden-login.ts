@@ -1,6 +1,6 @@
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form } from '../../http/request.js';
-import { spelled, spellingsOf } from '../../http/spellings.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import {
   type Attack,
   answered,
@@ -40,7 +40,7 @@ const targets = [
 ];
 
 /** Everything that a visitor can tell an answer by, but for what differs between any two. */
-function looks(answer: RawAnswer | null): string {
+function looks(answer: RawResponse | null): string {
   if (answer === null) return 'no answer';
   const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
   const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
@@ -102,10 +102,10 @@ export const hiddenLoginAttacks: readonly Attack[] = [
     twin,
   },
   ...['/wp-login.php', '/wp-admin/install.php'].flatMap((path) =>
-    spellingsOf(path).map((spelling) => ({
+    listSpellings(path).map((spelling) => ({
       ...{ group: 'hidden login' as const, name: `${path}, ${spelling.how}`, expected: 'no login is shown' },
       needs: ['hidden login' as const],
-      run: silentAbout((site) => spelled(spelling, site.host), LOGIN_FORM),
+      run: silentAbout((site) => toSpelledRequest(spelling, site.host), LOGIN_FORM),
       twin,
     })),
   ),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { ADDRESS_CLAIMS } from '../../http/spellings.js';
 import { type Attack, answered, type Check, frontPage, type Outcome } from '../attack.js';
@@ -13,18 +13,18 @@ function loginForm(path: string, login: string, password: string, headers: Reado
 }
 
 /** Whether an answer makes a session. */
-const createsSession = (answer: RawAnswer | null): boolean =>
+const createsSession = (answer: RawResponse | null): boolean =>
   answer !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
 
 /** A name that nobody has, and that no earlier attack has used. */
 const nobody = () => `nobody-${randomBytes(4).toString('hex')}`;
-const ask = (site: AttackedSite, request: TypedRequest, from: string | undefined) =>
-  site.ask(request, from).catch(() => null);
+const sendRequest = (site: AttackedSite, request: TypedRequest, from: string | undefined) =>
+  site.request(request, from).catch(() => null);
 
 /** Spends all that an address may fail. */
 async function lock(site: AttackedSite, from: string | undefined): Promise<void> {
   for (let turn = 0; turn < (site.limit ?? 5); turn++)
-    await ask(site, loginForm(site.loginPath, nobody(), 'wrong'), from);
+    await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), from);
 }
 
 type Guess = (site: AttackedSite, login: string, turn: number) => TypedRequest;
@@ -39,8 +39,8 @@ const bounded =
     const limit = site.limit ?? 5;
     const from = site.newAddress();
     const login = nobody();
-    const answers: (RawAnswer | null)[] = [];
-    const one = async (turn: number) => void answers.push(await ask(site, guess(site, login, turn), from));
+    const answers: (RawResponse | null)[] = [];
+    const one = async (turn: number) => void answers.push(await sendRequest(site, guess(site, login, turn), from));
     const turns = Array.from({ length: limit * 4 }, (_, turn) => turn);
     if (atOnce) await Promise.all(turns.map(one));
     else for (const turn of turns) await one(turn);
@@ -57,7 +57,7 @@ const lockedFor =
   async (site: AttackedSite): Promise<Outcome> => {
     const from = site.newAddress();
     await lock(site, from);
-    const answer = await ask(site, request(site), from);
+    const answer = await sendRequest(site, request(site), from);
     const in_ = createsSession(answer) || /isAdmin|"id":\d+,"name"/.test(answer?.body ?? '');
     return { ok: !in_, got: in_ ? 'let in' : String(answer?.status ?? 'no answer') };
   };
@@ -70,7 +70,7 @@ const ownerGetsIn: Check = {
   async run(site) {
     if (site.owner === null || !site.options.manyAddresses) return frontPage.run(site);
     const { login, password } = owner(site);
-    const answer = await ask(site, loginForm(site.loginPath, login, password), site.newAddress());
+    const answer = await sendRequest(site, loginForm(site.loginPath, login, password), site.newAddress());
     return {
       ok: createsSession(answer),
       got: createsSession(answer) ? 'let in' : String(answer?.status ?? 'no answer'),
@@ -83,7 +83,7 @@ const oneMistake: Check = {
   name: 'one wrong password from elsewhere is no crime',
   async run(site) {
     if (!site.options.manyAddresses) return frontPage.run(site);
-    const answer = await ask(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
+    const answer = await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
     return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
   },
 };
@@ -162,7 +162,7 @@ const servedWhileLocked = (what: string, target: string): Check => ({
   async run(site) {
     const from = site.newAddress();
     await lock(site, from);
-    const answer = await ask(site, { target, headers: basic }, from);
+    const answer = await sendRequest(site, { target, headers: basic }, from);
     return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
   },
 });
@@ -201,7 +201,7 @@ const silent: Attack = {
     await lock(site, from);
     const { login, password } = owner(site);
     const look = async (name: string, word: string) => {
-      const answer = await ask(site, loginForm(site.loginPath, name, word), from);
+      const answer = await sendRequest(site, loginForm(site.loginPath, name, word), from);
       return `${answer?.status} ${answer?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
     };
     const answers = new Set([await look(login, password), await look(login, 'wrong'), await look(nobody(), 'wrong')]);

@@ -16,7 +16,7 @@ const read = (path: string, headers: Readonly<Record<string, string>>): TypedReq
   body: '{"page":"security"}',
 });
 const SETTINGS = /"disable_xml_rpc"/;
-const asOwner: Check = {
+const ownerSuite: Check = {
   name: 'the owner reads the settings',
   run: (site) =>
     site.owner === null
@@ -52,7 +52,7 @@ const calls: readonly Attack[] = Object.entries(forms).flatMap(([where, form]) =
     ...{ group: 'product' as const, name: `the API ${where}, called by ${who}`, expected: 'refused' },
     needs: owner ? ['owner session' as const] : [],
     run: refused((site) => read(form(`${API}/fetch-options`), headers(site)), SETTINGS),
-    twin: asOwner,
+    twin: ownerSuite,
   })),
 );
 
@@ -136,7 +136,7 @@ export const addressAttacks: readonly Attack[] = [
   {
     ...{ group: 'address', name: 'straight to the web server, past guard', expected: 'refused', needs: ['origin'] },
     async run(site) {
-      const answer = await site.askOrigin({ target: '/' }).catch(() => null);
+      const answer = await site.requestOrigin({ target: '/' }).catch(() => null);
       return { ok: answer === null || answer.status === 403, got: String(answer?.status ?? 'no answer') };
     },
     twin: answered('the same page through guard', '/'),
@@ -146,7 +146,7 @@ export const addressAttacks: readonly Attack[] = [
     async run(site) {
       const word = `1 00000000 ${Math.floor(Date.now() / 1000)} 0123456789abcdef http 127.0.0.1 ${'0'.repeat(64)}`;
       const request = { target: '/', headers: { 'x-security-optimizer-guard': word, 'x-forwarded-for': '127.0.0.1' } };
-      const answer = await site.askOrigin(request).catch(() => null);
+      const answer = await site.requestOrigin(request).catch(() => null);
       return { ok: answer === null || answer.status === 403, got: String(answer?.status ?? 'no answer') };
     },
     twin: answered('the same page through guard', '/'),

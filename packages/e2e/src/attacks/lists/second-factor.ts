@@ -1,10 +1,10 @@
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { type Attack, answered, answerTo, frontPage, type Outcome } from '../attack.js';
 import { multicall, restBasic, usersBlogs } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
-const session = (answer: RawAnswer | null) =>
+const session = (answer: RawResponse | null) =>
   answer !== null && /^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20|;)[^;]/im.test(answer.head);
 
 /** Held when the right password alone makes no session and shows nothing of the account. */

@@ -1,6 +1,6 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { form, type TypedRequest } from '../../http/request.js';
-import { type Spelling, spelled, spellingsOf } from '../../http/spellings.js';
+import { listSpellings, type Spelling, toSpelledRequest } from '../../http/spellings.js';
 import { type Attack, answered, answerTo, type Check, frontPage, refused, silentAbout } from '../attack.js';
 
 /** What a protection closes: the request in its plain spelling, and a sign of having got through. */
@@ -40,17 +40,17 @@ function searchedFor(spelling: Spelling): Check {
   });
 }
 
-const twins = new Map(spellingsOf('/a-walk.html').map((spelling) => [spelling.how, searchedFor(spelling)]));
+const twins = new Map(listSpellings('/a-walk.html').map((spelling) => [spelling.how, searchedFor(spelling)]));
 
-const bySpelling: readonly Attack[] = resources.flatMap(({ field, path, sign, request, asOwner }) =>
-  spellingsOf(path).map((spelling) => ({
+const bySpelling: readonly Attack[] = resources.flatMap(({ field, path, sign, request, asOwner: ownerSuite }) =>
+  listSpellings(path).map((spelling) => ({
     group: 'spellings' as const,
     name: `${path}, ${spelling.how}`,
     expected: 'refused',
-    needs: asOwner ? [field, 'owner session' as const] : [field],
+    needs: ownerSuite ? [field, 'owner session' as const] : [field],
     run: refused((site) => {
-      const cookie = asOwner ? { headers: { cookie: site.owner?.cookie ?? '' } } : {};
-      return spelled(spelling, site.host, { ...request, ...cookie });
+      const cookie = ownerSuite ? { headers: { cookie: site.owner?.cookie ?? '' } } : {};
+      return toSpelledRequest(spelling, site.host, { ...request, ...cookie });
     }, sign),
     twin: twins.get(spelling.how) ?? frontPage,
   })),
@@ -60,13 +60,13 @@ const bySpelling: readonly Attack[] = resources.flatMap(({ field, path, sign, re
 const signature = 'Z3Vlc3NlZCwgbm90IHNpZ25lZCBhdCBhbGw%3D';
 const SHAPE = `for=jetpack&token=%24guess%3A1%3A0&timestamp=1795392000&nonce=Zx81kQ&body-hash=${signature}&signature=${signature}`;
 /** A site with the plugin answers such a call by its own check of the signature; WordPress's methods stay closed. */
-const signedShapes: readonly Attack[] = spellingsOf('/xmlrpc.php').map((spelling) => ({
+const signedShapes: readonly Attack[] = listSpellings('/xmlrpc.php').map((spelling) => ({
   ...{ group: 'spellings', name: `XML-RPC in the shape of a signed request, ${spelling.how}` },
   ...{ expected: 'no method of WordPress', needs: ['disable_xml_rpc'] },
   run: silentAbout((site) => {
     const [path = '', rest] = spelling.target.split('?');
     const target = `${path}?${SHAPE}${rest === undefined ? '' : `&${rest}`}`;
-    return spelled({ ...spelling, target }, site.host, { method: 'POST', body: xmlCall });
+    return toSpelledRequest({ ...spelling, target }, site.host, { method: 'POST', body: xmlCall });
   }, /system\.multicall|wp\.getUsersBlogs|<rsd /),
   twin: twins.get(spelling.how) ?? frontPage,
 }));

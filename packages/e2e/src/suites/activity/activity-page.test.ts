@@ -9,7 +9,7 @@ import { expectNoOverflow } from '../../browser/text-layout.js';
 import { authorised, callApi, logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
 import { recover } from '../login/helpers.js';
-import { asOwner, looksRight } from '../login-owner/helpers.js';
+import { expectLayout, ownerSuite } from '../login-owner/helpers.js';
 import { behindProxy, visitFrom } from './helpers.js';
 
 const ACTIVITY_LOG = '/wp-admin/admin.php?page=activity-log';
@@ -20,7 +20,7 @@ const RANGE = '198.51.100.64/28';
 const HOSTILE = '/?q=<img/src=x/onerror=document.title=1>';
 const LONG = `/?long=${'abcdefghij'.repeat(30)}`;
 
-asOwner('the Activity Log page', (owner) => {
+ownerSuite('the Activity Log page', (owner) => {
   const { stack } = owner;
   behindProxy(stack);
 
@@ -117,7 +117,7 @@ asOwner('the Activity Log page', (owner) => {
 
   it('has the right layout on desktop, tablet and phone, where a long path takes two lines and a tap shows all of it', async () => {
     const { page } = owner;
-    await looksRight(page, 'activity-log');
+    await expectLayout(page, 'activity-log');
     for (const width of [801, 961, 1011, 1141, 1321]) {
       await page.setViewportSize({ width, height: 900 });
       await expectNoOverflow(page);

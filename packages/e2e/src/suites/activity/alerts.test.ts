@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
 import { createsSession, loginForm, mailbox, recover } from '../login/helpers.js';
-import { asOwner, looksRight } from '../login-owner/helpers.js';
+import { expectLayout, ownerSuite } from '../login-owner/helpers.js';
 import { behindProxy, visitFrom } from './helpers.js';
 
 const ANNA = 'anna@example.com';
@@ -12,7 +12,7 @@ const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100
 const LIMIT = 3;
 const WAVE = 50;
 
-asOwner('alerts', (owner) => {
+ownerSuite('alerts', (owner) => {
   const { stack } = owner;
   behindProxy(stack);
   const mails = mailbox(stack);
@@ -62,12 +62,15 @@ asOwner('alerts', (owner) => {
     await pressOn(page, owner.button('Send a test: Mail'), 'Enter');
     await page.getByText('Sent to 1 address.').waitFor();
     expect((await nextMail()).subject).toContain('This is a test from');
-    await looksRight(page, 'alerts');
+    await expectLayout(page, 'alerts');
   });
 
   it('report a login on a new device, and not the next login on the same device', async () => {
     for (let count = 0; count < 2; count++) {
-      const answer = await ask(stack, loginForm(stack.user, stack.password, { headers: { 'user-agent': FIREFOX } }));
+      const answer = await sendRequest(
+        stack,
+        loginForm(stack.user, stack.password, { headers: { 'user-agent': FIREFOX } }),
+      );
       expect(createsSession(answer)).toBe(true);
     }
     const { subject, text } = await nextMail();

@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
-import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
+import { muPlugins, runInWordPress, usersByRole } from '../../stacks/wordpress.js';
 import { type EventRow, eventsDuring } from './helpers.js';
 
 /**
@@ -41,13 +41,13 @@ foreach ( array( 'run' => 'own_work_run', 'begin' => 'own_work_begin', 'later' =
 onUnlikeStacks('background work of the site', (stack) => {
   const helper = join(muPlugins(stack), 'background-work.php');
   let owner: Session;
-  let member: Session;
+  let user: Session;
   const titles: string[] = [];
 
   beforeAll(async () => {
     writeFileSync(helper, PLUGIN);
     owner = await logIn(stack);
-    member = await logIn(stack, people.subscriber);
+    user = await logIn(stack, usersByRole.subscriber);
   });
   afterAll(async () => {
     rmSync(helper, { force: true });
@@ -70,7 +70,7 @@ onUnlikeStacks('background work of the site', (stack) => {
     const target = `/wp-admin/admin-ajax.php?action=own_work_${action}&title=${encodeURIComponent(title)}${more}`;
     const cookie = session === undefined ? {} : { cookie: session.cookie };
     const events = await eventsDuring(stack, owner, async () => {
-      expect((await ask(stack, { target, headers: { ...cookie, ...headers } })).body).toBe('done');
+      expect((await sendRequest(stack, { target, headers: { ...cookie, ...headers } })).body).toBe('done');
     });
     return events.filter(({ activity }) => activity === `Published post “${title}”`);
   }
@@ -78,12 +78,12 @@ onUnlikeStacks('background work of the site', (stack) => {
   const itself = [{ origin: 'cron', ip: '', visitor_id: 0 }];
 
   it.each([
-    ['a call to itself with the cookies of a member', 'begin', () => member, '&with_cookies=1'],
+    ['a call to itself with the cookies of a member', 'begin', () => user, '&with_cookies=1'],
     ['a call to itself with the cookies of the owner', 'begin', () => owner, '&with_cookies=1'],
-    ['a call to itself without cookies', 'begin', () => member, ''],
+    ['a call to itself without cookies', 'begin', () => user, ''],
     ['a call to itself that a visitor caused', 'begin', () => undefined, ''],
     ['the queue of Action Scheduler in a request of the owner', 'queue', () => owner, ''],
-    ['the end of a request of a member', 'later', () => member, ''],
+    ['the end of a request of a member', 'later', () => user, ''],
     ['the end of a request of a visitor', 'later', () => undefined, ''],
   ])('is logged as a scheduled task: %s', async (name, action, getSession, more) => {
     const session = getSession();

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
 import { openChromium } from '../../browser/chromium.js';
 import { expectNoOverflow } from '../../browser/text-layout.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 
@@ -28,7 +28,7 @@ onUsualStack('a blocked visitor', (stack) => {
     await restart(stack, [], []);
   });
 
-  const visit = (target: string, from: string) => ask(stack, { target, headers: { 'x-forwarded-for': from } });
+  const visit = (target: string, from: string) => sendRequest(stack, { target, headers: { 'x-forwarded-for': from } });
 
   it.each([
     '/',

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RegisteredRow } from '@security-optimizer/contract/activity';
 import { afterAll, beforeAll } from 'vitest';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, type TypedRequest } from '../../http/request.js';
+import type { RawResponse } from '../../http/raw.js';
+import { sendRequest, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, type Session } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -40,9 +40,9 @@ export function visitFrom(
   from: string,
   target: string,
   more: Partial<TypedRequest> & { readonly agent?: string | null } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { agent = BROWSER, headers, ...rest } = more;
-  return ask(stack, {
+  return sendRequest(stack, {
     target,
     ...rest,
     headers: { 'x-forwarded-for': from, ...(agent === null ? {} : { 'user-agent': agent }), ...headers },

@@ -6,7 +6,7 @@ import type { LoginOptions } from '@security-optimizer/contract/login';
 import { freePort } from '@security-optimizer/sandbox/process/port';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
-import { ask, type TypedRequest } from '../../http/request.js';
+import { sendRequest, type TypedRequest } from '../../http/request.js';
 import { allOptions, authorised, callApi, logIn, type Session, setOptions } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { onUsualStack } from '../../stacks/stack.js';
@@ -66,7 +66,10 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     return answer.body.data;
   };
   const from = (address: string, request: TypedRequest, agent = BROWSER) =>
-    ask(stack, { ...request, headers: { ...request.headers, 'x-forwarded-for': address, 'user-agent': agent } });
+    sendRequest(stack, {
+      ...request,
+      headers: { ...request.headers, 'x-forwarded-for': address, 'user-agent': agent },
+    });
 
   /** The numbers of every place that shows some. */
   async function numbers() {
@@ -117,13 +120,13 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       cursor = page.cursor;
     }
   };
-  const requestsOf = async (addresses: readonly string[], body: object) =>
+  const countRequests = async (addresses: readonly string[], body: object) =>
     (await rows(body))
       .filter(({ ip }) => addresses.includes(ip))
       .reduce((sum, { count, more }) => sum + count + more, 0);
 
   /** Visits of others: what WordPress, or a page that a suite before left open, asks by itself while this runs. */
-  async function visitsOfOthers() {
+  async function countOtherVisits() {
     const others = (await rows({})).filter(({ ip, rule }) => rule === null && !everybody.includes(ip));
     const count = (some: readonly UnknownRow[]) => some.reduce((sum, { count, more }) => sum + count + more, 0);
     return {
@@ -165,7 +168,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
 
   it('are the same in dashboard, chart, panel, log, export, mail and metrics', async () => {
     await settled();
-    const [start, othersBefore] = [await numbers(), await visitsOfOthers()];
+    const [start, othersBefore] = [await numbers(), await countOtherVisits()];
 
     const [form, xmlRpc, rest] = guessers;
     for (let turn = 0; turn < TRIES; turn++) {
@@ -182,11 +185,11 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     for (let turn = 0; turn < KNOWN.bots; turn++) await from(crawler, { target: `/?crawl=${turn}` }, CRAWLER);
 
     const sent = guessers.length * TRIES + 4 + KNOWN.humans + KNOWN.bots + 1;
-    await until('every request is listed', async () => (await requestsOf(everybody, {})) === sent);
+    await until('every request is listed', async () => (await countRequests(everybody, {})) === sent);
 
     const { failedLogins, refused, humans, bots } = KNOWN;
     // Failed logins are visits of the guessers that no rule refused: their programs call themselves browsers.
-    const [end, othersAfter] = [await numbers(), await visitsOfOthers()];
+    const [end, othersAfter] = [await numbers(), await countOtherVisits()];
     const others = {
       humans: othersAfter.humans - othersBefore.humans,
       bots: othersAfter.bots - othersBefore.bots,
@@ -202,7 +205,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     });
 
     // Pages that a member reads are nobody's visits: they are in no list and no number.
-    expect(await requestsOf([member], {})).toBe(0);
+    expect(await countRequests([member], {})).toBe(0);
 
     // The log, by its presets, and each row in words.
     const failed = (await rows({ preset: 'failed-logins' })).filter(({ ip }) =>
@@ -211,7 +214,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     expect(failed.reduce((sum, { count }) => sum + count, 0)).toBe(failedLogins);
     for (const row of failed) expect([row.failed_login, row.goal, row.rule]).toEqual([1, 'passwords', null]);
     expect(new Set(failed.map(({ tried }) => tried))).toEqual(new Set(['owner', 'nobody-here', PROGRAM]));
-    expect(await requestsOf(everybody, { preset: 'blocked' })).toBe(refused);
+    expect(await countRequests(everybody, { preset: 'blocked' })).toBe(refused);
 
     // The panel, by address.
     const panel = (await call('/activity-attackers', { all: 1 })) as Attackers;
@@ -229,10 +232,10 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       headers: authorised(owner),
     });
     const lines = (exported.body as unknown as UnknownRow[]).filter(({ ip }) => everybody.includes(ip));
-    const countOf = (some: readonly UnknownRow[]) => some.reduce((sum, { count }) => sum + count, 0);
-    expect(countOf(lines)).toBe(sent);
-    expect(countOf(lines.filter(({ failed_login }) => failed_login === 1))).toBe(failedLogins);
-    expect(countOf(lines.filter(({ rule }) => rule !== null))).toBe(refused);
+    const sumCounts = (some: readonly UnknownRow[]) => some.reduce((sum, { count }) => sum + count, 0);
+    expect(sumCounts(lines)).toBe(sent);
+    expect(sumCounts(lines.filter(({ failed_login }) => failed_login === 1))).toBe(failedLogins);
+    expect(sumCounts(lines.filter(({ rule }) => rule !== null))).toBe(refused);
   });
 });
 

@@ -94,14 +94,14 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
   let owner: Session;
   const dir = join(stack.dir, 'woocommerce');
   const loader = join(muPlugins(stack), 'a-shop.php');
-  const asOwner = (code: string) => runInWordPress(stack, `wp_set_current_user( 1 ); ${code}`);
+  const ownerSuite = (code: string) => runInWordPress(stack, `wp_set_current_user( 1 ); ${code}`);
 
   beforeAll(async () => {
     owner = await logIn(stack);
     cpSync(shop.folder, dir, { recursive: true });
     // Visitors of the other suites meet no shop.
     writeFileSync(loader, `<?php if ( 'cli' === PHP_SAPI ) { require '${dir}/woocommerce.php'; }`);
-    await asOwner(
+    await ownerSuite(
       `WC_Install::install();
       wc_get_container()->get( Automattic\\WooCommerce\\Internal\\DataStores\\Orders\\DataSynchronizer::class )->create_database_tables();`,
     );
@@ -133,11 +133,11 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
     ['in the table of posts', 'no', 'no'],
   ])('%s', (_where, tables, copied) => {
     beforeAll(async () => {
-      await asOwner(
+      await ownerSuite(
         `update_option( 'woocommerce_custom_orders_table_enabled', '${tables}' );
         update_option( 'woocommerce_custom_orders_table_data_sync_enabled', '${copied}' );`,
       );
-      const stored = await asOwner(
+      const stored = await ownerSuite(
         'echo wc_bool_to_string( Automattic\\WooCommerce\\Utilities\\OrderUtil::custom_orders_table_usage_is_enabled() );',
       );
       expect(stored).toBe(tables);
@@ -147,27 +147,27 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
       let id = 0;
       const events = await eventsDuring(stack, owner, async () => {
         id = Number(
-          await asOwner(
+          await ownerSuite(
             `$order = wc_create_order( array( 'status' => 'pending' ) );
             $order->set_billing_email( 'customer@example.net' ); $order->set_billing_last_name( 'Quimby' ); $order->set_total( 12 );
             $order->save(); echo $order->get_id();`,
           ),
         );
         const order = `$order = wc_get_order( ${id} );`;
-        await asOwner(`${order} $order->update_status( 'processing' );`);
-        await asOwner(`${order} $order->set_billing_city( 'Springfield' ); $order->save();`);
+        await ownerSuite(`${order} $order->update_status( 'processing' );`);
+        await ownerSuite(`${order} $order->set_billing_city( 'Springfield' ); $order->save();`);
         // Nothing that anybody changed.
-        await asOwner(`${order} $order->save();`);
-        await asOwner(`${order} wc_create_refund( array( 'order_id' => ${id}, 'amount' => 2 ) );`);
+        await ownerSuite(`${order} $order->save();`);
+        await ownerSuite(`${order} wc_create_refund( array( 'order_id' => ${id}, 'amount' => 2 ) );`);
         // What the list of orders does: in posts it is WordPress's, which knows nothing of orders.
-        await asOwner(tables === 'yes' ? `${order} $order->delete( false );` : `wp_trash_post( ${id} );`);
-        await asOwner(
+        await ownerSuite(tables === 'yes' ? `${order} $order->delete( false );` : `wp_trash_post( ${id} );`);
+        await ownerSuite(
           tables === 'yes'
             ? `${order} $order->get_data_store()->get_current_class_name(); wc_get_container()->get( Automattic\\WooCommerce\\Internal\\DataStores\\Orders\\OrdersTableDataStore::class )->untrash_order( $order );`
             : `wp_untrash_post( ${id} );`,
         );
-        await asOwner(`${order} $order->delete( false );`);
-        await asOwner(tables === 'yes' ? `${order} $order->delete( true );` : `wp_delete_post( ${id}, true );`);
+        await ownerSuite(`${order} $order->delete( false );`);
+        await ownerSuite(tables === 'yes' ? `${order} $order->delete( true );` : `wp_delete_post( ${id}, true );`);
         // By a visitor, and by what runs by itself.
         await runInWordPress(
           stack,
@@ -190,22 +190,22 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
 
     it('are logged apart from products, which are logged as posts, also when only the price changes', async () => {
       const events = await eventsDuring(stack, owner, async () => {
-        const id = await asOwner(
+        const id = await ownerSuite(
           `$product = new WC_Product_Simple(); $product->set_name( 'Tea' ); $product->set_regular_price( '3' );
           $product->set_manage_stock( true ); $product->set_stock_quantity( 5 ); $product->save(); echo $product->get_id();`,
         );
         const product = `$product = wc_get_product( ${id} );`;
-        await asOwner(`${product} $product->set_regular_price( '4' ); $product->save();`);
-        await asOwner(
+        await ownerSuite(`${product} $product->set_regular_price( '4' ); $product->save();`);
+        await ownerSuite(
           `${product} $product->set_name( 'Green tea' ); $product->set_regular_price( '5' ); $product->save();`,
         );
-        await asOwner(`${product} $product->save();`);
+        await ownerSuite(`${product} $product->save();`);
         // An order takes from the stock: that is a change of the order.
-        await asOwner(
+        await ownerSuite(
           `$order = wc_create_order( array( 'status' => 'pending' ) ); $order->add_product( wc_get_product( ${id} ), 1 ); $order->update_status( 'processing' );
           $order->delete( true );`,
         );
-        await asOwner(`wp_trash_post( ${id} ); wp_delete_post( ${id}, true );`);
+        await ownerSuite(`wp_trash_post( ${id} ); wp_delete_post( ${id}, true );`);
       });
       expect(said(events).filter((text) => !text.includes('order'))).toEqual([
         'Published Product “Tea”',

@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, form } from '../../http/request.js';
-import { authorised, callApi, cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { form, sendRequest } from '../../http/request.js';
+import { authorised, callApi, getCookies, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, loginForm } from '../login/helpers.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import { change, loginForm, sendFrom } from '../login/helpers.js';
 import { bytes, type EventRow, eventsDuring, newestEvents } from './helpers.js';
 
 const FROM = '127.0.48.7';
@@ -31,7 +31,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
     if (answer.http >= 300) throw new Error(`${method} ${path}: ${answer.http} ${JSON.stringify(answer.body)}`);
     return answer.body as unknown as { readonly id: number };
   };
-  const page = (target: string) => ask(stack, { target, headers: { cookie: owner.cookie } });
+  const page = (target: string) => sendRequest(stack, { target, headers: { cookie: owner.cookie } });
   /** Follows a link of a page of wp-admin. */
   const follow = async (target: string, pattern: RegExp) => {
     const link = pattern.exec((await page(target)).body)?.[1];
@@ -60,15 +60,15 @@ onUnlikeStacks('the log of registered users', (stack) => {
 
   it('records logins, wrong passwords and logouts, with the address', async () => {
     const events = await during(async () => {
-      const answer = await askFrom(stack, FROM, loginForm(people.author, stack.password));
-      const headers = { cookie: cookiesOf(answer) };
-      const profile = await askFrom(stack, FROM, { target: '/wp-admin/profile.php', headers });
+      const answer = await sendFrom(stack, FROM, loginForm(usersByRole.author, stack.password));
+      const headers = { cookie: getCookies(answer) };
+      const profile = await sendFrom(stack, FROM, { target: '/wp-admin/profile.php', headers });
       const out = /href=["'][^"']*(\/wp-login\.php\?action=logout[^"']*)["']/.exec(profile.body)?.[1] ?? '';
-      await askFrom(stack, FROM, { target: out.replace(/&amp;|&#038;/g, '&'), headers });
-      await askFrom(stack, FROM, loginForm(people.author, 'wrong'));
-      await askFrom(stack, FROM, loginForm('nobody-of-this-name', 'wrong'));
+      await sendFrom(stack, FROM, { target: out.replace(/&amp;|&#038;/g, '&'), headers });
+      await sendFrom(stack, FROM, loginForm(usersByRole.author, 'wrong'));
+      await sendFrom(stack, FROM, loginForm('nobody-of-this-name', 'wrong'));
     });
-    const { author } = people;
+    const { author } = usersByRole;
     expect(events).toMatchObject([
       { actions: 'login', user: author, ip: FROM, origin: 'web', activity: 'Logged in' },
       { actions: 'logout', user: author, ip: FROM, origin: 'web' },
@@ -105,7 +105,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       const nonce = /id="_wpnonce" name="_wpnonce" value="([0-9a-f]+)"/.exec(body)?.[1] ?? '';
       const fields = { action: 'editpost', post_ID: id, post_type: 'page', _wpnonce: nonce, post_title: 'About' };
       const save = new URLSearchParams({ ...fields, publish: 'Publish', original_post_status: 'auto-draft' });
-      const answer = await ask(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
+      const answer = await sendRequest(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
       expect(answer.status).toBe(302);
     });
     expect(said(events)).toEqual(['Published page “About”']);
@@ -180,7 +180,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       const nonce = /id="_wpnonce" name="_wpnonce" value="([0-9a-f]+)"/.exec(body)?.[1] ?? '';
       const part = (head: string, content: string) =>
         `--a-boundary\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
-      return ask(stack, {
+      return sendRequest(stack, {
         method: 'POST',
         target: '/wp-admin/update.php?action=upload-plugin',
         headers: { cookie: owner.cookie, 'content-type': 'multipart/form-data; boundary=a-boundary' },
@@ -217,7 +217,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       const fields = { action: 'edit-theme-plugin-file', nonce, plugin: PLUGIN, file: PLUGIN, newcontent };
       const body = new URLSearchParams(fields).toString();
       const save = form('/wp-admin/admin-ajax.php', body, { cookie: owner.cookie });
-      expect((await ask(stack, save)).body).toContain('"success":true');
+      expect((await sendRequest(stack, save)).body).toContain('"success":true');
     });
     expect(said(events)).toEqual([`Edited the file “${PLUGIN}” of a plugin or theme`]);
   });
@@ -331,8 +331,8 @@ onUnlikeStacks('the log of registered users', (stack) => {
       const turn = Date.now();
       const invented = owner.cookie.replace(/(wordpress_[^=]+=)[^;]+/g, '$1owner%7C9999999999%7Cx%7Cy');
       await page(`/?member=${turn}`);
-      await ask(stack, { target: `/?invented=${turn}`, headers: { cookie: invented } });
-      await ask(stack, { target: `/?stranger=${turn}` });
+      await sendRequest(stack, { target: `/?invented=${turn}`, headers: { cookie: invented } });
+      await sendRequest(stack, { target: `/?stranger=${turn}` });
       await expect.poll(unknown).toContain(`/?stranger=${turn}`);
       const pages = await unknown();
       expect(pages).toContain(`/?invented=${turn}`);

@@ -4,13 +4,13 @@ import type { Attackers } from '@security-optimizer/contract/attackers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
-import { windowOf } from '../../browser/chromium.js';
+import { openWindow } from '../../browser/chromium.js';
 import { watchPage } from '../../browser/page-errors.js';
 import { expectNoOverflow } from '../../browser/text-layout.js';
 import { logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
 import { recover } from '../login/helpers.js';
-import { asOwner, screenshots } from '../login-owner/helpers.js';
+import { ownerSuite, screenshots } from '../login-owner/helpers.js';
 import { behindProxy, visitFrom } from './helpers.js';
 
 const DASHBOARD = '/wp-admin/admin.php?page=security-optimizer';
@@ -19,7 +19,7 @@ const ACTIVITY_LOG = '/wp-admin/admin.php?page=activity-log';
 const ATTACKER = '2001:db8:91::1';
 const SCANNER = '2001:db8:92::1';
 
-asOwner('an owner who wants to identify attackers and block them', (owner) => {
+ownerSuite('an owner who wants to identify attackers and block them', (owner) => {
   const { stack } = owner;
   behindProxy(stack, { emptyLog: true });
 
@@ -119,7 +119,9 @@ asOwner('an owner who wants to identify attackers and block them', (owner) => {
   });
 
   it('can do the same on a phone, where nothing is wider than the window', async () => {
-    const context = await windowOf(owner.browser, stack, await logIn(stack), { viewport: { width: 390, height: 844 } });
+    const context = await openWindow(owner.browser, stack, await logIn(stack), {
+      viewport: { width: 390, height: 844 },
+    });
     const page = await context.newPage();
     for (const path of [DASHBOARD, ACTIVITY_LOG]) {
       await page.goto(`${stack.url}${path}`);

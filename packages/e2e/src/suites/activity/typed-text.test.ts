@@ -2,11 +2,11 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RegisteredRow } from '@security-optimizer/contract/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { asOwner } from '../login-owner/helpers.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import { ownerSuite } from '../login-owner/helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
 /** What is typed, and what is shown where that is something else. */
@@ -37,7 +37,7 @@ const SITE_TITLE_TYPED = SITE_TITLE.replace('&lt;', '&amp;lt;');
 const CATEGORY = 'Cups & "Pots" <3 \\ 😀';
 const PLUGIN = 'A & B <i>c</i> "q" \\ 😀';
 
-asOwner('text that a user has typed', (owner) => {
+ownerSuite('text that a user has typed', (owner) => {
   const { stack } = owner;
   const folder = join(stack.wordpressDir, 'wp-content/plugins/typed-text');
   let session: Session;
@@ -76,7 +76,7 @@ asOwner('text that a user has typed', (owner) => {
 
   beforeAll(async () => {
     session = await logIn(stack);
-    const author = await logIn(stack, people.author);
+    const author = await logIn(stack, usersByRole.author);
     titleBefore = await runInWordPress(stack, "echo get_option( 'blogname' );");
     for (const [who, titles] of [
       [session, TITLES],
@@ -143,7 +143,7 @@ asOwner('text that a user has typed', (owner) => {
   it('is unchanged in the exports; CSV has an apostrophe before formulas only', async () => {
     const fetchExport = async (format: 'csv' | 'json') => {
       const target = `${API}/activity-export?list=registered&format=${format}`;
-      const { status, body } = await ask(stack, { target, headers: authorised(session) });
+      const { status, body } = await sendRequest(stack, { target, headers: authorised(session) });
       expect(status).toBe(200);
       return utf8(body);
     };

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity';
 import { beforeAll, expect, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
@@ -34,14 +34,14 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     wp_name: name,
     children: [{ id, selectedValue: value }],
   });
-  const rowsOf = async (ip: string, ...more: object[]): Promise<UnknownRow[]> => {
+  const listRows = async (ip: string, ...more: object[]): Promise<UnknownRow[]> => {
     const { data } = await call('/activity-unknown', { filters: [choose('ip', 'ip', ip), ...more] });
     return (data as { entries: UnknownRow[] }).entries;
   };
   /** The rows of an address once there are so many of them. */
   const seen = (ip: string, many: number) =>
     until(`${many} visits of ${ip} are listed`, async () => {
-      const rows = await rowsOf(ip);
+      const rows = await listRows(ip);
       return rows.length >= many ? rows : null;
     });
 
@@ -117,7 +117,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     await visit(ip, '/?claims', { headers: { cookie: `${name}=owner%7C9999999999%7Cabc%7Cdef` } });
     const rows = await seen(ip, 1);
     await pause(1500);
-    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?claims']);
+    expect((await listRows(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?claims']);
     expect(rows).toHaveLength(1);
   });
 
@@ -133,7 +133,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     expect(sent.status).toBe(400);
     const [odd] = await seen(NO_PROXY, 1);
     expect(odd?.page_visited).toBe(formula);
-    const csv = await ask(stack, {
+    const csv = await sendRequest(stack, {
       target: `${API}/activity-export?list=unknown&format=csv`,
       headers: authorised(owner),
     });
@@ -148,8 +148,8 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     await visit('198.51.100.35', '/nothing-35/');
     await visit('198.51.100.35', '/');
     await seen('198.51.100.35', 2);
-    expect((await rowsOf('198.51.100.35', choose('code', 'code', 404))).map((row) => row.code)).toEqual([404]);
-    expect((await rowsOf('198.51.100.32/28')).every(({ ip }) => ip.startsWith('198.51.100.'))).toBe(true);
+    expect((await listRows('198.51.100.35', choose('code', 'code', 404))).map((row) => row.code)).toEqual([404]);
+    expect((await listRows('198.51.100.32/28')).every(({ ip }) => ip.startsWith('198.51.100.'))).toBe(true);
     const { data } = await call('/activity-unknown', {
       filters: { 3: choose('ip', 'ip', '198.51.100.35') },
       limitedView: 1,
@@ -208,7 +208,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     expect(await call('/manage-activity-log', { disable_activity_log: 0 })).toMatchObject({ status: 200 });
     await visit(ip, '/?seen');
     await seen(ip, 1);
-    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?seen']);
+    expect((await listRows(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?seen']);
   });
 
   it('loses no event of a registered user and at most the last second of visits when guard is killed', async () => {
@@ -222,7 +222,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     });
     await killGuard(stack);
     await startGuard(stack);
-    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?before']);
+    expect((await listRows(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?before']);
     const told = await until(
       'the event is listed',
       async () => {

@@ -5,12 +5,12 @@ import { expectFocus, pressOn, typeAnew } from '../../browser/keyboard.js';
 import { watchPage } from '../../browser/page-errors.js';
 import { until } from '../../stacks/until.js';
 import { mailbox } from '../login/helpers.js';
-import { asOwner, looksRight, screenshots } from '../login-owner/helpers.js';
+import { expectLayout, ownerSuite, screenshots } from '../login-owner/helpers.js';
 
 const WEEKLY_REPORTS = '/wp-admin/admin.php?page=activity-log#weekly-reports';
 const FIVE = ['anna', 'ben', 'carla', 'dora', 'emil'].map((name) => `${name}@example.com`);
 
-asOwner('weekly reports', (owner) => {
+ownerSuite('weekly reports', (owner) => {
   const { stack } = owner;
   const recipients = () => owner.page.getByRole('table', { name: 'Recipients' }).locator('tbody tr bdi');
   const listed = (expected: readonly string[]) =>
@@ -70,7 +70,7 @@ asOwner('weekly reports', (owner) => {
     await page.getByText('5 of 5 used').waitFor();
     expect(await recipients().count()).toBe(5);
     expect(await field().isDisabled()).toBe(true);
-    await looksRight(page, 'weekly-reports');
+    await expectLayout(page, 'weekly-reports');
   });
 
   it('have a preview in a sandboxed frame, from narrow to wide', async () => {

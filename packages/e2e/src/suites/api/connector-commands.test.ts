@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMAND_HEADER, commandHeader, GUARD_HEADER, guardHeader } from '@security-optimizer/guard/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RawAnswer } from '../../http/raw.js';
-import { askUpstream } from '../../http/request.js';
+import type { RawResponse } from '../../http/raw.js';
+import { sendUpstream } from '../../http/request.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { createsSession } from '../login/helpers.js';
@@ -37,14 +37,14 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
     scheme: 'http' as const,
     address: '127.0.0.1',
   });
-  const send = (changed: Partial<Sent>): Promise<RawAnswer> => {
+  const send = (changed: Partial<Sent>): Promise<RawResponse> => {
     const nonce = randomBytes(16).toString('hex');
     const sent: Sent = { command: 'hello', body: '{}', nonce, signed: 0, ...changed };
     const time = Math.floor(Date.now() / 1000) + sent.signed;
     const key = sent.secret ?? secret;
     // Fresh and of the right key, so that nothing but the command's own header decides.
     const guard = guardHeader(secret, visitor());
-    return askUpstream(stack, {
+    return sendUpstream(stack, {
       method: sent.forged?.method ?? 'POST',
       target: `/index.php?rest_route=/security-optimizer-connector/v1/${sent.forged?.command ?? sent.command}`,
       headers: {
@@ -55,7 +55,7 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
       body: sent.forged?.body ?? sent.body,
     });
   };
-  const carriedOut = ({ status, body }: RawAnswer) => status === 200 && body.includes('"connector"');
+  const carriedOut = ({ status, body }: RawResponse) => status === 200 && body.includes('"connector"');
 
   it('gives plugins the address that guard has signed, not one that a proxy behind guard has passed on', async () => {
     const plugin = join(muPlugins(stack), 'show-server.php');
@@ -74,7 +74,7 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
         'x-forwarded-for': '203.0.113.9',
         'x-forwarded-host': '203.0.113.9',
       };
-      const answer = await askUpstream(stack, {
+      const answer = await sendUpstream(stack, {
         target: '/?show-server',
         headers: {
           ...more,

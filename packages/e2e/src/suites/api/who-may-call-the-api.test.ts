@@ -2,11 +2,11 @@ import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { openGuardDatabase, silentLogger } from '@security-optimizer/guard/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
 import { clickSwitch, openSiteSecurity } from '../../browser/pages.js';
 import { sendRaw } from '../../http/raw.js';
 import {
-  type ApiAnswer,
+  type ApiResponse,
   allOptions,
   authorised,
   callApi,
@@ -16,7 +16,7 @@ import {
   setOptions,
 } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
-import { people } from '../../stacks/wordpress.js';
+import { usersByRole } from '../../stacks/wordpress.js';
 
 /** The three ways in which WordPress's REST API can be addressed. */
 const forms = {
@@ -36,11 +36,11 @@ onUsualStack('access to the API', (stack) => {
 
   beforeAll(async () => {
     owner = await logIn(stack);
-    for (const [role, login] of Object.entries(people)) others[role] = await logIn(stack, login);
+    for (const [role, login] of Object.entries(usersByRole)) others[role] = await logIn(stack, login);
     await setOptions(stack, owner, allOptions(0));
   });
 
-  function expectRefusal(answer: ApiAnswer, status: number, code: string): void {
+  function expectRefusal(answer: ApiResponse, status: number, code: string): void {
     expect(answer.body).toMatchObject({ data: null, status, code });
     expect(answer.http).toBe(status);
     expect(answer.body.message).toBeTruthy();
@@ -243,7 +243,7 @@ onUsualStack('access to the API', (stack) => {
     afterAll(() => browser?.close());
 
     it('does not interrupt the owner', async () => {
-      const window = await windowOf(browser, stack, owner);
+      const window = await openWindow(browser, stack, owner);
       const page = await window.newPage();
       const container = /&quot;wp_nonce&quot;:&quot;[0-9a-f]+&quot;/;
       await page.route('**/admin.php?page=site-security', async (route) => {

@@ -2,16 +2,16 @@ import { type SecurityOptions, siteSecurityToggles } from '@security-optimizer/c
 import type { Response } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import { until } from '../../stacks/until.js';
-import { asOwner, looksRight } from '../login-owner/helpers.js';
-import { askAnew } from './helpers.js';
+import { expectLayout, ownerSuite } from '../login-owner/helpers.js';
+import { resetOwnerPrompts } from './helpers.js';
 
 const DASHBOARD = '/wp-admin/admin.php?page=security-optimizer';
 const REVIEW = 'https://example.com/review';
 const CONSENT = 'Get the Most of This Plugin';
 
-asOwner('the Security Dashboard', (owner) => {
+ownerSuite('the Security Dashboard', (owner) => {
   const security = async () => (await owner.set('/fetch-options', { page: 'security' })) as SecurityOptions;
   const open = async () => {
     await owner.page.goto(`${owner.stack.url}${DASHBOARD}`);
@@ -19,7 +19,7 @@ asOwner('the Security Dashboard', (owner) => {
   };
 
   beforeAll(async () => {
-    await askAnew(owner.stack, REVIEW);
+    await resetOwnerPrompts(owner.stack, REVIEW);
     // A change hands WordPress the new state of everything, the question for consent included.
     await owner.set('/disable-feeds', { disable_feed: 1 });
     // Whatever other suites left: two essentials of Site Security are off, and of Login Security what they are by default.
@@ -37,7 +37,7 @@ asOwner('the Security Dashboard', (owner) => {
     await open();
     const { page } = owner;
     const dialog = await owner.dialog(CONSENT);
-    await looksRight(page, 'dashboard-consent', '.so-portal');
+    await expectLayout(page, 'dashboard-consent', '.so-portal');
     await page.keyboard.press('Escape');
     expect(await dialog.isVisible()).toBe(true);
     await expectFocus(dialog.getByRole('checkbox', { name: 'Share technical data' }));
@@ -51,7 +51,7 @@ asOwner('the Security Dashboard', (owner) => {
 
   it('shows the score, the next steps, the cards and real activity of the site', async () => {
     const seen = `/seen-on-the-dashboard-${Date.now()}`;
-    await ask(owner.stack, {
+    await sendRequest(owner.stack, {
       target: seen,
       headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0' },
     });
@@ -72,7 +72,7 @@ asOwner('the Security Dashboard', (owner) => {
     ]);
     expect(await page.getByText('4 of 6 on').isVisible()).toBe(true);
     expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0);
-    await looksRight(page, 'dashboard');
+    await expectLayout(page, 'dashboard');
   });
 
   it('sends each preloaded request once, before its own scripts, and renders the responses', async () => {
@@ -146,14 +146,14 @@ asOwner('the Security Dashboard', (owner) => {
 
   it('applies the selected changes one after another, and each takes effect', async () => {
     const { page, stack } = owner;
-    const xmlRpc = () => ask(stack, form('/xmlrpc.php', '<methodCall/>'));
-    const feed = () => ask(stack, { target: '/feed/' });
+    const xmlRpc = () => sendRequest(stack, form('/xmlrpc.php', '<methodCall/>'));
+    const feed = () => sendRequest(stack, { target: '/feed/' });
     expect((await xmlRpc()).status).not.toBe(403);
     expect((await feed()).status).toBe(200);
     await open();
     await pressOn(page, owner.button('Apply all recommended'), 'Enter');
     const dialog = await owner.dialog('Apply all recommended');
-    await looksRight(page, 'dashboard-apply', '.so-portal');
+    await expectLayout(page, 'dashboard-apply', '.so-portal');
     for (const name of ['Two-factor Authentication', 'Custom Login URL']) {
       const box = dialog.getByRole('checkbox', { name, exact: true });
       if ((await box.count()) > 0) await pressOn(page, box, 'Space');

@@ -10,7 +10,7 @@ const EIGHT_DAYS_MS = 8 * 24 * 3600_000;
  * Makes the site one whose owner was asked nothing yet and has used the product for more than a week, at a provider
  * that wants reviews and asks for consents. Guard is stopped meanwhile: these are facts that no call can change.
  */
-export async function askAnew(stack: Stack, rateLink: string): Promise<void> {
+export async function resetOwnerPrompts(stack: Stack, rateLink: string): Promise<void> {
   await stopGuard(stack);
   const file = join(stack.guardDir, 'guard.json');
   const config = JSON.parse(readFileSync(file, 'utf8')) as { branding?: object };

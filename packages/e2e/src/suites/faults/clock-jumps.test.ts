@@ -8,7 +8,7 @@ import { fakeClock, fakeClockLibrary } from '../../stacks/fake-clock.js';
 import { guardLog, securityOptimizer } from '../../stacks/guard-process.js';
 import { type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
-import { call, enter, openPage, visit } from '../installs/odd-site.js';
+import { call, logInToSite, openPage, visit } from '../installs/odd-site.js';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -52,7 +52,7 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
     phpClock = fakeClock(join(dir, 'php-clock'));
     const env = { guard: guardClock.env, php: phpClock.env };
     site = await startOddInstall(dir, { home: '', core: '', origin: 'https://shop.example' }, env);
-    owner = await enter(site);
+    owner = await logInToSite(site);
   });
   afterAll(async () => {
     await site?.stop();
@@ -73,11 +73,11 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
     jump(-2 * DAY);
     expect(await guess('198.51.100.2')).toBe(429);
     expect(await guess('198.51.100.3')).toBe(200);
-    owner = await enter(site);
+    owner = await logInToSite(site);
     expect((await openPage(site, owner)).answer.status).toBe(200);
     jump(0);
     expect(await guess('198.51.100.2')).toBe(429);
-    owner = await enter(site);
+    owner = await logInToSite(site);
   });
 
   it('that was a day ahead extends no lockout once it is right again', async () => {
@@ -112,11 +112,11 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
     await visit(site, { target: '/before-the-jump/' });
     await until('it is listed', () => listed('before-the-jump'));
     jump(2 * DAY);
-    owner = await enter(site);
+    owner = await logInToSite(site);
     await visit(site, { target: '/from-the-future/' });
     const ahead = await until('it is listed', () => listed('from-the-future'));
     jump(0);
-    owner = await enter(site);
+    owner = await logInToSite(site);
     await visit(site, { target: '/after-the-jump/' });
     const after = await until('it is listed', () => listed('after-the-jump'));
     expect(await listed('before-the-jump')).not.toBeNull();

@@ -4,9 +4,9 @@ import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { attach, detach } from '@security-optimizer/guard/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../../browser/chromium.js';
-import { clickSwitch, openSiteSecurity, stateOf, switchOf } from '../../browser/pages.js';
-import { ask, askUpstream } from '../../http/request.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
+import { clickSwitch, getSwitch, openSiteSecurity, readState } from '../../browser/pages.js';
+import { sendRequest, sendUpstream } from '../../http/request.js';
 import { allOptions, authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { guardLog, killGuard, securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
@@ -24,12 +24,12 @@ onUnlikeStacks('guard and WordPress during failures', (stack) => {
     owner = await logIn(stack);
     await setOptions(stack, owner, { ...allOptions(0), disable_xml_rpc: 1, lock_system_folders: 1 });
     browser = await openChromium();
-    page = await (await windowOf(browser, stack, owner)).newPage();
+    page = await (await openWindow(browser, stack, owner)).newPage();
   });
   afterAll(() => browser?.close());
 
   const refusesXmlRpc = async () =>
-    (await ask(stack, { method: 'POST', target: '/xmlrpc.php', body: '' })).status === 403;
+    (await sendRequest(stack, { method: 'POST', target: '/xmlrpc.php', body: '' })).status === 403;
   const status = async () => (await securityOptimizer('status', '--data-dir', stack.guardDir)).stdout;
   const logged = (event: string) => guardLog(stack).some((line) => line.event === event);
   /** Makes guard look at its connector now: any answer that is not what it expects does. */
@@ -60,12 +60,12 @@ onUnlikeStacks('guard and WordPress during failures', (stack) => {
       '/index.php/wp-login.php',
       '/wp-admin/admin-ajax.php',
     ]) {
-      const answer = await askUpstream(stack, { target });
+      const answer = await sendUpstream(stack, { target });
       expect([target, answer.status]).toEqual([target, 403]);
       expect(answer.body).not.toMatch(/wp-content|user_login|methodResponse/);
     }
     const forged = `1 00000000 1700000000 0123456789abcdef http 127.0.0.1 ${'0'.repeat(64)}`;
-    expect((await askUpstream(stack, { target: '/', headers: { 'x-security-optimizer-guard': forged } })).status).toBe(
+    expect((await sendUpstream(stack, { target: '/', headers: { 'x-security-optimizer-guard': forged } })).status).toBe(
       403,
     );
   });
@@ -88,8 +88,11 @@ ob_start( function ( $page ) use ( $kept_page ) {
 } );`,
     );
     try {
-      expect((await askUpstream(stack, { target: '/hello-world/' })).status).toBe(403);
-      const pages = [await ask(stack, { target: '/hello-world/' }), await ask(stack, { target: '/hello-world/' })];
+      expect((await sendUpstream(stack, { target: '/hello-world/' })).status).toBe(403);
+      const pages = [
+        await sendRequest(stack, { target: '/hello-world/' }),
+        await sendRequest(stack, { target: '/hello-world/' }),
+      ];
       expect(pages.map(({ status }) => status)).toEqual([200, 200]);
       for (const { body } of pages) expect(body).toContain('Hello world!');
       expect(pages.map(({ headers }) => headers['x-kept'])).toEqual([undefined, 'yes']);
@@ -108,7 +111,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
     afterAll(() => startWordPress(stack));
 
     it('shows visitors a page without internal details', async () => {
-      const answer = await ask(stack, { target: '/hello-world/', headers: { accept: 'text/html' } });
+      const answer = await sendRequest(stack, { target: '/hello-world/', headers: { accept: 'text/html' } });
       expect(answer.status).toBe(502);
       expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
       expect(answer.body).not.toMatch(new RegExp(`ECONN|${stack.upstreamPort}|wordpress|php|node`, 'i'));
@@ -116,16 +119,16 @@ ob_start( function ( $page ) use ( $kept_page ) {
 
     it('still refuses what a rule forbids', async () => {
       expect(await refusesXmlRpc()).toBe(true);
-      expect((await ask(stack, { target: '/.git/config' })).status).toBe(403);
+      expect((await sendRequest(stack, { target: '/.git/config' })).status).toBe(403);
     });
 
     it('tells the owner that nothing was changed, and the row shows the stored state', async () => {
-      const control = switchOf(page, xmlRpc.title);
-      expect(await stateOf(control)).toBe('on');
+      const control = getSwitch(page, xmlRpc.title);
+      expect(await readState(control)).toBe('on');
       await control.click();
       await page.getByText('WordPress does not answer at the moment. Nothing was changed.').first().waitFor();
       await page.getByText('We couldn’t save this. The option is still on.').waitFor();
-      await until('the row is back', async () => (await stateOf(control)) === 'on');
+      await until('the row is back', async () => (await readState(control)) === 'on');
     });
 
     it('reports in its status that WordPress does not answer', async () => {
@@ -134,10 +137,13 @@ ob_start( function ( $page ) use ( $kept_page ) {
   });
 
   it('recovers by itself when WordPress is back', async () => {
-    await until('the site is served', async () => (await ask(stack, { target: '/hello-world/' })).status === 200);
+    await until(
+      'the site is served',
+      async () => (await sendRequest(stack, { target: '/hello-world/' })).status === 200,
+    );
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText(xmlRpc.messages.off, { exact: true }).first().waitFor();
-    expect(await stateOf(switchOf(page, xmlRpc.title))).toBe('off');
+    expect(await readState(getSwitch(page, xmlRpc.title))).toBe('off');
     await clickSwitch(page, xmlRpc, 'on', xmlRpc.messages.on);
   });
 
@@ -146,9 +152,9 @@ ob_start( function ( $page ) use ( $kept_page ) {
     await withoutConnector(stack, async () => {
       await startGuard(stack);
       await connectorIs('connector-missing');
-      expect((await ask(stack, { target: '/hello-world/' })).status).toBe(200);
+      expect((await sendRequest(stack, { target: '/hello-world/' })).status).toBe(200);
       expect(await refusesXmlRpc()).toBe(true);
-      expect((await ask(stack, { target: '/.env' })).status).toBe(403);
+      expect((await sendRequest(stack, { target: '/.env' })).status).toBe(403);
       expect(await status()).toContain('is missing in WordPress; what only WordPress can enforce is not enforced');
       const answer = await callApi(stack, {
         path: '/wp-json/security-optimizer/v1/disable-feeds',
@@ -183,20 +189,20 @@ ob_start( function ( $page ) use ( $kept_page ) {
       stack,
       "delete_option( 'security_optimizer_policy' ); delete_site_option( 'security_optimizer_policy' );",
     );
-    await ask(stack, { target: '/' });
+    await sendRequest(stack, { target: '/' });
     await until('WordPress has the policy', async () =>
       (await runInWordPress(stack, "echo json_encode( get_option( 'security_optimizer_policy' ) );")).includes(
         '"disable_feed":1',
       ),
     );
-    expect((await ask(stack, { target: '/hello-world/' })).body).not.toContain('application/rss+xml');
+    expect((await sendRequest(stack, { target: '/hello-world/' })).body).not.toContain('application/rss+xml');
   });
 
   it('does not start twice with the same data folder', async () => {
     const second = await securityOptimizer('serve', '--data-dir', stack.guardDir);
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(/Another guard runs on this data folder \(process \d+\)\./);
-    expect((await ask(stack, { target: '/' })).status).toBe(200);
+    expect((await sendRequest(stack, { target: '/' })).status).toBe(200);
   });
 
   it('restores WordPress when it is detached, and can be attached again', async () => {
@@ -208,10 +214,10 @@ ob_start( function ( $page ) use ( $kept_page ) {
       `global $wpdb; echo implode( ',', array_merge( $wpdb->get_col( "SHOW TABLES LIKE '%security_optimizer%'" ), $wpdb->get_col( "SELECT option_name FROM $wpdb->options WHERE option_name LIKE 'security_optimizer%'" ) ) );`,
     );
     expect(kept).toBe('');
-    const page = await askUpstream(stack, { target: '/hello-world/' });
+    const page = await sendUpstream(stack, { target: '/hello-world/' });
     expect(page.status).toBe(200);
     expect(page.body).toContain('application/rss+xml');
-    expect((await askUpstream(stack, { target: '/xmlrpc.php' })).body).toContain(
+    expect((await sendUpstream(stack, { target: '/xmlrpc.php' })).body).toContain(
       'XML-RPC server accepts POST requests only',
     );
     await attachAgain(stack);
@@ -219,7 +225,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
     // Settings belong to guard: they are there again.
     await until('the owner may work again', async () => (await readOptions(stack, owner)).disable_feed === 1);
     expect(await refusesXmlRpc()).toBe(true);
-    expect((await askUpstream(stack, { target: '/hello-world/' })).status).toBe(403);
+    expect((await sendUpstream(stack, { target: '/hello-world/' })).status).toBe(403);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Service } from '@security-optimizer/sandbox/process/service';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { form } from '../../http/request.js';
-import { authorised, callApi, cookiesOf, type Session } from '../../http/session.js';
+import { authorised, callApi, getCookies, type Session } from '../../http/session.js';
 import { guardLog, policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -15,10 +15,10 @@ import {
   attachAnew,
   HOST,
   installSite,
+  readStatus,
   type SiteBehind,
   startApache,
   startNginx,
-  statusOf,
   visit,
 } from './site-behind.js';
 
@@ -100,7 +100,7 @@ describe.skipIf(stack === undefined)(
 
     const events = (name: string) => guardLog(site).filter(({ event }) => event === name);
     const isWell = async () => {
-      const { problems, sites } = await statusOf(site);
+      const { problems, sites } = await readStatus(site);
       expect(problems).toEqual([]);
       expect(sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok', redirectLoop: null }]);
     };
@@ -111,7 +111,7 @@ describe.skipIf(stack === undefined)(
       const test = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
       const fields = new URLSearchParams({ log: site.user, pwd: site.password, testcookie: '1' });
       const { target, ...typed } = form('/wp-login.php', fields.toString(), test);
-      const cookie = cookiesOf(
+      const cookie = getCookies(
         await visit(site, target, 'https', { ...typed, headers: { ...typed.headers, ...byHttps } }),
       );
       const page = await visit(site, '/wp-admin/admin-ajax.php?action=rest-nonce', 'https', { headers: { cookie } });
@@ -164,10 +164,10 @@ describe.skipIf(stack === undefined)(
             expect(attached.stderr).toContain('--host');
           }
           await startGuard(site);
-          expect((await statusOf(site)).problems).not.toEqual([]);
+          expect((await readStatus(site)).problems).not.toEqual([]);
           expect((await visit(site, '/')).status).toBe(200);
           await policyPushed(site);
-          await until('status is well', async () => (await statusOf(site)).problems.length === 0);
+          await until('status is well', async () => (await readStatus(site)).problems.length === 0);
           await isWell();
           expect(await attachAgain(site)).toMatchObject({
             code: 0,
@@ -192,14 +192,14 @@ describe.skipIf(stack === undefined)(
         await until('guard says so', () => events('wordpress-unreachable').length > 0);
         expect(events('wordpress-unreachable')[0]).toMatchObject({ redirect: `https://${HOST}/index.php` });
         expect(events('connector-missing')).toEqual([]);
-        const before = await statusOf(site);
+        const before = await readStatus(site);
         expect(before.sites).toMatchObject([{ wordpress: 'reachable', connector: 'redirected' }]);
         expect(before.problems).toEqual([expect.stringContaining(loop)]);
         expect(before.problems[0]).toContain('X-Forwarded-Proto');
         expect(await visit(site, '/')).toMatchObject({ status: 301, headers: { location: `https://${HOST}/` } });
 
         htaccess(mended());
-        await until('status is well', async () => (await statusOf(site)).problems.length === 0);
+        await until('status is well', async () => (await readStatus(site)).problems.length === 0);
         await isWell();
         expect((await visit(site, '/')).status).toBe(200);
         expect(await visit(site, '/', 'http')).toMatchObject({
@@ -213,7 +213,7 @@ describe.skipIf(stack === undefined)(
 
         // The first page alone: commands pass, and visitors see nothing.
         htaccess(`RewriteCond %{REQUEST_URI} ^/$\n${NAIVE}`);
-        const after = await statusOf(site);
+        const after = await readStatus(site);
         expect(after.sites).toMatchObject([{ connector: 'ok', redirectLoop: `https://${HOST}/` }]);
         expect(after.problems).toEqual([
           expect.stringContaining(`leads visitors of https://${HOST}/ to the very same address`),

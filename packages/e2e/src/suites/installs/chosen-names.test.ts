@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import type { Session } from '../../http/session.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
@@ -16,7 +16,7 @@ import {
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { FormBrowser, recover, totpCode } from '../login/helpers.js';
-import { call, enter, openPage, setAll, visit } from './odd-site.js';
+import { call, logInToSite, openPage, setAll, visit } from './odd-site.js';
 
 const OWN_COOKIES = {
   LOGGED_IN_COOKIE: 'member_pass',
@@ -106,7 +106,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     dir = mkdtempSync(join(tmpdir(), 'so-names-'));
     const layout: Layout = { home, core, ...(content !== undefined && { content }), names };
     site = await startOddInstall(dir, layout);
-    owner = await enter(site);
+    owner = await logInToSite(site);
   });
   afterAll(async () => {
     await site?.stop();
@@ -189,7 +189,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     await call(site, owner, '/login-access', { entries: ['127.0.0.1'] });
     const refused = [admin, `${corePath}/wp-login.php`].map((target) => browser.look(target));
     expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([403, 403]);
-    expect((await browser.ask(ajax(browser.cookie))).status).toBe(403);
+    expect((await browser.request(ajax(browser.cookie))).status).toBe(403);
     expect((await visit(site, { target: admin, headers: { cookie: owner.cookie } })).status).toBe(200);
     await recover(site, 'login-access', 'clear');
     await until('the browser may go on', () => isSignedIn(browser));
@@ -201,10 +201,10 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     const half = await browser.logIn(site.user);
     expect([half.status, half.headers.location]).toEqual([303, expect.stringContaining('action=second-factor')]);
     expect(await isSignedIn(browser)).toBe(false);
-    const page = await browser.look(pathOf(half));
+    const page = await browser.look(toPath(half));
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
-    const shown = await browser.send(page, 'enrol', { code: totpCode(key) }, pathOf(half));
-    const done = await browser.send(shown, 'continue', { saved: '1' }, pathOf(half));
+    const shown = await browser.send(page, 'enrol', { code: totpCode(key) }, toPath(half));
+    const done = await browser.send(shown, 'continue', { saved: '1' }, toPath(half));
     expect(done.status).toBe(303);
     expect(await isSignedIn(browser)).toBe(true);
     const target = `${corePath}/wp-admin/admin-ajax.php?action=rest-nonce`;
@@ -212,7 +212,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     const off = await call(site, { ...owner, cookie: browser.cookie, nonce }, '/2fa', { sg2fa: 0 });
     expect(off.body).toMatchObject({ status: 200 });
     await recover(site, 'two-factor', 'reset', site.user);
-    owner = await enter(site);
+    owner = await logInToSite(site);
   });
 
   it('is closed by Away Mode, also for users with a session', async () => {
@@ -239,7 +239,7 @@ describe.skipIf(!canRun)('a site that changes its paths while guard runs', () =>
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'so-names-'));
     site = await startOddInstall(dir, { home: '', core: '' });
-    owner = await enter(site);
+    owner = await logInToSite(site);
     await call(site, owner, '/custom-login-url', { type: 'custom', login: 'my-door', signup: 'join-us' });
     await setAll(site, owner, 1);
   });
@@ -288,7 +288,7 @@ function daysAroundNow(): string[] {
   return [-1, 0, 1].map(name);
 }
 
-function pathOf({ headers }: RawAnswer): string {
+function toPath({ headers }: RawResponse): string {
   const to = new URL(headers.location ?? '/', 'http://site.example');
   return to.pathname + to.search;
 }

@@ -12,10 +12,10 @@ import {
   HOST,
   installSite,
   MOD_PHP,
+  readStatus,
   type SiteBehind,
   startApache,
   startNginx,
-  statusOf,
   visit,
 } from './site-behind.js';
 
@@ -147,7 +147,7 @@ describe.skipIf(stack === undefined)(
     const told = async (scheme: 'http' | 'https') =>
       JSON.parse((await visit(site, '/told.php', scheme, byVisitor)).body) as unknown;
     const seen = async () => {
-      const { sites, problems } = await statusOf(site);
+      const { sites, problems } = await readStatus(site);
       expect(problems).toEqual([]);
       return { visitors: sites[0]?.visitors, openPages: sites[0]?.openPages.map(({ path }) => path) };
     };

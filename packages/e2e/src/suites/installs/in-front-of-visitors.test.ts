@@ -24,7 +24,7 @@ import {
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { until } from '../../stacks/until.js';
 import { frontConfig, type GuideCommand, projectDir, readGuide, replaceAll, serverBefore } from './helpers.js';
-import { type Entrance, type LiveVisitors, startVisitors, visit } from './live-visitors.js';
+import { type LiveVisitors, type SiteEndpoint, startVisitors, visit } from './live-visitors.js';
 
 /** The guides, followed word by word in front of a site on nginx with TLS, PHP-FPM and MariaDB that has visitors. */
 
@@ -55,7 +55,7 @@ describe.skipIf(reason !== null)(
     let nginx: Service;
     let guard: Service | null = null;
     let visitors: LiveVisitors;
-    let entrance: Entrance;
+    let endpoint: SiteEndpoint;
     let direct: string;
     /** What stands in the guides, and what this test has in its place. */
     let table: Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ describe.skipIf(reason !== null)(
       // This test has an nginx of its own.
       await stack.services.nginx.stop();
       const [tls, behind, guardPort] = [await freePort(), await freePort(), await freePort()];
-      entrance = { host: HOST, port: tls };
+      endpoint = { host: HOST, port: tls };
       direct = `http://127.0.0.1:${behind}`;
       const etc = join(dir, 'etc');
       const guardDir = join(dir, 'guard');
@@ -135,13 +135,13 @@ describe.skipIf(reason !== null)(
         pidFile: join(dir, 'run/front.json'),
         logFile: join(dir, 'logs/front.log'),
         ready: () =>
-          visit(entrance, { target: '/' }).then(
+          visit(endpoint, { target: '/' }).then(
             ({ status }) => status === 200,
             () => false,
           ),
         readySeconds: 90,
       });
-      visitors = startVisitors(entrance);
+      visitors = startVisitors(endpoint);
     });
 
     afterAll(async () => {
@@ -204,8 +204,8 @@ describe.skipIf(reason !== null)(
     }
 
     const who = async (from: string) =>
-      JSON.parse((await visit(entrance, { target: '/who.php', from })).body) as object;
-    const xmlRpc = async () => (await visit(entrance, { method: 'POST', target: '//xmlrpc.php', body: '<a/>' })).status;
+      JSON.parse((await visit(endpoint, { target: '/who.php', from })).body) as object;
+    const xmlRpc = async () => (await visit(endpoint, { method: 'POST', target: '//xmlrpc.php', body: '<a/>' })).status;
     const isPastGuard = async () => {
       const answer = await fetch(`${direct}/who.php`);
       return [answer.status, (await answer.text()).includes('This address is not available here.')];
@@ -232,7 +232,7 @@ describe.skipIf(reason !== null)(
       expect(await who('127.0.0.77')).toEqual({ address: '127.0.0.77', https: true });
       expect(await xmlRpc()).toBe(403);
       // It refuses them by itself, without WordPress, and sees each visitor: one that claims another address is believed by nobody.
-      expect((await visit(entrance, { target: '/wp-content/uploads/x.php' })).status).toBe(403);
+      expect((await visit(endpoint, { target: '/wp-content/uploads/x.php' })).status).toBe(403);
       const status = await shell('npx security-optimizer status --data-dir /var/lib/security-optimizer');
       expect(status).toContain('All is well.');
       expect(status).not.toContain('Do not forget');

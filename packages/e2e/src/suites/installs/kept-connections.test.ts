@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { answersHttp, freePort } from '@security-optimizer/sandbox/process/port';
 import { type Service, startService } from '@security-optimizer/sandbox/process/service';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 
@@ -72,7 +72,7 @@ for (const { name, program, configure, args, reload } of SERVERS) {
     };
     /** Statuses of so many GETs at once. */
     const visits = async (count: number) => {
-      const asked = Array.from({ length: count }, (_, i) => ask(site, { target: `/kept/${i}` }));
+      const asked = Array.from({ length: count }, (_, i) => sendRequest(site, { target: `/kept/${i}` }));
       return (await Promise.all(asked)).map(({ status }) => status);
     };
     const failures = (statuses: readonly number[]) => statuses.filter((status) => status !== 200 && status !== 410);

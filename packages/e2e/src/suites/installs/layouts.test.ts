@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { RawAnswer } from '../../http/raw.js';
-import { askUpstream, form } from '../../http/request.js';
-import { cookiesOf, type Session } from '../../http/session.js';
+import type { RawResponse } from '../../http/raw.js';
+import { form, sendUpstream } from '../../http/request.js';
+import { getCookies, type Session } from '../../http/session.js';
 import { guardLog, securityOptimizer } from '../../stacks/guard-process.js';
 import {
   FOLDER_ADDED_INSIDE,
@@ -18,7 +18,7 @@ import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { totpCode } from '../login/helpers.js';
-import { call, enter, openPage, seen, setAll, visit } from './odd-site.js';
+import { call, logInToSite, openPage, setAll, toComparable, visit } from './odd-site.js';
 
 const MINUTES = 60_000;
 
@@ -71,18 +71,23 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
   const plugins = (wordpressDir: string) => join(wordpressDir, 'wp-content', 'mu-plugins');
   const secretIn = (wordpressDir: string) => join(plugins(wordpressDir), 'security-optimizer', 'secret.php');
   const setLogin = async (of: OddSite, type: 'custom' | 'default') => {
-    const answer = await call(of, await enter(of, type === 'custom' ? undefined : '/my-door'), '/custom-login-url', {
-      type,
-      login: 'my-door',
-      signup: 'join-us',
-    });
+    const answer = await call(
+      of,
+      await logInToSite(of, type === 'custom' ? undefined : '/my-door'),
+      '/custom-login-url',
+      {
+        type,
+        login: 'my-door',
+        signup: 'join-us',
+      },
+    );
     expect(answer.body).toMatchObject({ status: 200 });
   };
   /** Looks the same to an anonymous visitor as a page that is not there. */
   const expectMissing = async (of: OddSite, target: string, twin: string) => {
     const [real, missing] = [await visit(of, { target }), await visit(of, { target: twin })];
     const [name, as] = [twin, target].map((path) => path.replace(/\/$/, '').split('/').at(-1) as string);
-    expect({ target, ...seen(real) }).toEqual({ target, ...seen(missing, name, as) });
+    expect({ target, ...toComparable(real) }).toEqual({ target, ...toComparable(missing, name, as) });
     expect(real.status).toBe(404);
   };
 
@@ -200,13 +205,13 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
         const one = atHost(site(DOMAINS.main), host);
         const page = await visit(one, { target: '/' });
         expect([host, page.status, page.body.includes(`http://${host}/`)]).toEqual([host, 200, true]);
-        expect([host, (await askUpstream(one, { target: '/' })).status]).toEqual([host, 403]);
+        expect([host, (await sendUpstream(one, { target: '/' })).status]).toEqual([host, 403]);
       }
     });
 
     it('enforces its rules at each domain', async () => {
       const main = site(DOMAINS.main);
-      await setAll(main, await enter(main), 1);
+      await setAll(main, await logInToSite(main), 1);
       for (const host of everyHost) {
         const one = atHost(main, host);
         expect(await status(one, '//xmlrpc.php', 'POST')).toEqual(['//xmlrpc.php', 403]);
@@ -221,7 +226,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       const work = async (loginPath: string) => {
         for (const host of [DOMAINS.own, DOMAINS.alias]) {
           const one = atHost(main, host);
-          const { cookie } = await enter(one, loginPath, 'gardener');
+          const { cookie } = await logInToSite(one, loginPath, 'gardener');
           const screen = await visit(one, { target: '/wp-admin/', headers: { cookie } });
           expect([host, screen.status]).toEqual([host, 200]);
         }
@@ -250,8 +255,8 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       expect(page.status).toBe(200);
       expect(page.body).toContain(`action="${main.url}/second/my-door"`);
       expect(page.body).toContain(`${main.url}/second/my-door?action=lostpassword`);
-      const member = await enter(main, '/second/my-door', 'second-author');
-      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: member.cookie } });
+      const user = await logInToSite(main, '/second/my-door', 'second-author');
+      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: user.cookie } });
       expect(screen.status).toBe(200);
       expect(screen.body).toContain(`${main.url}/second/my-door?action=logout`);
       expect((await visit(main, { target: '/my-door' })).body).toContain(`action="${main.url}/my-door"`);
@@ -259,7 +264,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
 
     it('asks them for the second factor below that path, too, and then redirects to their site as usual', async () => {
       const main = site(FOLDERS);
-      const owner = await enter(main, '/my-door');
+      const owner = await logInToSite(main, '/my-door');
       const fields = new URLSearchParams({ log: 'second-editor', pwd: main.password, testcookie: '1' }).toString();
       const cookie = 'wordpress_test_cookie=WP%20Cookie%20check';
       const logIn = () => visit(main, form('/second/my-door', fields, { cookie }));
@@ -269,10 +274,10 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       const answer = await logIn();
       const target = '/second/my-door?action=second-factor';
       expect([answer.status, answer.headers.location]).toEqual([303, target]);
-      const challenge = { cookie: cookiesOf(answer) };
+      const challenge = { cookie: getCookies(answer) };
       const next = await visit(main, { target, headers: challenge });
       expect([next.status, next.body.includes('action="/second/my-door?action=')]).toEqual([200, true]);
-      const send = (page: RawAnswer, step: string, more: Readonly<Record<string, string>>) => {
+      const send = (page: RawResponse, step: string, more: Readonly<Record<string, string>>) => {
         const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
         const body = new URLSearchParams({ token, step, ...more }).toString();
         return visit(main, form(target, body, { ...challenge, origin: main.url }));
@@ -281,7 +286,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       const codes = await send(next, 'enrol', { code: totpCode(key) });
       const done = await send(codes, 'continue', { saved: '1' });
       expect([done.status, done.headers.location]).toEqual([303, without.headers.location]);
-      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: cookiesOf(done) } });
+      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: getCookies(done) } });
       expect([screen.status, screen.body.includes('/second/my-door?action=logout')]).toEqual([200, true]);
       expect((await call(main, owner, '/2fa', { sg2fa: 0 })).body).toMatchObject({ status: 200 });
     });
@@ -296,7 +301,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
 
   it('in its own folder with the address unchanged, enforces its rules with and without the folder', async () => {
     const one = site(REWRITTEN);
-    const owner = await enter(one);
+    const owner = await logInToSite(one);
     await setAll(one, owner, 1);
     expect((await visit(one, { target: '/' })).status).toBe(200);
     expect((await visit(one, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
@@ -316,13 +321,13 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       await expectMissing(one, `${folder}/wp-admin/`, `${folder}/xq-vkwfj/`);
     }
     expect((await visit(one, { target: '/my-door' })).body).toContain(`action="${one.url}/my-door"`);
-    await enter(one, '/my-door');
+    await logInToSite(one, '/my-door');
     await setLogin(one, 'default');
   });
 
   it('in a folder that the server adds internally, enforces its rules at every path at which files are served', async () => {
     const one = site(INSIDE);
-    const owner = await enter(one);
+    const owner = await logInToSite(one);
     const scripts = [
       ...['/wp-includes/version.php', '/wp-content/uploads/shell.php', '/wp-admin/includes/file.php'],
       '/wp-content/languages/x.php',
@@ -345,7 +350,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
 
     it('runs beside the plugins that the autoloader loads', async () => {
       const one = site(ABOVE);
-      const owner = await enter(one);
+      const owner = await logInToSite(one);
       await setAll(one, owner, 1);
       const page = await visit(one, { target: '/' });
       expect(page.status).toBe(200);
@@ -360,7 +365,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
         /define\( 'AUTH_SALT', '([^']*)'/.exec(readFileSync(at('above', 'wp-config.php'), 'utf8'))?.[1];
       const before = salt();
       expect(before).toHaveLength(64);
-      const answer = await call(one, await enter(one), '/logout-users', {});
+      const answer = await call(one, await logInToSite(one), '/logout-users', {});
       expect(answer.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
       expect(salt(), JSON.stringify(answer.body)).not.toBe(before);
       expect(statSync(at('above', 'wp-config.php')).mode & 0o777).toBe(0o640);
@@ -418,7 +423,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
 
     beforeAll(async () => {
       const one = site(DEPLOYED);
-      owner = await enter(one);
+      owner = await logInToSite(one);
       await setAll(one, owner, 1);
       await setLogin(one, 'custom');
     });
@@ -439,7 +444,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       await until('guard has the connector again', () => logged('connector-ok').length > before);
       await until('WordPress runs the policy', async () => (await problems()) === '');
       await expectServed();
-      expect((await askUpstream(one, { target: '/' })).status).toBe(403);
+      expect((await sendUpstream(one, { target: '/' })).status).toBe(403);
     });
 
     it('serves no visitor without the connector when a release was prepared before it became the current one', async () => {
@@ -449,9 +454,9 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       const prepared = await securityOptimizer('attach', ...line, '--data-dir', layouts.guard.guardDir);
       expect(prepared).toMatchObject({ code: 0, stderr: '' });
       leadTo('3');
-      expect((await askUpstream(one, { target: '/' })).status).toBe(403);
+      expect((await sendUpstream(one, { target: '/' })).status).toBe(403);
       await expectServed();
-      await enter(one, '/my-door');
+      await logInToSite(one, '/my-door');
       await openPage(one, owner);
       expect(await problems()).toBe('');
       expect(logged('release-without-connector')).toHaveLength(1);

@@ -61,14 +61,14 @@ export interface Answer {
 }
 
 /** Where the site is for visitors. */
-export interface Entrance {
+export interface SiteEndpoint {
   readonly host: string;
   readonly port: number;
 }
 
 /** One request over TLS, as a browser on its own address would send it. */
 export function visit(
-  { host, port }: Entrance,
+  { host, port }: SiteEndpoint,
   options: {
     readonly method?: string;
     readonly target: string;
@@ -123,7 +123,7 @@ export interface LiveVisitors {
 }
 
 /** Visitors who use the site without a pause until they are stopped, each from an address of its own. */
-export function startVisitors(entrance: Entrance): LiveVisitors {
+export function startVisitors(endpoint: SiteEndpoint): LiveVisitors {
   const failures: string[] = [];
   const cutByReload: string[] = [];
   const answers: Record<string, number> = {};
@@ -133,13 +133,13 @@ export function startVisitors(entrance: Entrance): LiveVisitors {
 
   async function once(each: Visit, from: string, agent: Agent): Promise<Answer> {
     try {
-      return await visit(entrance, { ...each, from, agent });
+      return await visit(endpoint, { ...each, from, agent });
     } catch (error) {
       const { code, reused } = error as { code?: string; reused?: boolean };
       // RFC 9110 section 9.2.2, and what every browser does.
       if (each.method !== 'GET' || reused !== true || !['ECONNRESET', 'EPIPE'].includes(code ?? '')) throw error;
       resent++;
-      return await visit(entrance, { ...each, from });
+      return await visit(endpoint, { ...each, from });
     }
   }
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { countQueries } from '../../http/count-queries.js';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import { authorised, callApi, type Session } from '../../http/session.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import { deployRelease, type Layout, leadTo, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { call, enter, openPage, setAll, visit } from './odd-site.js';
+import { call, logInToSite, openPage, setAll, visit } from './odd-site.js';
 import { ownLoginAddress } from './own-login-address.js';
 
 const LAYOUTS: readonly (readonly [string, Layout])[] = [
@@ -49,7 +49,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'so-odd-'));
     site = await startOddInstall(dir, layout);
-    owner = await enter(site);
+    owner = await logInToSite(site);
   });
   afterAll(async () => {
     await site?.stop();
@@ -222,7 +222,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
         `$id = wp_create_user( 'site-admin', '${site.password}', 'site-admin@example.com' );
         foreach ( array( 1, 2 ) as $blog ) { add_user_to_blog( $blog, $id, 'administrator' ); }`,
       );
-      const admin = await enter(site, '/wp-login.php', 'site-admin');
+      const admin = await logInToSite(site, '/wp-login.php', 'site-admin');
       for (const at of ['', '/second']) {
         const { cookie } = admin;
         expect((await visit(site, { target: `${at}/wp-admin/options-general.php`, headers: { cookie } })).status).toBe(
@@ -281,7 +281,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
 
   describe.runIf(layout.origin !== undefined)('behind two proxies', () => {
     const shown = (schemes: string, chain: string) =>
-      ask(site, {
+      sendRequest(site, {
         target: `${core}/wp-admin/`,
         headers: { cookie: owner.cookie, 'x-forwarded-for': chain, 'x-forwarded-proto': schemes },
       });
@@ -321,7 +321,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
         visit(site, form(`${core}/wp-login.php`, `log=${site.user}&pwd=wrong`), address);
       for (let n = 0; n < 5; n++) expect((await guess('198.51.100.7')).status).toBe(200);
       expect((await guess('198.51.100.7')).status).toBe(429);
-      await enter(site);
+      await logInToSite(site);
     },
   );
 });

@@ -1,12 +1,12 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, form, type TypedRequest } from '../../http/request.js';
-import { type ApiAnswer, authorised, callApi, cookiesOf, type Session } from '../../http/session.js';
+import type { RawResponse } from '../../http/raw.js';
+import { form, sendRequest, type TypedRequest } from '../../http/request.js';
+import { type ApiResponse, authorised, callApi, getCookies, type Session } from '../../http/session.js';
 import type { OddSite } from '../../stacks/odd-install.js';
 
 /** Sends a request as it arrives at guard: by the TLS proxy in front of it where there is one. */
-export function visit(site: OddSite, request: TypedRequest, address = '203.0.113.9'): Promise<RawAnswer> {
-  return ask(site, { ...request, headers: { ...request.headers, ...proxied(site, address) } });
+export function visit(site: OddSite, request: TypedRequest, address = '203.0.113.9'): Promise<RawResponse> {
+  return sendRequest(site, { ...request, headers: { ...request.headers, ...proxied(site, address) } });
 }
 
 /** What a TLS proxy adds. */
@@ -15,7 +15,7 @@ export function proxied(site: OddSite, address = '203.0.113.9'): Record<string, 
 }
 
 /** Logs someone in at an address, as a browser without JavaScript would; everyone has the owner's password. */
-export async function enter(
+export async function logInToSite(
   site: OddSite,
   loginPath = `${site.corePath}/wp-login.php`,
   login = site.user,
@@ -25,7 +25,7 @@ export async function enter(
     site,
     form(loginPath, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
   );
-  const cookie = cookiesOf(answer);
+  const cookie = getCookies(answer);
   const target = `${site.corePath}/wp-admin/admin-ajax.php?action=rest-nonce`;
   const nonce = await visit(site, { target, headers: { cookie } });
   if (!/^[0-9a-f]{10}$/.test(nonce.body.trim())) throw new Error(`${login} could not log in: ${answer.head}`);
@@ -37,7 +37,7 @@ export async function openPage(
   site: OddSite,
   owner: Session,
   page = 'site-security',
-): Promise<{ readonly answer: RawAnswer; readonly config: Record<string, string> }> {
+): Promise<{ readonly answer: RawResponse; readonly config: Record<string, string> }> {
   const target = `${site.corePath}/wp-admin/admin.php?page=${page}`;
   const answer = await visit(site, { target, headers: { cookie: owner.cookie } });
   const text = /id="security-optimizer-app"[^>]* data-config="([^"]*)"/.exec(answer.body)?.[1];
@@ -49,7 +49,7 @@ export async function openPage(
 const bases = new WeakMap<OddSite, URL>();
 
 /** The address of the API that the page gives to the dashboard, read once: each page costs WordPress more than a call. */
-async function baseOf(site: OddSite, owner: Session): Promise<URL> {
+async function getApiBase(site: OddSite, owner: Session): Promise<URL> {
   const known = bases.get(site);
   if (known !== undefined) return known;
   const { config } = await openPage(site, owner);
@@ -66,8 +66,8 @@ export async function call(
   suffix: string,
   body: object,
   namespace = 'security-optimizer/v1',
-): Promise<ApiAnswer> {
-  const base = await baseOf(site, owner);
+): Promise<ApiResponse> {
+  const base = await getApiBase(site, owner);
   return callApi(site, {
     path: `${base.pathname}${base.search}${namespace}${suffix}`,
     body: JSON.stringify(body),
@@ -85,7 +85,7 @@ export async function setAll(site: OddSite, owner: Session, value: 0 | 1): Promi
 }
 
 /** What an anonymous visitor sees of an answer; one name is read as another one, so that two pages can be compared. */
-export function seen({ status, headers, body }: RawAnswer, name = 'none', as = name): object {
+export function toComparable({ status, headers, body }: RawResponse, name = 'none', as = name): object {
   const kept = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
   const read = (text: string) => text.split(name).join(as);
   return {

@@ -7,7 +7,7 @@ import { findPrograms } from '@security-optimizer/sandbox/production/find-progra
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runAttacks } from '../../attacks/run.js';
 import { AttackedSite } from '../../attacks/site.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { allOptions, logIn, setOptions } from '../../http/session.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -89,18 +89,18 @@ for (const { name, program, start, caches } of SERVERS) {
     it.runIf(caches)(
       'serves anonymous clients from its cache, registered users never, and shows nothing of another visit',
       async () => {
-        const page = async (headers = {}) => (await ask(site, { target: '/', headers })).headers;
+        const page = async (headers = {}) => (await sendRequest(site, { target: '/', headers })).headers;
         await page();
         const kept = await page();
         // Varnish names the request that it has the page from.
         expect(kept['x-cache'] === 'HIT' || /^\d+ \d+$/.test(kept['x-varnish'] ?? '')).toBe(true);
         expect(Object.keys(kept).filter((header) => header.startsWith('x-security-optimizer'))).toEqual([]);
         const { cookie } = await logIn(site);
-        const mine = await ask(site, { target: '/', headers: { cookie } });
+        const mine = await sendRequest(site, { target: '/', headers: { cookie } });
         expect(mine.body).toContain('wpadminbar');
-        expect((await ask(site, { target: '/' })).body).not.toContain('wpadminbar');
-        expect((await ask(site, { target: '/wp-admin/', headers: { cookie } })).body).toContain('wpadminbar');
-        expect((await ask(site, { target: '/wp-admin/' })).status).toBe(302);
+        expect((await sendRequest(site, { target: '/' })).body).not.toContain('wpadminbar');
+        expect((await sendRequest(site, { target: '/wp-admin/', headers: { cookie } })).body).toContain('wpadminbar');
+        expect((await sendRequest(site, { target: '/wp-admin/' })).status).toBe(302);
       },
     );
   });

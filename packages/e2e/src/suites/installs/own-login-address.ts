@@ -3,7 +3,7 @@ import type { Session } from '../../http/session.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { OddSite } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
-import { call, enter, openPage, seen, visit } from './odd-site.js';
+import { call, logInToSite, openPage, toComparable, visit } from './odd-site.js';
 
 /** URL paths of an odd install, and what is there once its tests run. */
 export interface OddPlace {
@@ -49,7 +49,10 @@ export function ownLoginAddress(place: OddPlace): void {
             await visit(site, { target: `${at}/${old}` }),
             await visit(site, { target: `${at}/${twin}` }),
           ];
-          const [shown, expected] = [seen(real), seen(missing, twin.replace(/\/.*/, ''), old.replace(/\/.*/, ''))];
+          const [shown, expected] = [
+            toComparable(real),
+            toComparable(missing, twin.replace(/\/.*/, ''), old.replace(/\/.*/, '')),
+          ];
           expect({ at, old, ...shown }).toEqual({ at, old, ...expected });
           expect(real.head + real.body).not.toContain('my-door');
         }
@@ -70,7 +73,7 @@ export function ownLoginAddress(place: OddPlace): void {
       const page = await visit(site, { target: loginPath });
       expect(page.status).toBe(200);
       expect(page.body).toContain(`action="${site.url}${loginPath}"`);
-      const session = await enter(site, loginPath);
+      const session = await logInToSite(site, loginPath);
       const { answer, config } = await openPage(site, session, 'login-settings');
       expect(config.login_url).toContain(`${site.url}${loginPath}`);
       const logOut =

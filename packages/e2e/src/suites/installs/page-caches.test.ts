@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Service } from '@security-optimizer/sandbox/process/service';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { askUpstream } from '../../http/request.js';
+import { sendUpstream } from '../../http/request.js';
 import { guardLog, policyPushed, securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -14,9 +14,9 @@ import {
   attachAnew,
   HOST,
   installSite,
+  readStatus,
   type SiteBehind,
   startNginx,
-  statusOf,
   visit,
 } from './site-behind.js';
 
@@ -108,7 +108,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   }
 
   const pastGuard = async (headers: Readonly<Record<string, string>> = {}) => {
-    const answer = await askUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
+    const answer = await sendUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
     return [answer.status, answer.headers['x-cache']];
   };
   const BY_HTTPS = { 'x-forwarded-proto': 'https' };
@@ -120,7 +120,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
         await begin(cache, false);
         expect((await visit(site, '/')).headers['x-cache']).toBe('MISS');
         // The kept page has the signal of the first request for ever.
-        const kept = await askUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
+        const kept = await sendUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
         expect([kept.status, kept.headers['x-cache']]).toEqual([200, 'HIT']);
         expect(kept.headers['x-security-optimizer-signal']).toMatch(/^1 [0-9a-f]{8} [0-9a-f]{16} /);
         takeStarts();
@@ -138,7 +138,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
         expect(started.filter((target) => target === '/').length).toBe(cache === 'nginx' ? 0 : 40);
         const rounds = 1 + Math.ceil((Date.now() - begun) / 30_000);
         expect(started.filter((target) => target.includes('/hello')).length).toBeLessThanOrEqual(rounds);
-        const { problems, sites } = await statusOf(site);
+        const { problems, sites } = await readStatus(site);
         expect(problems).toEqual([]);
         expect(sites).toMatchObject([{ connector: 'ok' }]);
         const wrong = ['connector-missing', 'connector-other-secret', 'wordpress-unreachable'];
@@ -154,19 +154,19 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
         await begin(cache, true);
         const cold = [await pastGuard(), await pastGuard(BY_HTTPS)];
         expect(cold.map(([status]) => status)).toEqual([403, 403]);
-        const open = await statusOf(site);
+        const open = await readStatus(site);
         const address = `${own}:${site.upstreamPort}`;
         expect(open.sites).toMatchObject([{ connector: 'ok', cachePastGuard: address }]);
         expect(open.problems).toEqual([]);
         const told = open.warnings.filter((text) => text.includes('page cache behind guard answers'));
         expect(told).toEqual([expect.stringMatching(/who asks \S+ gets pages.*127\.0\.0\.1 or a socket file/)]);
-        expect(await askAt(own as string, site.upstreamPort)).toEqual([200, 'HIT']);
+        expect(await requestAt(own as string, site.upstreamPort)).toEqual([200, 'HIT']);
         expect(await directRequests()).toMatchObject({ state: 'warning', message: expect.stringContaining(address) });
 
         await startWeb(cache, false);
         expect(await pastGuard(BY_HTTPS)).toEqual([200, 'HIT']);
-        await expect(askAt(own as string, site.upstreamPort)).rejects.toThrow('ECONNREFUSED');
-        const closed = await statusOf(site);
+        await expect(requestAt(own as string, site.upstreamPort)).rejects.toThrow('ECONNREFUSED');
+        const closed = await readStatus(site);
         expect(closed.sites).toMatchObject([{ cachePastGuard: null }]);
         expect(closed.warnings.join()).not.toContain('page cache');
         expect(await directRequests()).toMatchObject({ state: 'ok' });
@@ -177,14 +177,14 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
       await begin('nginx', true);
       await web?.stop();
       web = await startNginx(site, { change: (text) => text.replace('listen 127.0.0.1:', 'listen ') });
-      const { sites, warnings } = await statusOf(site);
+      const { sites, warnings } = await readStatus(site);
       expect(sites).toMatchObject([{ connector: 'ok', cachePastGuard: null }]);
       expect(warnings.join()).not.toContain('page cache');
     });
   });
 
   /** Asks the web server behind at another address of this machine, as a visitor by https. */
-  async function askAt(host: string, port: number): Promise<readonly unknown[]> {
+  async function requestAt(host: string, port: number): Promise<readonly unknown[]> {
     const asked = get({ host, port, path: '/', agent: false, headers: { host: HOST, ...BY_HTTPS } });
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
     response.resume();
@@ -192,7 +192,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   }
 
   async function directRequests() {
-    const [id] = (await statusOf(site)).sites.map((each) => (each as unknown as { id: string }).id);
+    const [id] = (await readStatus(site)).sites.map((each) => (each as unknown as { id: string }).id);
     const told = await securityOptimizer('doctor', id as string, '--data-dir', site.guardDir, '--json');
     return (JSON.parse(told.stdout) as { check: string }[]).find(({ check }) => check === 'direct-requests');
   }

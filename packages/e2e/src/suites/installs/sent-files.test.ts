@@ -7,7 +7,7 @@ import { policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
 import { type Front, startFront } from './front-by-guide.js';
-import { attachAnew, HOST, installSite, type SiteBehind, startApache, startNginx, statusOf } from './site-behind.js';
+import { attachAnew, HOST, installSite, readStatus, type SiteBehind, startApache, startNginx } from './site-behind.js';
 
 /**
  * Plugins that have a web server send a file (downloads of a shop): the one behind guard does, and the one in front, which
@@ -101,14 +101,14 @@ describe.skipIf(!isReady)(
           sayInEveryAnswer([asked, ...OTHERS, 'X-Kept: kept']);
           // The same without guard between.
           for (const target of ['/', '/wp-login.php', '/?rest_route=/', '/?p=987654'])
-            expect([target, (await front.askWithoutGuard({ target })).body]).toEqual([target, SECRET]);
-          const page = await front.ask({ target: '/' });
+            expect([target, (await front.requestWithoutGuard({ target })).body]).toEqual([target, SECRET]);
+          const page = await front.request({ target: '/' });
           expect([page.status, page.headers['x-kept'], page.body.includes('</html>')]).toEqual([200, 'kept', true]);
           const answers = [page];
           for (const target of ['/wp-login.php', '/?rest_route=/', '/?p=987654']) {
-            answers.push(await front.ask({ target }));
-            answers.push(await front.ask({ target, method: 'HEAD' }));
-            answers.push(await front.ask({ target, headers: { range: 'bytes=0-3', 'if-none-match': '"a"' } }));
+            answers.push(await front.request({ target }));
+            answers.push(await front.request({ target, method: 'HEAD' }));
+            answers.push(await front.request({ target, headers: { range: 'bytes=0-3', 'if-none-match': '"a"' } }));
           }
           expect(answers.map(({ status }) => status)).toEqual([...Array(7).fill(200), ...Array(3).fill(404)]);
           for (const { head, body } of answers) {
@@ -117,24 +117,24 @@ describe.skipIf(!isReady)(
           }
         }
         // Guard's own commands have had the header in every answer, too.
-        await expect.poll(async () => (await statusOf(site)).problems).toEqual([]);
-        expect((await statusOf(site)).sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok' }]);
+        await expect.poll(async () => (await readStatus(site)).problems).toEqual([]);
+        expect((await readStatus(site)).sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok' }]);
       });
     });
 
     it.skipIf(!has('apache2', '-v'))('Apache in front, which ignores the headers, reveals no name', async () => {
       const front = await through(await startApache(site), 'apache2');
       sayInEveryAnswer([...ASKED, ...OTHERS]);
-      expect((await front.askWithoutGuard({ target: '/' })).head).toMatch(/x-accel-redirect: \/internal\/secret/i);
-      const { status, head, body } = await front.ask({ target: '/' });
+      expect((await front.requestWithoutGuard({ target: '/' })).head).toMatch(/x-accel-redirect: \/internal\/secret/i);
+      const { status, head, body } = await front.request({ target: '/' });
       expect([status, body.includes('</html>')]).toEqual([200, true]);
       expect(head).not.toMatch(/accel-redirect|internal|send-?file|\/srv\/secret/i);
     });
 
     /** The visitor has the file as it would be without guard: whole, its head, a part, and not again. */
     async function expectBought(front: Front, target: string): Promise<void> {
-      for (const ask of [front.askWithoutGuard, front.ask]) {
-        const whole = await ask({ target });
+      for (const request of [front.requestWithoutGuard, front.request]) {
+        const whole = await request({ target });
         expect([whole.status, whole.body]).toEqual([200, BOUGHT]);
         expect(whole.headers).toMatchObject({
           'content-type': 'application/pdf',
@@ -142,11 +142,11 @@ describe.skipIf(!isReady)(
           'content-length': String(BOUGHT.length),
         });
         expect(whole.head).not.toMatch(/accel|sendfile|\/bought\//i);
-        const head = await ask({ target, method: 'HEAD' });
+        const head = await request({ target, method: 'HEAD' });
         expect([head.status, head.headers['content-length'], head.body]).toEqual([200, String(BOUGHT.length), '']);
-        const part = await ask({ target, headers: { range: 'bytes=5-7' } });
+        const part = await request({ target, headers: { range: 'bytes=5-7' } });
         expect([part.status, part.body]).toEqual([206, BOUGHT.slice(5, 8)]);
-        const again = await ask({ target, headers: { 'if-none-match': whole.headers.etag as string } });
+        const again = await request({ target, headers: { 'if-none-match': whole.headers.etag as string } });
         expect([again.status, again.body]).toEqual([304, '']);
       }
     }
@@ -158,7 +158,7 @@ describe.skipIf(!isReady)(
         const front = await through(await startNginx(site, { example, lines }), 'nginx');
         for (let time = 0; time < 2; time++) await expectBought(front, '/?download=nginx');
         // Nobody else may have it.
-        expect((await front.ask({ target: '/bought/a%20file.pdf' })).status).toBe(404);
+        expect((await front.request({ target: '/bought/a%20file.pdf' })).status).toBe(404);
       },
     );
 

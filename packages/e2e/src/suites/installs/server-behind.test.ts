@@ -6,7 +6,7 @@ import { type Service, startService } from '@security-optimizer/sandbox/process/
 import { findPrograms } from '@security-optimizer/sandbox/production/find-programs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
-import { askUpstream, bytesOf } from '../../http/request.js';
+import { sendUpstream, toBytes } from '../../http/request.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
@@ -203,7 +203,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
           expect((await get('203.0.113.5', page, { 'x-real-ip': '127.0.0.1', 'client-ip': '127.0.0.1' }))[0]).toBe(403);
         }
         // The machine itself, as a monitoring agent asks.
-        expect((await askUpstream({ ...site, upstreamPort: port }, { target: '/nginx_status' })).status).toBe(200);
+        expect((await sendUpstream({ ...site, upstreamPort: port }, { target: '/nginx_status' })).status).toBe(200);
         const [first, second, third] = [`198.51.100.${number}0`, `198.51.100.${number}1`, `2001:db8:${number}::1`];
         for (const visitor of [first, second, third]) {
           expect([visitor, (await get(visitor, '/wp-login.php'))[0]]).toEqual([visitor, 200]);
@@ -215,7 +215,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
     );
 
     it('lets no spelling of localhost reach a server block for localhost', async () => {
-      const direct = await askUpstream(
+      const direct = await sendUpstream(
         { ...site, upstreamPort: port },
         { target: '/', headers: { host: 'localhost' } },
       );
@@ -225,7 +225,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       for (const host of [...names, ...numbers]) {
         const [code, body] = await get('203.0.113.5', '/', { host });
         expect([host, code, body.includes('Active connections')]).toEqual([host, 404, false]);
-        const straight = await sendRaw(site.port, bytesOf(site, { target: '/', headers: { host } }), {
+        const straight = await sendRaw(site.port, toBytes(site, { target: '/', headers: { host } }), {
           from: ELSEWHERE,
         });
         expect([host, straight.status]).toEqual([host, 404]);
@@ -243,13 +243,13 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
         'elsewhere.example',
       ];
       for (const host of others) {
-        const direct = await askUpstream({ ...site, upstreamPort: port }, { target: '/', headers: { host } });
+        const direct = await sendUpstream({ ...site, upstreamPort: port }, { target: '/', headers: { host } });
         expect([host, /Active connections/.test(direct.body) || direct.status === 301]).toEqual([host, true]);
         for (const method of ['GET', 'POST', 'HEAD']) {
           const { status: code, body } = await visitFrom(site, '203.0.113.5', '/', { method, headers: { host } });
           expect([host, method, code, body.includes('Active connections')]).toEqual([host, method, 404, false]);
         }
-        const straight = await sendRaw(site.port, bytesOf(site, { target: '/', headers: { host } }), {
+        const straight = await sendRaw(site.port, toBytes(site, { target: '/', headers: { host } }), {
           from: ELSEWHERE,
         });
         expect([host, straight.status]).toEqual([host, 404]);
@@ -339,7 +339,7 @@ RewriteRule . /index.php [L]
       for (const visitor of ['203.0.113.5', '2001:db8::5', '192.168.7.7', '127.0.0.1, 203.0.113.5']) {
         expect([visitor, (await get(visitor, '/server-status'))[0]]).toEqual([visitor, 403]);
       }
-      expect((await askUpstream({ ...site, upstreamPort: port }, { target: '/server-status' })).status).toBe(200);
+      expect((await sendUpstream({ ...site, upstreamPort: port }, { target: '/server-status' })).status).toBe(200);
       await get('192.168.7.8', '/seen-by-apache');
       await get('2001:db8::8', '/seen-by-apache');
       await until('Apache has written it', () => readFileSync(join(dir, 'apache-access.log'), 'utf8').includes(':8 '));

@@ -8,7 +8,7 @@ import { configFile } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { ask, askUpstream } from '../../http/request.js';
+import { sendRequest, sendUpstream } from '../../http/request.js';
 import { securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { writeConfiguration } from '../../stacks/odd-install.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -39,46 +39,46 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
   const services: Service[] = [];
   const isNamed = shared.core && shared.plugins;
 
-  const hostOf = (name: Name) => `${name}.example`;
-  const pluginsOf = (name: Name) =>
+  const toHost = (name: Name) => `${name}.example`;
+  const toPluginsDir = (name: Name) =>
     shared.plugins ? join(dir, 'mu-plugins') : join(dir, `${name}-content/mu-plugins`);
-  const wordpressOf = (name: Name) => join(dir, shared.core ? 'core' : `${name}-core`);
+  const toWordPressDir = (name: Name) => join(dir, shared.core ? 'core' : `${name}-core`);
 
   /** Lays out both sites, without the connector. */
   async function layOut(): Promise<void> {
     mkdirSync(join(dir, 'mu-plugins'));
     for (const name of NAMES) {
-      const siteUrl = `http://${hostOf(name)}`;
+      const siteUrl = `http://${toHost(name)}`;
       const data = join(dir, name);
       for (const folder of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(data, folder), { recursive: true });
       const database = { kind: 'sqlite', dir: join(dir, `${name}-database`), file: '.ht.sqlite' } as const;
       if (name === 'one' || !shared.core) {
-        await layOutWordPress({ dir: wordpressOf(name), database, siteUrl, log: () => {} });
+        await layOutWordPress({ dir: toWordPressDir(name), database, siteUrl, log: () => {} });
       }
-      let configuration = join(wordpressOf(name), 'wp-config.php');
+      let configuration = join(toWordPressDir(name), 'wp-config.php');
       if (shared.core) {
         configuration = join(dir, `${name}.php`);
         writeFileSync(configuration, configFile(database, siteUrl));
         mkdirSync(database.dir, { recursive: true });
         writeFileSync(
-          join(wordpressOf(name), 'wp-config.php'),
-          `<?php require '${dir}/' . ( '${hostOf('two')}' === $_SERVER['HTTP_HOST'] ? 'two' : 'one' ) . '.php';`,
+          join(toWordPressDir(name), 'wp-config.php'),
+          `<?php require '${dir}/' . ( '${toHost('two')}' === $_SERVER['HTTP_HOST'] ? 'two' : 'one' ) . '.php';`,
         );
       }
       const content = join(dir, `${name}-content`);
-      cpSync(join(wordpressOf(name), 'wp-content'), content, { recursive: true });
+      cpSync(join(toWordPressDir(name), 'wp-content'), content, { recursive: true });
       writeConfiguration(configuration, {
         WP_CONTENT_DIR: content,
-        ...(shared.plugins && { WPMU_PLUGIN_DIR: pluginsOf(name) }),
+        ...(shared.plugins && { WPMU_PLUGIN_DIR: toPluginsDir(name) }),
         ...(isNamed && { SECURITY_OPTIMIZER_KEY_FILE: join(dir, `${name}-key.php`) }),
       });
-      symlinkSync(wordpressOf(name), join(dir, `${name}-wp`));
+      symlinkSync(toWordPressDir(name), join(dir, `${name}-wp`));
     }
   }
 
   const attach = (name: Name, ...more: string[]) =>
     securityOptimizer(
-      ...['attach', '--wordpress', join(dir, `${name}-wp`), '--mu-plugins', pluginsOf(name), '--host', hostOf(name)],
+      ...['attach', '--wordpress', join(dir, `${name}-wp`), '--mu-plugins', toPluginsDir(name), '--host', toHost(name)],
       ...['--upstream', `http://127.0.0.1:${sites[name].upstreamPort}`, '--listen', `127.0.0.1:${sites[name].port}`],
       ...['--data-dir', sites[name].guardDir, ...(isNamed ? ['--external-key'] : []), ...more],
     );
@@ -90,8 +90,8 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     const started = {} as Record<Name, Stack>;
     for (const name of NAMES) {
       const data = join(dir, name);
-      const url = `http://${hostOf(name)}`;
-      const wordpressDir = wordpressOf(name);
+      const url = `http://${toHost(name)}`;
+      const wordpressDir = toWordPressDir(name);
       const owner = await installWordPress({
         wordpressDir,
         dataDir: data,
@@ -118,10 +118,10 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  const direct = async (name: Name, headers = {}) => (await askUpstream(sites[name], { target: '/', headers })).status;
+  const direct = async (name: Name, headers = {}) => (await sendUpstream(sites[name], { target: '/', headers })).status;
   const throughGuard = async (name: Name) => {
-    const { status, body } = await ask(sites[name], { target: '/' });
-    return [status, body.includes(`http://${hostOf(name)}`)];
+    const { status, body } = await sendRequest(sites[name], { target: '/' });
+    return [status, body.includes(`http://${toHost(name)}`)];
   };
   const connectors = async () => {
     const { stdout } = await securityOptimizer('status', '--data-dir', sites.one.guardDir, '--json');
@@ -166,7 +166,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
       const isTwo = shared.core ? host === 'two.example' : true;
       expect([host, await direct('two', { host })]).toEqual([host, isTwo ? 403 : expect.any(Number)]);
     }
-    const { body } = await askUpstream(sites.two, { target: '/', headers: { host: 'other.example' } });
+    const { body } = await sendUpstream(sites.two, { target: '/', headers: { host: 'other.example' } });
     expect(body.includes('http://two.example')).toBe(false);
   });
 
@@ -233,10 +233,10 @@ describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard ca
       return JSON.parse(stdout).sites;
     };
     expect(await status()).toMatchObject([{ id: 'example-com', connector: 'ok' }]);
-    expect((await askUpstream(site, { target: '/' })).status).toBe(200);
+    expect((await sendUpstream(site, { target: '/' })).status).toBe(200);
     await put(await print('--site', 'example-com', '--require-guard', '--force'));
-    expect((await askUpstream(site, { target: '/' })).status).toBe(403);
-    expect((await ask(site, { target: '/' })).status).toBe(200);
+    expect((await sendUpstream(site, { target: '/' })).status).toBe(403);
+    expect((await sendRequest(site, { target: '/' })).status).toBe(200);
     expect(await status()).toMatchObject([{ id: 'example-com', connector: 'ok' }]);
     expect(readdirSync(join(site.wordpressDir, 'wp-content/mu-plugins'))).toEqual(['security-optimizer.php']);
   });

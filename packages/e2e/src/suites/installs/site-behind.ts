@@ -5,8 +5,8 @@ import { freePort } from '@security-optimizer/sandbox/process/port';
 import { type Service, startService } from '@security-optimizer/sandbox/process/service';
 import { withSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, askUpstream, type TypedRequest } from '../../http/request.js';
+import type { RawResponse } from '../../http/raw.js';
+import { sendRequest, sendUpstream, type TypedRequest } from '../../http/request.js';
 import { type CommandOutcome, securityOptimizer, stopGuard } from '../../stacks/guard-process.js';
 import { makeTree, removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -70,7 +70,7 @@ interface Status {
   readonly problems: readonly string[];
 }
 
-export async function statusOf(site: SiteBehind): Promise<Status> {
+export async function readStatus(site: SiteBehind): Promise<Status> {
   return JSON.parse((await securityOptimizer('status', '--data-dir', site.guardDir, '--json')).stdout);
 }
 
@@ -80,9 +80,9 @@ export function visit(
   target: string,
   scheme: 'http' | 'https' = 'https',
   more: Partial<TypedRequest> = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const headers = { 'x-forwarded-for': '127.0.90.9', 'x-forwarded-proto': scheme, ...more.headers };
-  return ask(site, { ...more, target, headers });
+  return sendRequest(site, { ...more, target, headers });
 }
 
 /** An example of the guide with this machine's names. */
@@ -97,7 +97,7 @@ function example(site: SiteBehind, name: string, more: Readonly<Record<string, s
 }
 
 const answers = (site: SiteBehind): Promise<boolean> =>
-  askUpstream(site, { target: '/wp-includes/css/buttons.min.css' }).then(
+  sendUpstream(site, { target: '/wp-includes/css/buttons.min.css' }).then(
     () => true,
     () => false,
   );

@@ -2,12 +2,12 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic } from '../../attacks/requests.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress, startWordPress, stopWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from '../login/helpers.js';
+import { change, createsSession, loginForm, recover, sendFrom } from '../login/helpers.js';
 import { guideBlocks, replaceAll } from './helpers.js';
 
 const LIMIT = 5;
@@ -90,47 +90,48 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
     it('serves its visitors: a hundred requests of a cart lock nobody out, and every page and style is served', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
-        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
-        expect((await askFrom(stack, from, { target: '/' })).status).toBe(401);
-        const calls: RawAnswer[] = [];
-        for (let turn = 0; turn < 10; turn++) calls.push(await ask({ target: items }), await ask(form(items, 'id=5')));
-        calls.push(...(await Promise.all(Array.from({ length: 80 }, () => ask(form(items, 'id=5'))))));
+        const sendRequest = (request: TypedRequest) => sendFrom(stack, from, withPassword(request));
+        expect((await sendFrom(stack, from, { target: '/' })).status).toBe(401);
+        const calls: RawResponse[] = [];
+        for (let turn = 0; turn < 10; turn++)
+          calls.push(await sendRequest({ target: items }), await sendRequest(form(items, 'id=5')));
+        calls.push(...(await Promise.all(Array.from({ length: 80 }, () => sendRequest(form(items, 'id=5'))))));
         expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
-        expect((await ask({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
-        expect((await ask({ target: '/' })).status).toBe(200);
-        expect(createsSession(await ask(loginForm(OWNER_OF_PROGRAM, stack.password)))).toBe(true);
+        expect((await sendRequest({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
+        expect((await sendRequest({ target: '/' })).status).toBe(200);
+        expect(createsSession(await sendRequest(loginForm(OWNER_OF_PROGRAM, stack.password)))).toBe(true);
       });
     });
 
     it('serves an address that is locked out, except for its login', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
-        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
-        for (let turn = 0; turn < LIMIT; turn++) await ask(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
-        expect((await ask(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+        const sendRequest = (request: TypedRequest) => sendFrom(stack, from, withPassword(request));
+        for (let turn = 0; turn < LIMIT; turn++) await sendRequest(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
+        expect((await sendRequest(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
         for (const request of [{ target: items }, form(items, 'id=5'), { target: '/' }]) {
-          expect((await ask(request)).status).toBe(200);
+          expect((await sendRequest(request)).status).toBe(200);
         }
-        expect((await ask({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
+        expect((await sendRequest({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
       });
     });
 
     it('is protected as usual: guesses at its login are counted', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
-        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
-        await ask({ target: items });
-        for (let turn = 0; turn < LIMIT; turn++) await ask(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
-        expect((await ask(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+        const sendRequest = (request: TypedRequest) => sendFrom(stack, from, withPassword(request));
+        await sendRequest({ target: items });
+        for (let turn = 0; turn < LIMIT; turn++) await sendRequest(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
+        expect((await sendRequest(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
       });
     });
 
     it('counts every guess outside the folder that it protects', async () => {
       await behindPassword(stack, '/private', async () => {
         const from = newAddress();
-        expect((await askFrom(stack, from, { target: '/private/' })).status).toBe(401);
-        for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, guess(turn));
-        expect((await askFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+        expect((await sendFrom(stack, from, { target: '/private/' })).status).toBe(401);
+        for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, guess(turn));
+        expect((await sendFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
       });
     });
   });
@@ -139,9 +140,9 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
     for (const atOnce of [false, true]) {
       const from = newAddress();
       const turns = Array.from({ length: LIMIT * 3 }, (_, turn) => turn);
-      if (atOnce) await Promise.all(turns.map((turn) => askFrom(stack, from, guess(turn))));
-      else for (const turn of turns) await askFrom(stack, from, guess(turn));
-      expect((await askFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+      if (atOnce) await Promise.all(turns.map((turn) => sendFrom(stack, from, guess(turn))));
+      else for (const turn of turns) await sendFrom(stack, from, guess(turn));
+      expect((await sendFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
     }
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import { type Layout, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
-import { enter, openPage, visit } from './odd-site.js';
+import { logInToSite, openPage, visit } from './odd-site.js';
 
 const LAYOUTS: readonly (readonly [string, Layout])[] = [
   ['as WordPress-Skeleton lays it out', { home: '', core: 'wp', content: 'content', unusedContent: true }],
@@ -41,7 +41,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     expect(existsSync(unused())).toBe(false);
     expect(JSON.parse(config()).sites).toMatchObject([{ muPluginsDir: muPlugins() }]);
     expect(await problems()).toEqual([]);
-    const page = await openPage(site, await enter(site), 'site-security');
+    const page = await openPage(site, await logInToSite(site), 'site-security');
     expect(page.answer.status).toBe(200);
   });
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { pressOn } from '../../browser/keyboard.js';
-import { asOwner } from '../login-owner/helpers.js';
+import { ownerSuite } from '../login-owner/helpers.js';
 
 /** What happened to a live region, in order. */
 interface Heard {
@@ -15,7 +15,7 @@ const FEEDS = 'Disable RSS and ATOM Feeds';
 const SUFFIX = '/disable-feeds';
 
 // A screen reader speaks what changes in a live region that it knows already: the region must come first, and empty.
-asOwner('the messages for screen readers', (owner) => {
+ownerSuite('the messages for screen readers', (owner) => {
   const { stack } = owner;
   afterAll(async () => {
     await owner.set(SUFFIX, { disable_feed: 0 });
@@ -37,7 +37,7 @@ asOwner('the messages for screen readers', (owner) => {
     await page.locator('.so-toast--success [role="status"] p').waitFor();
     const heard = (await heardOn(page)).filter(({ role }) => role === 'status');
     expect(heard.map(({ what }) => what)).toEqual(['there', expect.stringMatching(/^Success/)]);
-    expect(gapOf(heard)).toBeGreaterThan(20);
+    expect(getGap(heard)).toBeGreaterThan(20);
     expect(await liveRegions(page)).toContainEqual({ role: 'status', live: 'polite', atomic: true });
   });
 
@@ -52,7 +52,7 @@ asOwner('the messages for screen readers', (owner) => {
       await page.locator('.so-toast--error [role="alert"] p').waitFor();
       const heard = (await heardOn(page)).filter(({ what, role }) => role === 'alert' && !what.includes('still'));
       expect(heard.map(({ what }) => what)).toEqual(['there', expect.stringContaining(message)]);
-      expect(gapOf(heard)).toBeGreaterThan(20);
+      expect(getGap(heard)).toBeGreaterThan(20);
       expect(await liveRegions(page)).toContainEqual({ role: 'alert', live: 'assertive', atomic: true });
     } finally {
       await page.unroute(`**/security-optimizer/v1${SUFFIX}`);
@@ -103,7 +103,7 @@ function heardOn(page: Page): Promise<Heard[]> {
 }
 
 /** Milliseconds between the first two. */
-function gapOf([first, second]: readonly Heard[]): number {
+function getGap([first, second]: readonly Heard[]): number {
   return (second?.at ?? 0) - (first?.at ?? 0);
 }
 

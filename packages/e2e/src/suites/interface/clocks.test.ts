@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { windowOf } from '../../browser/chromium.js';
+import { openWindow } from '../../browser/chromium.js';
 import { logIn } from '../../http/session.js';
 import { muPlugins } from '../../stacks/wordpress.js';
-import { asOwner } from '../login-owner/helpers.js';
+import { ownerSuite } from '../login-owner/helpers.js';
 
 /** Locales of WordPress with what their clocks and dates look like: specification, section 2. */
 const LANGUAGES = [
@@ -17,7 +17,7 @@ const LANGUAGES = [
 
 const HALF_OF_DAY = /\b[AP]M\b|\b[ap]\.\s?m\./;
 
-asOwner('the time format of each language', (owner) => {
+ownerSuite('the time format of each language', (owner) => {
   const { stack } = owner;
   const plugin = join(muPlugins(stack), 'clocks.php');
 
@@ -39,7 +39,7 @@ asOwner('the time format of each language', (owner) => {
   });
 
   it.each(LANGUAGES)('$locale is the same in lists, rows, fields and messages', async ({ locale, listed, short }) => {
-    const window = await windowOf(owner.browser, stack, await logIn(stack));
+    const window = await openWindow(owner.browser, stack, await logIn(stack));
     try {
       await window.addCookies([{ name: 'clock', value: locale, url: stack.url }]);
       const page = await window.newPage();

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { focusedStop, tabStops } from '../../browser/keyboard.js';
-import { asOwner } from '../login-owner/helpers.js';
+import { ownerSuite } from '../login-owner/helpers.js';
 import { openPlace, PLACES } from './sample-site.js';
 
 /** How our parts look, each a property whose value does not depend on how wide the page is. */
 const LOOKS =
   'color backgroundColor fontFamily fontSize fontWeight lineHeight letterSpacing textTransform textDecorationLine textAlign listStyleType boxShadow boxSizing borderTopWidth borderTopStyle borderTopColor borderTopLeftRadius paddingTop paddingLeft marginTop minHeight float verticalAlign';
 
-asOwner('every page and tab', (owner) => {
+ownerSuite('every page and tab', (owner) => {
   const { stack } = owner;
   const open = async (place: string, ready: string, width: number): Promise<Page> => {
     const { page } = owner;

@@ -6,9 +6,9 @@ import { answerConsent, logIn, type Session } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people } from '../../stacks/wordpress.js';
+import { usersByRole } from '../../stacks/wordpress.js';
 import { visitFrom } from '../activity/helpers.js';
-import { askAnew } from '../dashboard/helpers.js';
+import { resetOwnerPrompts } from '../dashboard/helpers.js';
 import { change, recover } from '../login/helpers.js';
 
 export const VISITOR = '203.0.113.81';
@@ -20,15 +20,15 @@ const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.
 const GUIDE = { title: 'Ten steps', text: 'A guide.', link: 'https://example.com/guide' };
 
 /** A site on which every part of the interface has something to show. */
-export interface ShownSite {
+export interface SampleSite {
   readonly owner: Session;
   /** Until `work` is done the owner is one who was not asked for consent yet. */
-  unasked(work: () => Promise<void>): Promise<void>;
-  putBack(): Promise<void>;
+  withoutConsent(work: () => Promise<void>): Promise<void>;
+  restore(): Promise<void>;
 }
 
 /** Names on that site that are in no language. */
-export function valuesOf(stack: Stack): string[] {
+export function listSiteValues(stack: Stack): string[] {
   const names = [
     'WordPress',
     'wordpress.org',
@@ -44,21 +44,21 @@ export function valuesOf(stack: Stack): string[] {
     GUIDE.text,
   ];
   const provider = ['admin', 'administrator', 'editor', 'owner', 'owner@example.com'];
-  return [...names, ...provider, stack.user, ...Object.values(people), new URL(stack.url).host];
+  return [...names, ...provider, stack.user, ...Object.values(usersByRole), new URL(stack.url).host];
 }
 
 /**
  * Visits, a member who did something, somebody who is blocked, recipients of the report, and a provider with a book.
  */
-export async function showSite(stack: Stack): Promise<ShownSite> {
+export async function prepareSampleSite(stack: Stack): Promise<SampleSite> {
   const file = join(stack.guardDir, 'guard.json');
   const before = readFileSync(file, 'utf8');
   writeFileSync(
     file,
     JSON.stringify({ ...JSON.parse(before), trustedProxies: ['127.0.0.1'], branding: { ebook: GUIDE } }),
   );
-  const ask = () => askAnew(stack, 'https://example.com/review');
-  await ask();
+  const resetPrompts = () => resetOwnerPrompts(stack, 'https://example.com/review');
+  await resetPrompts();
   const owner = await logIn(stack);
   await answerConsent(stack, owner);
   const set = (suffix: string, body: unknown) => change(stack, owner, suffix, body);
@@ -72,7 +72,7 @@ export async function showSite(stack: Stack): Promise<ShownSite> {
   await set('/xss-protection', { xss_protection: 0 });
   await set('/limit-login-attempts', { login_attempts: 5 });
   await set('/notification-emails', { entries: ['owner@example.com', 'agency-with-a-long-name@example.net'] });
-  await logIn(stack, people.editor);
+  await logIn(stack, usersByRole.editor);
   await visit(VISITOR, `/?long=${'abcdefghij'.repeat(20)}`);
   await visit(VISITOR, '/nothing-here/', null);
   await visit(SCANNER, '/.git/config');
@@ -85,15 +85,15 @@ export async function showSite(stack: Stack): Promise<ShownSite> {
     return rows.some(({ ip }) => ip === BLOCKED) && rows.some(({ ip }) => ip === VISITOR);
   });
   await until('the login is listed', async () =>
-    (await list<{ user: string }>('/activity-registered')).some(({ user }) => user === people.editor),
+    (await list<{ user: string }>('/activity-registered')).some(({ user }) => user === usersByRole.editor),
   );
   return {
     owner,
-    async unasked(work) {
-      await ask();
+    async withoutConsent(work) {
+      await resetPrompts();
       await work().finally(() => answerConsent(stack, owner));
     },
-    async putBack() {
+    async restore() {
       for (const { visitor_id } of await list<BlockedRow>('/blocked-users')) {
         if (visitor_id !== 0) await set(`/block-ip/${visitor_id}`, { block: 0 });
       }

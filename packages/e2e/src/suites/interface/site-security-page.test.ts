@@ -5,8 +5,8 @@ import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
-import { openChromium, windowOf } from '../../browser/chromium.js';
-import { openSiteSecurity, SITE_SECURITY, stateOf, switchOf } from '../../browser/pages.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
+import { getSwitch, openSiteSecurity, readState, SITE_SECURITY } from '../../browser/pages.js';
 import { movingParts } from '../../browser/text-layout.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
@@ -32,7 +32,7 @@ onUsualStack('the Site Security page', (stack) => {
 
   async function withPage(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void> {
     await setOptions(stack, owner, { ...allOptions(1), disable_xml_rpc: 0, delete_readme: 0 });
-    const window = await windowOf(browser, stack, owner, options);
+    const window = await openWindow(browser, stack, owner, options);
     try {
       await look(await window.newPage());
     } finally {
@@ -79,19 +79,19 @@ onUsualStack('the Site Security page', (stack) => {
       });
       await page.route(`${API}${xss.suffix}`, (route) => route.fulfill({ status: 500, json: failure }));
       await openSiteSecurity(page, stack);
-      await switchOf(page, xmlRpc.title).click();
-      await switchOf(page, xss.title).click();
+      await getSwitch(page, xmlRpc.title).click();
+      await getSwitch(page, xss.title).click();
       await page.getByText('We couldn’t save this. The option is still off.').waitFor();
-      await switchOf(page, feeds.title).click();
+      await getSwitch(page, feeds.title).click();
       await page.getByText(feeds.messages.on, { exact: true }).waitFor();
       await page.getByText(failure.message, { exact: true }).waitFor();
-      expect(await stateOf(switchOf(page, xmlRpc.title))).toBe('busy');
-      expect(await stateOf(switchOf(page, xss.title))).toBe('off');
-      expect(await stateOf(switchOf(page, feeds.title))).toBe('on');
+      expect(await readState(getSwitch(page, xmlRpc.title))).toBe('busy');
+      expect(await readState(getSwitch(page, xss.title))).toBe('off');
+      expect(await readState(getSwitch(page, feeds.title))).toBe('on');
       await expectAccessible(page);
       await shoot(page, 'states');
       held.open();
-      await until('the change is made', async () => (await stateOf(switchOf(page, xmlRpc.title))) === 'on');
+      await until('the change is made', async () => (await readState(getSwitch(page, xmlRpc.title))) === 'on');
     }));
 
   it('shows an error when the options cannot be loaded', () =>
@@ -123,7 +123,7 @@ onUsualStack('the Site Security page', (stack) => {
       }
       await expectAccessible(page);
       await shoot(page, `${width}`, true);
-      await switchOf(page, xmlRpc.title).click();
+      await getSwitch(page, xmlRpc.title).click();
       await page.getByText(xmlRpc.messages.on, { exact: true }).waitFor();
       await expectAccessible(page);
       await shoot(page, `${width}-toast`);
@@ -145,7 +145,7 @@ onUsualStack('the Site Security page', (stack) => {
         await openSiteSecurity(page, stack);
         expect(await page.evaluate(() => getComputedStyle(document.body).direction)).toBe('rtl');
         const title = await page.getByRole('heading', { name: xss.title }).boundingBox();
-        const control = await switchOf(page, xss.title).boundingBox();
+        const control = await getSwitch(page, xss.title).boundingBox();
         expect((control?.x ?? width) < (title?.x ?? 0)).toBe(true);
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
         await expectAccessible(page);
@@ -157,10 +157,10 @@ onUsualStack('the Site Security page', (stack) => {
   it('can be operated by keyboard alone', () =>
     withPage({}, async (page) => {
       await openSiteSecurity(page, stack);
-      await switchOf(page, siteSecurityToggles[0].title).focus();
+      await getSwitch(page, siteSecurityToggles[0].title).focus();
       for (const { title } of siteSecurityToggles) {
         await until(`${title} has the focus`, () =>
-          switchOf(page, title).evaluate((element) => element === document.activeElement),
+          getSwitch(page, title).evaluate((element) => element === document.activeElement),
         );
         if (title === xmlRpc.title) {
           await shoot(page, 'focus');
@@ -180,14 +180,14 @@ onUsualStack('the Site Security page', (stack) => {
       await page.getByRole('button', { name: 'Dismiss' }).focus();
       await page.keyboard.press('Enter');
       await page.getByText(xmlRpc.messages.on, { exact: true }).waitFor({ state: 'detached' });
-      await switchOf(page, xmlRpc.title).click();
+      await getSwitch(page, xmlRpc.title).click();
       await page.getByText(xmlRpc.messages.off, { exact: true }).waitFor();
     }));
 
   it('animates nothing with reduced motion', () =>
     withPage({ reducedMotion: 'reduce' }, async (page) => {
       await openSiteSecurity(page, stack);
-      await switchOf(page, xmlRpc.title).click();
+      await getSwitch(page, xmlRpc.title).click();
       await page.getByText(xmlRpc.messages.on, { exact: true }).waitFor();
       expect(await movingParts(page)).toEqual([]);
     }));
@@ -195,7 +195,7 @@ onUsualStack('the Site Security page', (stack) => {
   it('changes its look at once, not a frame later, with reduced motion', () =>
     withPage({ reducedMotion: 'reduce' }, async (page) => {
       await openSiteSecurity(page, stack);
-      const padding = await switchOf(page, xmlRpc.title).evaluate((control) => {
+      const padding = await getSwitch(page, xmlRpc.title).evaluate((control) => {
         const row = control.closest<HTMLElement>('.so-row');
         if (row === null) return '';
         const look = getComputedStyle(row);

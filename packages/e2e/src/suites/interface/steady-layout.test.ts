@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
 import { answerConsent } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
-import { openPlace, PLACES, showSite } from './sample-site.js';
+import { openPlace, PLACES, prepareSampleSite } from './sample-site.js';
 
 /** What all shifts of a page may add up to: a fifth of what is called good (web.dev/cls). */
 const MOST = 0.02;
@@ -19,19 +19,19 @@ interface Shift {
 
 onUsualStack('the layout of a page while its data loads', (stack) => {
   let browser: Browser;
-  let site: Awaited<ReturnType<typeof showSite>>;
+  let site: Awaited<ReturnType<typeof prepareSampleSite>>;
 
   beforeAll(async () => {
-    [site, browser] = await Promise.all([showSite(stack), openChromium()]);
+    [site, browser] = await Promise.all([prepareSampleSite(stack), openChromium()]);
     await answerConsent(stack, site.owner);
   });
   afterAll(async () => {
     await browser?.close();
-    await site?.putBack();
+    await site?.restore();
   });
 
   it.each([1440, 390])('does not shift at %d px, on every page and tab', async (width) => {
-    const context = await windowOf(browser, stack, site.owner);
+    const context = await openWindow(browser, stack, site.owner);
     const page = await context.newPage();
     // Everything arrives late, so that what stands for it is drawn and replaced, however fast the machine is.
     await page.route(/security-optimizer(\/|%2F)v1/, async (route) => {

@@ -11,11 +11,11 @@ export async function walkConsent(walker: Walker): Promise<void> {
 
 /** The Security Dashboard: its sections, the list of what would change, and what is shown when nothing is left or known. */
 export async function walkDashboard(walker: Walker): Promise<void> {
-  const { page, say } = walker;
+  const { page, translate } = walker;
   const table = page.getByRole('table');
   await walker.answering('/notifications', withNotifications, async () => {
     await walker.open('security-optimizer', table);
-    await page.getByRole('heading', { name: say('Important Notifications') }).waitFor();
+    await page.getByRole('heading', { name: translate('Important Notifications') }).waitFor();
   });
   await page.locator('.so-rate').waitFor();
   await page.locator('.so-ebook').waitFor();
@@ -23,10 +23,10 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   await walker.look('Security Dashboard');
   await walkBlock(walker);
 
-  const registered = page.getByRole('tab', { name: say('Registered'), exact: true });
+  const registered = page.getByRole('tab', { name: translate('Registered'), exact: true });
   await walker.press(page.getByRole('tab', { selected: true }), 'End');
   await walker.hasFocus(registered);
-  await page.getByRole('table', { name: say('Registered Users Activity') }).waitFor();
+  await page.getByRole('table', { name: translate('Registered Users Activity') }).waitFor();
   await walker.look('Security Dashboard, what members did');
 
   const apply = walker.button('Apply all recommended');
@@ -35,16 +35,18 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   await dialog.waitFor();
   await walker.look('Apply all recommended');
   await page.keyboard.press('Enter');
-  await dialog.getByText(say('This field is required.')).first().waitFor();
+  await dialog.getByText(translate('This field is required.')).first().waitFor();
   await walker.look('Apply all recommended, with faults');
   await walker.closes(apply, dialog, 'Apply all recommended');
 
   await walker.failing('/disable-', async () => {
-    await walker.press(page.getByRole('button', { name: say('Turn on: %s', say('Disable XML-RPC')), exact: true }));
+    await walker.press(
+      page.getByRole('button', { name: translate('Turn on: %s', translate('Disable XML-RPC')), exact: true }),
+    );
     await page.locator('.so-next [role="alert"]').waitFor();
     await walker.look('Security Dashboard, a step that failed');
   });
-  const nothing = page.getByText(say('Nothing was found')).first();
+  const nothing = page.getByText(translate('Nothing was found')).first();
   const empty = { data: { entries: [], filters: [], page: 1, pages: 1 }, message: '', status: 200 };
   await walker.answering(
     '/activity-unknown',
@@ -52,7 +54,7 @@ export async function walkDashboard(walker: Walker): Promise<void> {
     async () => {
       await walker.answering('/fetch-options', withEverythingOn, async () => {
         await walker.open('security-optimizer', nothing);
-        await page.getByText(say('Nothing left to do')).waitFor();
+        await page.getByText(translate('Nothing left to do')).waitFor();
         await walker.look('Security Dashboard, nothing left to do');
       });
     },

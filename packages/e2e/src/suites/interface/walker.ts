@@ -1,6 +1,6 @@
 import type { Browser, Locator, Page, Route } from 'playwright-core';
 import { accessFaults } from '../../browser/accessibility.js';
-import { windowOf } from '../../browser/chromium.js';
+import { openWindow } from '../../browser/chromium.js';
 import { crampedTexts, cutTexts, movingParts, shownTexts } from '../../browser/text-layout.js';
 import type { Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -26,18 +26,18 @@ export class Walker {
   axe = true;
   /** What is wrong, in words. */
   readonly faults: string[] = [];
-  readonly say: Language['say'];
+  readonly translate: Language['translate'];
 
   private constructor(
     readonly page: Page,
     readonly stack: Stack,
     readonly language: Language,
   ) {
-    this.say = language.say;
+    this.translate = language.translate;
   }
 
   static async arrive(browser: Browser, stack: Stack, owner: Session, language: Language): Promise<Walker> {
-    const window = await windowOf(browser, stack, owner, { reducedMotion: 'reduce' });
+    const window = await openWindow(browser, stack, owner, { reducedMotion: 'reduce' });
     await window.addCookies([{ name: 'language', value: language.locale, url: stack.url }]);
     const page = await window.newPage();
     return new Walker(page, stack, language);
@@ -57,11 +57,11 @@ export class Walker {
   }
 
   button(text: string, ...words: string[]): Locator {
-    return this.page.getByRole('button', { name: this.say(text, ...words), exact: true });
+    return this.page.getByRole('button', { name: this.translate(text, ...words), exact: true });
   }
 
   dialog(title: string, role: 'dialog' | 'alertdialog' = 'dialog'): Locator {
-    return this.page.getByRole(role, { name: this.say(title), exact: true });
+    return this.page.getByRole(role, { name: this.translate(title), exact: true });
   }
 
   /** Presses a key on an element, which must be able to take the focus. */
@@ -108,7 +108,7 @@ export class Walker {
       if (language.name === 'German') for (const fault of await crampedTexts(page)) note(fault);
       if (!LAYOUTS.includes(width)) continue;
       for (const { text, where } of await shownTexts(page)) {
-        if (!language.isSaid(text)) note(`not translated: “${text}” in ${where}`);
+        if (!language.isTranslated(text)) note(`not translated: “${text}” in ${where}`);
       }
       for (const fault of await movingParts(page)) note(`moves: ${fault}`);
       if (this.axe && language.name === 'German') {

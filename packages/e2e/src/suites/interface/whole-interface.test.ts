@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import type { Session } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
-import { type Language, readLanguages, speak } from './locales.js';
-import { showSite, valuesOf } from './sample-site.js';
+import { installLanguages, type Language, readLanguages } from './locales.js';
+import { listSiteValues, prepareSampleSite } from './sample-site.js';
 import { walkBlocked, walkLogSettings, walkRegistered, walkUnknown, walkWeekly } from './walk-activity-log.js';
 import { walkConsent, walkDashboard } from './walk-dashboard.js';
 import { walkPostHack } from './walk-post-hack.js';
@@ -22,19 +22,19 @@ function defineWalks(stack: Stack): void {
   let owner: Session;
   let browser: Browser;
   let both: readonly Language[];
-  let site: Awaited<ReturnType<typeof showSite>>;
-  let beSilent: () => void;
+  let site: Awaited<ReturnType<typeof prepareSampleSite>>;
+  let removeLanguages: () => void;
 
   beforeAll(async () => {
-    both = await readLanguages(valuesOf(stack));
-    beSilent = await speak(stack);
-    [site, browser] = await Promise.all([showSite(stack), openChromium()]);
+    both = await readLanguages(listSiteValues(stack));
+    removeLanguages = await installLanguages(stack);
+    [site, browser] = await Promise.all([prepareSampleSite(stack), openChromium()]);
     owner = site.owner;
   });
   afterAll(async () => {
     await browser?.close();
-    beSilent?.();
-    await site?.putBack();
+    removeLanguages?.();
+    await site?.restore();
   });
 
   /** Both languages at the same time: each walker has a window of its own and changes nothing. */
@@ -55,7 +55,7 @@ function defineWalks(stack: Stack): void {
     expect(faults.flat()).toEqual([]);
   }
 
-  it('is complete in the consent dialog', () => site.unasked(() => walk(walkConsent)));
+  it('is complete in the consent dialog', () => site.withoutConsent(() => walk(walkConsent)));
   it('is complete on the Security Dashboard', () => walk(walkDashboard));
   it('is complete on Site Security', () => walk(walkSiteSecurity));
   it('is complete on Login Security', () => walk(walkLoginSecurity));

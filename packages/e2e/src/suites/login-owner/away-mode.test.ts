@@ -1,8 +1,8 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
-import { askFrom } from '../login/helpers.js';
-import { asOwner, looksRight } from './helpers.js';
+import { sendFrom } from '../login/helpers.js';
+import { expectLayout, ownerSuite } from './helpers.js';
 
 const REQUIRED = 'This field is required.';
 const DAY_MS = 86_400_000;
@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 /** `YYYY-MM-DD` of a day from today; the site's time zone is UTC. */
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-asOwner('the dialog Configure Away Mode, by keyboard', (owner) => {
+ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
   const { stack } = owner;
   const save = () => owner.button('Turn on Away Mode');
   const press = async (...keys: string[]) => {
@@ -32,7 +32,7 @@ asOwner('the dialog Configure Away Mode, by keyboard', (owner) => {
     await owner.page.getByText('Scheduled', { exact: true }).waitFor();
     await owner.page.getByText(words).waitFor();
     await owner.page.getByText('It next begins on').waitFor();
-    expect((await askFrom(stack, '127.0.57.1', { target: '/wp-login.php' })).status).toBe(200);
+    expect((await sendFrom(stack, '127.0.57.1', { target: '/wp-login.php' })).status).toBe(200);
   };
   const expectClock = async (where: Locator, time: string) => expect(await where.inputValue()).toBe(time);
 
@@ -47,13 +47,13 @@ asOwner('the dialog Configure Away Mode, by keyboard', (owner) => {
     await pressOn(page, save(), 'Enter');
     await dialog.getByText(REQUIRED).nth(1).waitFor();
     await expectFocus(from);
-    await looksRight(page, 'away-period-wrong');
+    await expectLayout(page, 'away-period-wrong');
 
     // Days before today can't be reached.
     await press('Enter');
     const today = dialog.locator('button[aria-current="date"]');
     await expectFocus(today);
-    await looksRight(page, 'away-calendar');
+    await expectLayout(page, 'away-calendar');
     await press('ArrowLeft');
     await expectFocus(today);
     await press('ArrowRight', 'ArrowRight', 'ArrowRight', 'Enter');
@@ -62,7 +62,7 @@ asOwner('the dialog Configure Away Mode, by keyboard', (owner) => {
     await press('ArrowRight', 'ArrowRight', 'Enter');
     await expectFocus(to);
     await dialog.getByText(', 3 days.').waitFor();
-    await looksRight(page, 'away-period');
+    await expectLayout(page, 'away-period');
 
     // From after To clears To.
     await pressOn(page, from, 'Enter', 'Shift+Tab');
@@ -94,11 +94,11 @@ asOwner('the dialog Configure Away Mode, by keyboard', (owner) => {
     await expectFocus(button('Monday'));
     for (const day of days) await pressOn(page, button(day), 'Space');
     await dialog.getByText("You can't enable Away Mode for every day of the week.", { exact: true }).waitFor();
-    await looksRight(page, 'away-weekly-wrong');
+    await expectLayout(page, 'away-weekly-wrong');
     const wanted = new Date(Date.now() + 3 * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
     for (const day of days.toReversed()) if (day !== wanted) await pressOn(page, button(day), 'Space', 'Shift+Tab');
     await dialog.getByText(`Closed every ${wanted}.`).waitFor();
-    await looksRight(page, 'away-weekly');
+    await expectLayout(page, 'away-weekly');
     await pressOn(page, save(), 'Enter');
     await expectScheduled(dialog, `Closed every ${wanted}.`);
     expect(await schedule()).toEqual({ type: 'weekly', weekly: [wanted.toLowerCase()] });
@@ -137,14 +137,14 @@ asOwner('the dialog Configure Away Mode, by keyboard', (owner) => {
     await choose(from, begin, 'Shift+Tab');
     await tabTo(page, to);
     await dialog.getByText('You can enable Away Mode for maximum of 23 hours daily.', { exact: true }).waitFor();
-    await looksRight(page, 'away-daily-wrong');
+    await expectLayout(page, 'away-daily-wrong');
     await press('Enter');
-    await looksRight(page, 'away-clock');
+    await expectLayout(page, 'away-clock');
     await press('Escape');
     const end = later(6);
     await choose(to, end);
     await dialog.getByText('Closed for 2 hours every').waitFor();
-    await looksRight(page, 'away-daily');
+    await expectLayout(page, 'away-daily');
     await pressOn(page, save(), 'Enter');
     await expectScheduled(dialog, `Closed from ${begin.shown} to ${end.shown} every day.`);
     expect(await schedule()).toEqual({ type: 'daily', from_hour: begin.stored, to_hour: end.stored });

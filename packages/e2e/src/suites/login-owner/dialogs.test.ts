@@ -3,17 +3,17 @@ import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js
 import { logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom } from '../login/helpers.js';
-import { asOwner, looksRight } from './helpers.js';
+import { sendFrom } from '../login/helpers.js';
+import { expectLayout, ownerSuite } from './helpers.js';
 
 const ANONYMOUS = '127.0.56.1';
 const REQUIRED = 'This field is required.';
 /** How long a message about what is being typed waits, milliseconds (specification section 5). */
 const PAUSE = 500;
 
-asOwner('the dialogs of Login Security, by keyboard', (owner) => {
+ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
   const { stack } = owner;
-  const visit = async (target: string) => askFrom(stack, ANONYMOUS, { target });
+  const visit = async (target: string) => sendFrom(stack, ANONYMOUS, { target });
 
   beforeAll(async () => {
     await runInWordPress(stack, "update_option( 'users_can_register', 1 );");
@@ -46,7 +46,7 @@ asOwner('the dialogs of Login Security, by keyboard', (owner) => {
       await dialog.getByText(said, { exact: true }).first().waitFor();
       await expectFocus(login);
     }
-    await looksRight(page, 'login-url-wrong');
+    await expectLayout(page, 'login-url-wrong');
     // Only the server knows that WordPress has a page there.
     await typeAnew(page, 'sample-page');
     await tabTo(page, signup);
@@ -55,7 +55,7 @@ asOwner('the dialogs of Login Security, by keyboard', (owner) => {
     await dialog.getByText('This address is taken by').waitFor();
     await expectFocus(login);
     await typeAnew(page, 'team-door');
-    await looksRight(page, 'login-url-custom');
+    await expectLayout(page, 'login-url-custom');
     await page.keyboard.press('Enter');
     await owner.isBackAt(opener, dialog);
 
@@ -84,7 +84,7 @@ asOwner('the dialogs of Login Security, by keyboard', (owner) => {
     const question = page.getByRole('alertdialog', { name: 'Discard your changes?' });
     await page.keyboard.press('Escape');
     await expectFocus(owner.button('Keep editing'));
-    await looksRight(page, 'discard');
+    await expectLayout(page, 'discard');
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     const field = dialog.getByLabel('IP address 1');
@@ -113,13 +113,13 @@ asOwner('the dialogs of Login Security, by keyboard', (owner) => {
     await typeAnew(page, '203.0.113.10');
     await dialog.getByText('Invalid format.').waitFor({ state: 'detached' });
     await dialog.getByText('Your own address is not on the list.').waitFor();
-    await looksRight(page, 'login-access');
+    await expectLayout(page, 'login-access');
 
     await page.keyboard.press('Enter');
     const question = page.getByRole('alertdialog', { name: 'Shut yourself out?' });
     await question.waitFor();
     await expectFocus(owner.button('Go back'));
-    await looksRight(page, 'shut-out');
+    await expectLayout(page, 'shut-out');
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     expect(owner.calls).toEqual([]);
@@ -137,7 +137,7 @@ asOwner('the dialogs of Login Security, by keyboard', (owner) => {
     expect((await owner.options()).login_access).toEqual(['127.0.0.1', '198.51.100.*']);
     await page.getByText('2 addresses', { exact: true }).waitFor();
     expect((await visit('/wp-login.php')).status).toBe(403);
-    expect((await askFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status).toBe(200);
+    expect((await sendFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status).toBe(200);
 
     await owner.openDialog('access');
     await pressOn(page, owner.button('Remove 198.51.100.*'), 'Enter');
@@ -183,7 +183,7 @@ asOwner('the dialogs of Login Security, by keyboard', (owner) => {
     );
     try {
       await owner.open();
-      const control = owner.switchOf('usernames');
+      const control = owner.getSwitch('usernames');
       // An open dialog takes the page behind out of the reach of roles.
       const behind = await control.elementHandle();
       await pressOn(page, control, 'Space');
@@ -212,7 +212,7 @@ asOwner('the dialogs of Login Security, by keyboard', (owner) => {
       await tabTo(page, second);
       await page.keyboard.type('site-keeper');
       await dialog.getByText('Username site-keeper already typed.', { exact: true }).waitFor();
-      await looksRight(page, 'usernames');
+      await expectLayout(page, 'usernames');
       expect(owner.calls).toEqual([]);
       await typeAnew(page, 'second-keeper');
       await page.keyboard.press('Enter');

@@ -5,7 +5,7 @@ import type { LoginOptions } from '@security-optimizer/contract/login';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
-import { openChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { expectNoOverflow } from '../../browser/text-layout.js';
 import { logIn, type Session } from '../../http/session.js';
@@ -49,7 +49,7 @@ export class Owner {
     const [session, browser] = await Promise.all([logIn(this.stack), openChromium()]);
     this.#session = session;
     this.#browser = browser;
-    const page = await (await windowOf(browser, this.stack, session)).newPage();
+    const page = await (await openWindow(browser, this.stack, session)).newPage();
     page.on('request', (request) => {
       const suffix = /\/security-optimizer\/v1(\/[\w/-]+)$/.exec(request.url())?.[1];
       if (suffix !== undefined) this.calls.push(suffix);
@@ -93,7 +93,7 @@ export class Owner {
     return this.page.getByRole('button', { name: `Configure: ${rows[row].title}`, exact: true });
   }
 
-  switchOf(row: keyof typeof switches): Locator {
+  getSwitch(row: keyof typeof switches): Locator {
     return this.page.getByRole('switch', { name: switches[row], exact: true });
   }
 
@@ -118,7 +118,7 @@ function known<T>(value: T | undefined): T {
 }
 
 /** Defines a suite of what an owner sees. */
-export function asOwner(title: string, define: (owner: Owner) => void): void {
+export function ownerSuite(title: string, define: (owner: Owner) => void): void {
   onUsualStack(title, (stack) => {
     const owner = new Owner(stack);
     beforeAll(() => owner.arrive());
@@ -128,7 +128,7 @@ export function asOwner(title: string, define: (owner: Owner) => void): void {
 }
 
 /** Axe finds nothing on a desk and on a phone, and nothing scrolls sideways on the narrowest screen. */
-export async function looksRight(page: Page, name: string, part?: string): Promise<void> {
+export async function expectLayout(page: Page, name: string, part?: string): Promise<void> {
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     await expectAccessible(page, part);

@@ -1,12 +1,12 @@
 import { afterAll, expect, it } from 'vitest';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, loginForm, recover } from '../login/helpers.js';
-import { asOwner, looksRight } from './helpers.js';
+import { loginForm, recover, sendFrom } from '../login/helpers.js';
+import { expectLayout, ownerSuite } from './helpers.js';
 
 const ANONYMOUS = '127.0.58.1';
 
-asOwner('the rows of Login Security, by keyboard', (owner) => {
+ownerSuite('the rows of Login Security, by keyboard', (owner) => {
   const { stack } = owner;
 
   afterAll(async () => {
@@ -19,7 +19,7 @@ asOwner('the rows of Login Security, by keyboard', (owner) => {
     const { page } = owner;
     await owner.open();
     await page.getByText('2 of 4 essentials on').waitFor();
-    await looksRight(page, 'login-security');
+    await expectLayout(page, 'login-security');
   });
 
   it('set after how many wrong passwords an address is locked out', async () => {
@@ -35,7 +35,7 @@ asOwner('the rows of Login Security, by keyboard', (owner) => {
       await expectFocus(select);
       expect(await select.textContent()).toBe(text);
     };
-    const guess = async () => (await askFrom(stack, ANONYMOUS, loginForm('nobody-here', 'wrong'))).status;
+    const guess = async () => (await sendFrom(stack, ANONYMOUS, loginForm('nobody-here', 'wrong'))).status;
     await tabTo(page, select);
     expect(await select.textContent()).toBe('5 attempts');
     await choose('ArrowUp', 3, '3 attempts');
@@ -57,7 +57,7 @@ asOwner('the rows of Login Security, by keyboard', (owner) => {
     expect(await list.getByRole('option').allTextContents()).toEqual(['OFF', '3 attempts', '5 attempts']);
     for (const height of await list.getByRole('option').evaluateAll((all) => all.map((one) => one.clientHeight)))
       expect(height).toBe(40);
-    await looksRight(page, 'login-attempts-open');
+    await expectLayout(page, 'login-attempts-open');
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.keyboard.press('Home');
     const active = await select.getAttribute('aria-activedescendant');
@@ -72,7 +72,7 @@ asOwner('the rows of Login Security, by keyboard', (owner) => {
   it('turn the ban on common usernames off and on', async () => {
     const { page } = owner;
     await owner.open();
-    const control = owner.switchOf('usernames');
+    const control = owner.getSwitch('usernames');
     for (const [key, wanted] of [
       ['Space', 0],
       ['Enter', 1],

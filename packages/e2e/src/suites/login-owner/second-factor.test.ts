@@ -3,9 +3,9 @@ import { afterAll, expect, it } from 'vitest';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
 import { recover, totpCode, totpStep } from '../login/helpers.js';
-import { asOwner, logInByKeyboard, looksRight } from './helpers.js';
+import { expectLayout, logInByKeyboard, ownerSuite } from './helpers.js';
 
-asOwner('the second factor of the owner, by keyboard', (owner) => {
+ownerSuite('the second factor of the owner, by keyboard', (owner) => {
   const { stack } = owner;
   let key = '';
 
@@ -27,10 +27,10 @@ asOwner('the second factor of the owner, by keyboard', (owner) => {
   it('is set up as soon as it is turned on', async () => {
     const { page } = owner;
     await owner.open();
-    await pressOn(page, owner.switchOf('twoFactor'), 'Space');
+    await pressOn(page, owner.getSwitch('twoFactor'), 'Space');
     const question = await owner.dialog('Turn on two-factor');
     await question.getByText(`${stack.user} (You)`).waitFor();
-    await looksRight(page, 'two-factor-on');
+    await expectLayout(page, 'two-factor-on');
     // No mail leaves this site.
     const tells = question.getByRole('checkbox');
     if ((await tells.count()) > 0) await page.keyboard.press('Space');
@@ -46,8 +46,8 @@ asOwner('the second factor of the owner, by keyboard', (owner) => {
     await pressOn(page, owner.button('Continue'), 'Enter');
     await page.waitForURL(/page=login-settings/);
     await owner.button('Reset it for a user').waitFor();
-    expect(await owner.switchOf('twoFactor').getAttribute('aria-checked')).toBe('true');
-    await looksRight(page, 'login-security-two-factor');
+    expect(await owner.getSwitch('twoFactor').getAttribute('aria-checked')).toBe('true');
+    await expectLayout(page, 'login-security-two-factor');
   });
 
   it('asks for a code after the right password', () =>
@@ -83,22 +83,22 @@ asOwner('the second factor of the owner, by keyboard', (owner) => {
     await pressOn(page, dialog.getByRole('button', { name: 'Reset', exact: true }), 'Enter');
     await dialog.getByText('This field is required.').waitFor();
     await expectFocus(select);
-    await looksRight(page, 'reset-2fa-wrong');
+    await expectLayout(page, 'reset-2fa-wrong');
     await page.keyboard.press('ArrowDown');
-    await looksRight(page, 'reset-2fa-open');
+    await expectLayout(page, 'reset-2fa-open');
     // Escape closes the list, and not the dialog around it.
     await page.keyboard.press('Escape');
     await expectFocus(select);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await dialog.getByText(`The old codes of ${stack.user} stop working at once.`).waitFor();
-    await looksRight(page, 'reset-2fa');
+    await expectLayout(page, 'reset-2fa');
     await pressOn(page, dialog.getByRole('button', { name: 'Reset', exact: true }), 'Enter');
     await owner.isBackAt(opener, dialog);
     expect((await owner.options()).reset_2fa).toEqual([]);
     await page.keyboard.press('Enter');
     await dialog.getByText('Nothing was found').waitFor();
-    await looksRight(page, 'reset-2fa-nobody');
+    await expectLayout(page, 'reset-2fa-nobody');
     await page.keyboard.press('Escape');
     await owner.isBackAt(opener, dialog);
     await inAnotherBrowser(async (other) => {

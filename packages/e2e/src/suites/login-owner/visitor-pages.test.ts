@@ -2,18 +2,18 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
-import { people } from '../../stacks/wordpress.js';
-import { askFrom, loginForm, recover, totpCode } from '../login/helpers.js';
-import { asOwner, logInByKeyboard, looksRight } from './helpers.js';
+import { usersByRole } from '../../stacks/wordpress.js';
+import { loginForm, recover, sendFrom, totpCode } from '../login/helpers.js';
+import { expectLayout, logInByKeyboard, ownerSuite } from './helpers.js';
 
-const { editor } = people;
+const { editor } = usersByRole;
 const DAY_MS = 86_400_000;
 const scripts = [
   ['with', true],
   ['without', false],
 ] as const;
 
-asOwner('the pages of the login for visitors', (owner) => {
+ownerSuite('the pages of the login for visitors', (owner) => {
   const { stack } = owner;
 
   async function inNewBrowser(javaScriptEnabled: boolean, look: (page: Page) => Promise<void>): Promise<void> {
@@ -26,12 +26,12 @@ asOwner('the pages of the login for visitors', (owner) => {
   }
 
   async function expectGood(page: Page, name: string, javaScriptEnabled: boolean): Promise<void> {
-    if (javaScriptEnabled) return looksRight(page, name, 'html');
+    if (javaScriptEnabled) return expectLayout(page, name, 'html');
     // Axe itself is a script: it looks at what is drawn, without the page's own, in a tab that runs some.
     const drawn = (await page.content()).replace(/<script[\s\S]*?<\/script>/g, '');
     await inNewBrowser(true, async (twin) => {
       await twin.setContent(drawn);
-      await looksRight(twin, `${name}-no-script`, 'html');
+      await expectLayout(twin, `${name}-no-script`, 'html');
     });
   }
 
@@ -40,12 +40,12 @@ asOwner('the pages of the login for visitors', (owner) => {
     await recover(stack, ...words);
     await until(
       'the login is open',
-      async () => (await askFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status === 200,
+      async () => (await sendFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status === 200,
     );
   }
 
   it('say how long an address is locked out after too many failures', async () => {
-    for (let tries = 0; tries < 5; tries++) await askFrom(stack, '127.0.0.1', loginForm('nobody-here', 'wrong'));
+    for (let tries = 0; tries < 5; tries++) await sendFrom(stack, '127.0.0.1', loginForm('nobody-here', 'wrong'));
     try {
       for (const [, javaScriptEnabled] of scripts) {
         await inNewBrowser(javaScriptEnabled, async (page) => {

@@ -3,30 +3,30 @@ import { logIn, readOptions, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, FormBrowser, recover, SECOND_FACTOR, totpCode } from './helpers.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import { change, createsSession, FormBrowser, recover, SECOND_FACTOR, sendFrom, totpCode } from './helpers.js';
 
 const FROM = '127.0.53.1';
 
 onUnlikeStacks('events during a login with a second factor', (stack) => {
-  const { editor } = people;
+  const { editor } = usersByRole;
   let owner: Session;
   let codes: string[] = [];
   /** A visitor whose password was right, at the page that asks for the code. */
   const halfWay = async () => {
-    const someone = new FormBrowser(stack, FROM, 'A browser');
-    await someone.logIn(editor);
-    return { someone, page: await someone.look(SECOND_FACTOR) };
+    const browser = new FormBrowser(stack, FROM, 'A browser');
+    await browser.logIn(editor);
+    return { browser, page: await browser.look(SECOND_FACTOR) };
   };
 
   beforeAll(async () => {
     owner = await logIn(stack);
     await change(stack, owner, '/2fa', { sg2fa: 1 });
-    const { someone, page } = await halfWay();
+    const { browser, page } = await halfWay();
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
-    const shown = await someone.send(page, 'enrol', { code: totpCode(key) });
+    const shown = await browser.send(page, 'enrol', { code: totpCode(key) });
     codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
-    expect(createsSession(await someone.send(shown, 'continue', { saved: '1' }))).toBe(true);
+    expect(createsSession(await browser.send(shown, 'continue', { saved: '1' }))).toBe(true);
   });
   afterAll(async () => {
     await change(stack, owner, '/2fa', { sg2fa: 0 });
@@ -38,18 +38,18 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
     ['gets a new password', `wp_set_password( '${stack.password}', $user->ID );`],
     ['loses the role for a while', `$user->set_role( 'subscriber' );`],
   ])('end a login that waits for the code, when the user %s', async (_what, happens) => {
-    const { someone, page } = await halfWay();
+    const { browser, page } = await halfWay();
     const user = `$user = get_user_by( 'login', '${editor}' ); `;
     await runInWordPress(stack, user + happens);
-    const late = await someone.send(page, 'backup', { code: codes[5] ?? '' });
+    const late = await browser.send(page, 'backup', { code: codes[5] ?? '' });
     expect([late.status, createsSession(late)]).toEqual([403, false]);
     await runInWordPress(stack, `${user} $user->set_role( 'editor' );`);
-    expect((await someone.send(page, 'backup', { code: codes[5] ?? '' })).status).toBe(403);
+    expect((await browser.send(page, 'backup', { code: codes[5] ?? '' })).status).toBe(403);
   });
 
   it('still accept a code that came late', async () => {
-    const { someone, page } = await halfWay();
-    expect(createsSession(await someone.send(page, 'backup', { code: codes[5] ?? '' }))).toBe(true);
+    const { browser, page } = await halfWay();
+    expect(createsSession(await browser.send(page, 'backup', { code: codes[5] ?? '' }))).toBe(true);
   });
 
   describe('a session that was created without a second factor', () => {
@@ -65,23 +65,23 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
           AUTH_COOKIE, '=', rawurlencode( wp_generate_auth_cookie( $id, $end, 'auth', $token ) );`,
       );
       const profile = { target: '/wp-admin/profile.php', headers: { cookie: cookie.trim() } };
-      return async () => (await askFrom(stack, FROM, profile)).status === 200;
+      return async () => (await sendFrom(stack, FROM, profile)).status === 200;
     };
 
     it('ends when guard starts; sessions with one stay', async () => {
       const passed = await halfWay();
-      await passed.someone.send(passed.page, 'backup', { code: codes[6] ?? '' });
-      const author = await plainSession(people.author);
+      await passed.browser.send(passed.page, 'backup', { code: codes[6] ?? '' });
+      const author = await plainSession(usersByRole.author);
       await runInWordPress(
         stack,
         `wp_insert_user( array( 'user_login' => 'second-owner', 'user_pass' => wp_generate_password(), 'user_email' => 'second@example.com', 'role' => 'administrator' ) );`,
       );
       const plain = await plainSession('second-owner');
-      expect([await isIn(passed.someone), await author(), await plain()]).toEqual([true, true, true]);
+      expect([await isIn(passed.browser), await author(), await plain()]).toEqual([true, true, true]);
       await killGuard(stack);
       await startGuard(stack);
       await until('the session without the factor is over', async () => !(await plain()));
-      expect([await isIn(passed.someone), await author()]).toEqual([true, true]);
+      expect([await isIn(passed.browser), await author()]).toEqual([true, true]);
       // That of whoever switched it on stays, too.
       await readOptions(stack, owner);
       await runInWordPress(

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { HOTP, Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { type RawAnswer, sendRaw } from '../../http/raw.js';
-import { bytesOf, form, type TypedRequest } from '../../http/request.js';
+import { type RawResponse, sendRaw } from '../../http/raw.js';
+import { form, type TypedRequest, toBytes } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { guardLog, isGuardRunning, securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -11,8 +11,8 @@ import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 
 /** Sends a request to the site through guard, from an address of this machine such as 127.0.1.9. */
-export function askFrom(stack: Stack, from: string, request: TypedRequest): Promise<RawAnswer> {
-  return sendRaw(stack.port, bytesOf(stack, request), { from });
+export function sendFrom(stack: Stack, from: string, request: TypedRequest): Promise<RawResponse> {
+  return sendRaw(stack.port, toBytes(stack, request), { from });
 }
 
 /** What WordPress's own login form sends. */
@@ -27,7 +27,7 @@ export function loginForm(
 }
 
 /** Whether an answer makes a session. */
-export function createsSession(answer: RawAnswer): boolean {
+export function createsSession(answer: RawResponse): boolean {
   return /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
 }
 
@@ -55,7 +55,7 @@ export async function change(stack: Stack, session: Session, suffix: string, bod
 }
 
 /** Everything a visitor can tell an answer by, but for what differs between any two. */
-export function looks(answer: RawAnswer) {
+export function toComparable(answer: RawResponse) {
   const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
   const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
   return { status: answer.status, headers, body };
@@ -189,41 +189,41 @@ export class FormBrowser {
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  async logIn(login: string, password = this.stack.password): Promise<RawAnswer> {
+  async logIn(login: string, password = this.stack.password): Promise<RawResponse> {
     const { stack, from } = this;
     return this.#keep(
-      await askFrom(stack, from, loginForm(login, password, { path: this.loginPath, headers: this.#headers() })),
+      await sendFrom(stack, from, loginForm(login, password, { path: this.loginPath, headers: this.#headers() })),
     );
   }
 
-  look(target: string): Promise<RawAnswer> {
-    return this.ask({ target });
+  look(target: string): Promise<RawResponse> {
+    return this.request({ target });
   }
 
   /** Sends any request with the cookies of this browser, and keeps those of the answer. */
-  async ask(request: TypedRequest): Promise<RawAnswer> {
+  async request(request: TypedRequest): Promise<RawResponse> {
     const headers = { ...this.#headers(), ...request.headers };
-    return this.#keep(await askFrom(this.stack, this.from, { ...request, headers }));
+    return this.#keep(await sendFrom(this.stack, this.from, { ...request, headers }));
   }
 
   /** Sends a form of the second factor, with the token of the page it stands on. */
   async send(
-    page: RawAnswer,
+    page: RawResponse,
     step: string,
     fields: Readonly<Record<string, string>>,
     target = SECOND_FACTOR,
-  ): Promise<RawAnswer> {
+  ): Promise<RawResponse> {
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const body = new URLSearchParams({ token, step, ...fields }).toString();
     const headers = { ...this.#headers(), origin: this.stack.url };
-    return this.#keep(await askFrom(this.stack, this.from, form(target, body, headers)));
+    return this.#keep(await sendFrom(this.stack, this.from, form(target, body, headers)));
   }
 
   #headers() {
     return { 'user-agent': this.agent, cookie: ['wordpress_test_cookie=x', this.cookie].filter(Boolean).join('; ') };
   }
 
-  #keep(answer: RawAnswer): RawAnswer {
+  #keep(answer: RawResponse): RawResponse {
     for (const [, name, value] of answer.head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) {
       this.#cookies.set(name ?? '', value ?? '');
     }
@@ -244,13 +244,13 @@ export class EnrolledUsers {
 
   /** Sets the second factor up in a login. */
   async enrol(login: string): Promise<void> {
-    const someone = this.browser();
-    await someone.logIn(login);
-    const page = await someone.look(SECOND_FACTOR);
+    const browser = this.browser();
+    await browser.logIn(login);
+    const page = await browser.look(SECOND_FACTOR);
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
-    const shown = await someone.send(page, 'enrol', { code: totpCode(key) });
+    const shown = await browser.send(page, 'enrol', { code: totpCode(key) });
     const codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
-    expect(createsSession(await someone.send(shown, 'continue', { saved: '1' }))).toBe(true);
+    expect(createsSession(await browser.send(shown, 'continue', { saved: '1' }))).toBe(true);
     this.#keys.set(login, key);
     this.#codes.push(...codes.map((code) => ({ login, code })));
   }
@@ -279,8 +279,8 @@ export class EnrolledUsers {
 }
 
 /** Gives a code at the page that asks for it. */
-export async function giveCode(someone: FormBrowser, code: string, page = SECOND_FACTOR): Promise<RawAnswer> {
-  return someone.send(await someone.look(page), 'backup', { code }, page);
+export async function sendCode(browser: FormBrowser, code: string, page = SECOND_FACTOR): Promise<RawResponse> {
+  return browser.send(await browser.look(page), 'backup', { code }, page);
 }
 
 /** The 30-second step of an authenticator app that contains the present time (RFC 6238). */

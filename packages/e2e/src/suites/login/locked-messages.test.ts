@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, createsSession, loginForm, prepareLoginSuite } from './helpers.js';
+import { createsSession, loginForm, prepareLoginSuite, sendFrom } from './helpers.js';
 
 const LIMIT = 3;
 const CUSTOMER = 'a-customer';
@@ -61,21 +61,21 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     limit: LIMIT,
   });
   const from = '127.0.44.1';
-  const ask = (request: TypedRequest) => askFrom(stack, from, request);
-  const seen = ({ status, body, headers }: RawAnswer) => ({
+  const sendRequest = (request: TypedRequest) => sendFrom(stack, from, request);
+  const seen = ({ status, body, headers }: RawResponse) => ({
     status,
     type: headers['content-type'],
     body: body.replace(/"until":\d+/g, 'UNTIL').replace(/nonce="[^"]*"/g, 'NONCE'),
   });
-  let before: RawAnswer;
+  let before: RawResponse;
 
   beforeAll(async () => {
     for (let turn = 0; turn < LIMIT; turn++)
-      before = await ask(routes[0]?.[1](CUSTOMER, `wrong${turn}`) as TypedRequest);
+      before = await sendRequest(routes[0]?.[1](CUSTOMER, `wrong${turn}`) as TypedRequest);
     // For some seconds after an answer without the connector, of a suite before this one, guard refuses what may hold a
     // password at once.
     const read = { ...restBasic('staging', 'open'), target: '/wp-json/wp/v2/posts' };
-    await until('guard relies on the connector', async () => (await ask(read)).status === 200);
+    await until('guard relies on the connector', async () => (await sendRequest(read)).status === 200);
   });
 
   it('got the usual messages until then', () => {
@@ -84,7 +84,7 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
   });
 
   it.each(routes)('is told by %s, with the end of the lockout', async (_route, attempt, status) => {
-    const answer = await ask(attempt(CUSTOMER, stack.password));
+    const answer = await sendRequest(attempt(CUSTOMER, stack.password));
     expect(answer.status).toBe(status);
     expect(answer.body).toMatch(/Too many login attempts/);
     expect(answer.body).toMatch(/[Tt]ry again in (?:<[^>]+>)*(?:1 hour|60 minutes|5\d (?:min|minutes))/);
@@ -95,24 +95,24 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
   it.each(routes)(
     'gets the same response by %s for a right password, a wrong one and an unknown name',
     async (_route, attempt) => {
-      const right = seen(await ask(attempt(CUSTOMER, stack.password)));
+      const right = seen(await sendRequest(attempt(CUSTOMER, stack.password)));
       expect(right.body).not.toContain(CUSTOMER);
-      expect(seen(await ask(attempt(CUSTOMER, 'wrong')))).toEqual(right);
-      expect(seen(await ask(attempt('nobody-at-all', 'wrong')))).toEqual(right);
-      expect(seen(await ask(attempt(CUSTOMER, suite.key(CUSTOMER))))).toEqual(right);
+      expect(seen(await sendRequest(attempt(CUSTOMER, 'wrong')))).toEqual(right);
+      expect(seen(await sendRequest(attempt('nobody-at-all', 'wrong')))).toEqual(right);
+      expect(seen(await sendRequest(attempt(CUSTOMER, suite.key(CUSTOMER))))).toEqual(right);
     },
   );
 
   it('may still request a new password, which does not let anyone log in', async () => {
     const lost = { user_login: CUSTOMER, redirect_to: '', 'wp-submit': 'Get New Password' };
-    const answer = await ask(form('/wp-login.php?action=lostpassword', fields(lost)));
+    const answer = await sendRequest(form('/wp-login.php?action=lostpassword', fields(lost)));
     expect([answer.status, answer.headers.location]).toEqual([302, expect.stringContaining('checkemail=confirm')]);
-    expect((await ask({ target: '/wp-login.php?action=lostpassword' })).status).toBe(200);
+    expect((await sendRequest({ target: '/wp-login.php?action=lostpassword' })).status).toBe(200);
     // A body may say something else than the address: no password is looked at.
     const login = { action: 'login', log: CUSTOMER, pwd: stack.password, testcookie: '1' };
     const cookie = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
     for (const action of ['lostpassword', 'rp', 'postpass', 'register']) {
-      const tried = await ask(form(`/wp-login.php?action=${action}`, fields(login), cookie));
+      const tried = await sendRequest(form(`/wp-login.php?action=${action}`, fields(login), cookie));
       expect([action, createsSession(tried)]).toEqual([action, false]);
     }
   });
@@ -124,7 +124,7 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     ['a part of REST that anybody may read', '/wp-json/wp/v2/posts'],
     ['cron', '/wp-cron.php'],
   ])('still gets %s, without a message about the lockout', async (_what, target) => {
-    const answer = await ask({ target });
+    const answer = await sendRequest({ target });
     expect(answer.status).not.toBe(429);
     expect(answer.headers['retry-after']).toBeUndefined();
   });
@@ -135,7 +135,7 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     ['admin-ajax', '/wp-admin/admin-ajax.php?action=nothing', 400],
     ['what anybody may read in REST', '/wp-json/wp/v2/posts', 200],
   ])('still gets %s with basic authentication, which needs no login', async (_what, target, status) => {
-    const answer = await ask({ ...restBasic('staging', 'open'), target });
+    const answer = await sendRequest({ ...restBasic('staging', 'open'), target });
     expect(answer.status).toBe(status);
     expect(answer.body).not.toContain('Too many');
   });

@@ -6,7 +6,7 @@ import { guardLog } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
-import { askFrom, createsSession, loginForm, prepareLoginSuite, recordPasswordChecks } from './helpers.js';
+import { createsSession, loginForm, prepareLoginSuite, recordPasswordChecks, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const TRIES = 12;
@@ -62,7 +62,7 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
   let last = 0;
   const newAddress = () => `127.0.41.${++last}`;
   const isLocked = async (from: string) =>
-    (await askFrom(stack, from, loginForm(victim('mine'), stack.password))).status === 429;
+    (await sendFrom(stack, from, loginForm(victim('mine'), stack.password))).status === 429;
 
   it.each([40, 3600, 5000, 7000])(
     'a language of %i letters at the login form allows no more than five checks, and then the form is locked',
@@ -70,7 +70,7 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
       const from = newAddress();
       const path = `/wp-login.php?wp_lang=${'a'.repeat(length)}`;
       for (let turn = 0; turn < TRIES; turn++) {
-        await askFrom(stack, from, loginForm(victim('lang'), `guess${turn}`, { path }));
+        await sendFrom(stack, from, loginForm(victim('lang'), `guess${turn}`, { path }));
       }
       expect(checks()).toBeLessThanOrEqual(LIMIT);
       // What is refused before WordPress sees it costs the visitor nothing.
@@ -84,11 +84,11 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
       const from = newAddress();
       const origin = `http://${'a'.repeat(length)}`;
       for (let turn = 0; turn < TRIES; turn++) {
-        await askFrom(stack, from, restLogin(victim('origin'), `guess${turn}`, origin));
+        await sendFrom(stack, from, restLogin(victim('origin'), `guess${turn}`, origin));
       }
       expect(checks()).toBeLessThanOrEqual(LIMIT);
-      const wrong = await askFrom(stack, from, restLogin(victim('origin'), 'wrong', origin));
-      const right = await askFrom(stack, from, restLogin(victim('origin'), stack.password, origin));
+      const wrong = await sendFrom(stack, from, restLogin(victim('origin'), 'wrong', origin));
+      const right = await sendFrom(stack, from, restLogin(victim('origin'), stack.password, origin));
       expect([right.status, right.body]).toEqual([wrong.status, wrong.body]);
       expect(right.body).not.toContain('"Logged in"');
     },
@@ -97,17 +97,17 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
   it('a response whose header a plugin makes too long hides no failure', async () => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++) {
-      await askFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000));
+      await sendFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000));
     }
     expect(checks()).toBe(LIMIT);
-    expect((await askFrom(stack, from, echoing(victim('cookie'), stack.password, 10))).body).toBe('Not logged in');
+    expect((await sendFrom(stack, from, echoing(victim('cookie'), stack.password, 10))).body).toBe('Not logged in');
     expect(await isLocked(from)).toBe(true);
   });
 
   it('parallel guesses with such responses are no more than five either', async () => {
     const from = newAddress();
     await Promise.all(
-      Array.from({ length: 40 }, (_, turn) => askFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000))),
+      Array.from({ length: 40 }, (_, turn) => sendFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000))),
     );
     expect(checks()).toBeLessThanOrEqual(LIMIT);
   });
@@ -117,7 +117,7 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
     it('count as failures after a check', async () => {
       const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
-        expect((await askFrom(stack, from, killed(victim('killed'), `guess${turn}`))).status).toBeLessThan(600);
+        expect((await sendFrom(stack, from, killed(victim('killed'), `guess${turn}`))).status).toBeLessThan(600);
       }
       expect(checks()).toBe(LIMIT);
       expect(await isLocked(from)).toBe(true);
@@ -126,28 +126,28 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
     it('lock nobody out without a check', async () => {
       const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
-        const answer = await askFrom(stack, from, form('/wp-admin/admin-ajax.php?action=crash', 'a=b'));
+        const answer = await sendFrom(stack, from, form('/wp-admin/admin-ajax.php?action=crash', 'a=b'));
         expect(answer.status).toBe(502);
       }
-      expect(createsSession(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
+      expect(createsSession(await sendFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
     });
   });
 
   it('responses of the web server itself lock nobody out', async () => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++) {
-      await askFrom(stack, from, form('/not-there.php', 'a=b'));
-      await askFrom(stack, from, form('/wp-includes/css/buttons.min.css', 'a=b'));
-      await askFrom(stack, from, { target: '/wp-includes/css/buttons.min.css', headers: basic('staging', 'open') });
+      await sendFrom(stack, from, form('/not-there.php', 'a=b'));
+      await sendFrom(stack, from, form('/wp-includes/css/buttons.min.css', 'a=b'));
+      await sendFrom(stack, from, { target: '/wp-includes/css/buttons.min.css', headers: basic('staging', 'open') });
     }
-    expect(createsSession(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
+    expect(createsSession(await sendFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
   });
 
   it('failures count while WordPress has no policy, as after a restore and before guard could write it', async () => {
     const from = newAddress();
     const guessWithoutPolicy = async (turn: number) => {
       await runInWordPress(stack, "delete_option( 'security_optimizer_policy' );");
-      return askFrom(stack, from, loginForm(victim('policy'), `guess${turn}`));
+      return sendFrom(stack, from, loginForm(victim('policy'), `guess${turn}`));
     };
     for (let turn = 0; turn < LIMIT; turn++) expect((await guessWithoutPolicy(turn)).status).toBe(200);
     expect(checks()).toBe(LIMIT);
@@ -166,9 +166,9 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
     ])('%s costs at most five checks, and the address is locked', async (_route, guess) => {
       const from = newAddress();
       await withoutConnector(stack, async () => {
-        for (let turn = 0; turn < TRIES; turn++) await askFrom(stack, from, guess(victim('without'), `guess${turn}`));
+        for (let turn = 0; turn < TRIES; turn++) await sendFrom(stack, from, guess(victim('without'), `guess${turn}`));
         expect(checks()).toBe(LIMIT);
-        expect((await askFrom(stack, from, guess(victim('without'), stack.password))).status).toBe(429);
+        expect((await sendFrom(stack, from, guess(victim('without'), stack.password))).status).toBe(429);
       });
       // Guard writes its key again and asks until the connector answers.
       await until('the connector answers', async () => (await readOptions(stack, suite.owner)) !== null);
@@ -177,7 +177,7 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
     it('the log reports it once, right after the first response without a signature', async () => {
       const lines = () => guardLog(stack).filter(({ event }) => event === 'connector-missing').length;
       await until('the outage before is over', async () => {
-        await askFrom(stack, '127.0.41.250', { target: '/' });
+        await sendFrom(stack, '127.0.41.250', { target: '/' });
         return (
           guardLog(stack)
             .filter(({ event }) => event === 'connector-missing' || event === 'connector-ok')
@@ -188,9 +188,9 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
       const before = lines();
       await withoutConnector(stack, async () => {
         const from = newAddress();
-        await askFrom(stack, from, usersBlogs(victim('without'), 'guess'));
+        await sendFrom(stack, from, usersBlogs(victim('without'), 'guess'));
         await until('guard has looked', () => lines() === before + 1, 4);
-        for (let turn = 0; turn < 3; turn++) await askFrom(stack, from, usersBlogs(victim('without'), `guess${turn}`));
+        for (let turn = 0; turn < 3; turn++) await sendFrom(stack, from, usersBlogs(victim('without'), `guess${turn}`));
       });
       expect(lines()).toBe(before + 1);
     });

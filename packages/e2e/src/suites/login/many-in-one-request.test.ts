@@ -5,7 +5,7 @@ import { form } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, deleteUsers, loginForm, recordPasswordChecks, recover } from './helpers.js';
+import { change, createsSession, deleteUsers, loginForm, recordPasswordChecks, recover, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const VICTIM = 'victim-of-many';
@@ -58,26 +58,26 @@ onEveryStack('many passwords in one request', (stack) => {
     it('are compared until one is wrong; a right one after it is not accepted', async () => {
       const from = newAddress();
       const guesses = [stack.password, 'wrong-1', 'wrong-2', stack.password];
-      const answer = await askFrom(stack, from, guess(by, guesses));
+      const answer = await sendFrom(stack, from, guess(by, guesses));
       expect(answer.body).toBe('[right][wrong][wrong][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([stack.password, 'wrong-1']);
     });
 
     it('are not accepted once the header of the response was sent: a failure could not be reported', async () => {
-      const answer = await askFrom(stack, newAddress(), guess(by, [stack.password], ['early', '1']));
+      const answer = await sendFrom(stack, newAddress(), guess(by, [stack.password], ['early', '1']));
       expect(answer.body).toBe('[early][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([]);
-      expect((await askFrom(stack, newAddress(), guess(by, [stack.password]))).body).toBe('[right]');
+      expect((await sendFrom(stack, newAddress(), guess(by, [stack.password]))).body).toBe('[right]');
     });
 
     it('reveal in five requests no more than five guesses do', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const guesses = Array.from({ length: 20 }, (_, each) => `wrong-${turn}-${each}`);
-        const answer = await askFrom(stack, from, guess(by, [...guesses, stack.password]));
+        const answer = await sendFrom(stack, from, guess(by, [...guesses, stack.password]));
         expect(answer.body).not.toContain('right');
       }
-      expect((await askFrom(stack, from, loginForm(VICTIM, stack.password))).status).toBe(429);
+      expect((await sendFrom(stack, from, loginForm(VICTIM, stack.password))).status).toBe(429);
     });
   });
 
@@ -97,8 +97,8 @@ function wp_authenticate( $username, $password ) {
     );
     try {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT - 1; turn++) await askFrom(stack, from, loginForm(VICTIM, `wrong-${turn}`));
-      expect(createsSession(await askFrom(stack, from, loginForm(VICTIM, stack.password)))).toBe(true);
+      for (let turn = 0; turn < LIMIT - 1; turn++) await sendFrom(stack, from, loginForm(VICTIM, `wrong-${turn}`));
+      expect(createsSession(await sendFrom(stack, from, loginForm(VICTIM, stack.password)))).toBe(true);
     } finally {
       rmSync(replacement, { force: true });
     }

@@ -2,20 +2,20 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { multicall, restBasic, usersBlogs } from '../../attacks/requests.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import type { TypedRequest } from '../../http/request.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import {
-  askFrom,
   createsSession,
   loginForm,
   prepareLoginSuite,
   recordPasswordChecks,
   recover,
   SHOP_PLUGIN,
+  sendFrom,
   shopForm,
 } from './helpers.js';
 
@@ -68,23 +68,23 @@ ${record.php}add_action( 'wp_loaded', function () {
   let last = 0;
   /** An address that nobody has used yet. */
   const newAddress = () => `127.0.31.${++last}`;
-  const error = (answer: RawAnswer) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(answer.body)?.[1]?.trim();
+  const error = (answer: RawResponse) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(answer.body)?.[1]?.trim();
   const lockOut = async (from: string, login: string) => {
-    for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(login, `wrong-${turn}`));
+    for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, loginForm(login, `wrong-${turn}`));
   };
 
   describe.each(attacks)('by %s', (_route, name, guess) => {
     it('allows at most five checks, however many requests run in parallel', async () => {
       const from = newAddress();
       const answers = await Promise.all(
-        Array.from({ length: 100 }, (_, turn) => askFrom(stack, from, guess(victim(name), turn))),
+        Array.from({ length: 100 }, (_, turn) => sendFrom(stack, from, guess(victim(name), turn))),
       );
       expect(checks()).toBeGreaterThanOrEqual(1);
       expect(checks()).toBeLessThanOrEqual(LIMIT);
       expect(answers.filter(createsSession)).toEqual([]);
       // And now the address is locked: the right password is no longer compared.
       record.clear();
-      const right = await askFrom(stack, from, loginForm(victim(name), stack.password));
+      const right = await sendFrom(stack, from, loginForm(victim(name), stack.password));
       expect(createsSession(right)).toBe(false);
       expect(right.status).toBe(429);
       expect(checks()).toBe(0);
@@ -95,17 +95,17 @@ ${record.php}add_action( 'wp_loaded', function () {
     const from = newAddress();
     await lockOut(from, victim('locked'));
     record.clear();
-    expect((await askFrom(stack, from, shopForm(victim('locked'), stack.password))).body).toContain('Not logged in');
+    expect((await sendFrom(stack, from, shopForm(victim('locked'), stack.password))).body).toContain('Not logged in');
     expect(checks()).toBe(0);
-    const page = await askFrom(stack, from, { target: '/hello-world/' });
+    const page = await sendFrom(stack, from, { target: '/hello-world/' });
     expect(page.status).toBe(200);
   });
 
   it('gives a locked visitor the same response for the right and a wrong password', async () => {
     const from = newAddress();
     await lockOut(from, victim('locked'));
-    const right = await askFrom(stack, from, loginForm(victim('locked'), stack.password));
-    const wrong = await askFrom(stack, from, loginForm(victim('locked'), 'wrong'));
+    const right = await sendFrom(stack, from, loginForm(victim('locked'), stack.password));
+    const wrong = await sendFrom(stack, from, loginForm(victim('locked'), 'wrong'));
     expect([right.status, plain(right.body)]).toEqual([wrong.status, plain(wrong.body)]);
     expect(right.status).toBe(429);
     expect(Number(right.headers['retry-after'])).toBeGreaterThan(3000);
@@ -118,20 +118,20 @@ ${record.php}add_action( 'wp_loaded', function () {
     // Nothing between the answer to the last failure and the kill: it is stored by then.
     await killGuard(stack);
     await startGuard(stack);
-    expect((await askFrom(stack, from, right)).status).toBe(429);
+    expect((await sendFrom(stack, from, right)).status).toBe(429);
     expect(await recover(stack, 'unblock', from)).toContain(from);
-    await until('the address may log in', async () => createsSession(await askFrom(stack, from, right)));
+    await until('the address may log in', async () => createsSession(await sendFrom(stack, from, right)));
   });
 
   it('does not delay logins when other requests of the same address hang', async () => {
     const from = newAddress();
     let over = 0;
     const chats = Array.from({ length: 5 }, async () => {
-      await askFrom(stack, from, { target: '/?chat=1' });
+      await sendFrom(stack, from, { target: '/?chat=1' });
       over++;
     });
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(createsSession(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
+    expect(createsSession(await sendFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
     expect(over).toBe(0);
     await Promise.all(chats);
   });
@@ -140,10 +140,10 @@ ${record.php}add_action( 'wp_loaded', function () {
     const from = newAddress();
     for (let round = 0; round < 2; round++) {
       for (let turn = 0; turn < LIMIT - 1; turn++) {
-        const answer = await askFrom(stack, from, loginForm(victim('kept'), `wrong-${turn}`));
+        const answer = await sendFrom(stack, from, loginForm(victim('kept'), `wrong-${turn}`));
         expect(answer.status).toBe(200);
       }
-      expect(createsSession(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
+      expect(createsSession(await sendFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
     }
   });
 
@@ -172,17 +172,17 @@ function wp_authenticate( $username, $password ) {
       const from = newAddress();
       record.clear();
       await Promise.all(
-        Array.from({ length: 12 }, (_, turn) => askFrom(stack, from, request(victim('own'), `guess${turn}`))),
+        Array.from({ length: 12 }, (_, turn) => sendFrom(stack, from, request(victim('own'), `guess${turn}`))),
       );
       const compared = () => readFileSync(record.file, 'utf8').split('\n');
       const guessed = () => compared().filter((line) => line.startsWith('guess'));
       expect(guessed().length).toBeLessThanOrEqual(LIMIT);
-      for (let turn = 12; turn < 20; turn++) await askFrom(stack, from, request(victim('own'), `guess${turn}`));
+      for (let turn = 12; turn < 20; turn++) await sendFrom(stack, from, request(victim('own'), `guess${turn}`));
       expect(guessed()).toHaveLength(LIMIT);
-      const answer = await askFrom(stack, from, shopForm(victim('own'), stack.password));
+      const answer = await sendFrom(stack, from, shopForm(victim('own'), stack.password));
       expect(answer.body).toContain('Not logged in');
       expect(compared()).not.toContain(stack.password);
-      expect(createsSession(await askFrom(stack, newAddress(), loginForm(victim('own'), stack.password)))).toBe(true);
+      expect(createsSession(await sendFrom(stack, newAddress(), loginForm(victim('own'), stack.password)))).toBe(true);
     });
   });
 
@@ -244,7 +244,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
     ])('gives the same response and computes as many hashes: %s', async (_route, guess) => {
       const cost = async (login: string) => {
         writeFileSync(hashes, '');
-        const answer = await askFrom(stack, newAddress(), guess(login, 'wrong'));
+        const answer = await sendFrom(stack, newAddress(), guess(login, 'wrong'));
         return {
           status: answer.status,
           said: error(answer) ?? answer.body,
@@ -265,12 +265,12 @@ if ( function_exists( 'wp_fast_hash' ) ) {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const value = name === 'forwarded' ? `for=203.0.113.${turn}` : `203.0.113.${turn}`;
-        await askFrom(stack, from, loginForm(`nobody-${turn}`, 'wrong', { headers: { [name]: value } }));
+        await sendFrom(stack, from, loginForm(`nobody-${turn}`, 'wrong', { headers: { [name]: value } }));
       }
       const headers = { [name]: name === 'forwarded' ? 'for=203.0.113.99' : '203.0.113.99' };
-      expect((await askFrom(stack, from, loginForm(victim('forger'), stack.password, { headers }))).status).toBe(429);
+      expect((await sendFrom(stack, from, loginForm(victim('forger'), stack.password, { headers }))).status).toBe(429);
       // The forged address itself pays for nothing.
-      expect(createsSession(await askFrom(stack, newAddress(), loginForm(victim('forger'), stack.password)))).toBe(
+      expect(createsSession(await sendFrom(stack, newAddress(), loginForm(victim('forger'), stack.password)))).toBe(
         true,
       );
     },

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import type { TypedRequest } from '../../http/request.js';
 import { onUsualStack } from '../../stacks/stack.js';
-import { askFrom, change, createsSession, loginForm, prepareLoginSuite, recover } from './helpers.js';
+import { change, createsSession, loginForm, prepareLoginSuite, recover, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const KEY = ['ck_of_a_shop', 'cs_its_secret'] as const;
@@ -29,16 +29,16 @@ onUsualStack('programs that log in with each request', (stack) => {
   let last = 0;
   const newAddress = () => `127.0.50.${++last}`;
   const isLetIn = async (from: string) =>
-    createsSession(await askFrom(stack, from, loginForm(PROGRAM, stack.password)));
+    createsSession(await sendFrom(stack, from, loginForm(PROGRAM, stack.password)));
   const isLocked = async (from: string) =>
-    (await askFrom(stack, from, loginForm(PROGRAM, stack.password))).status === 429;
+    (await sendFrom(stack, from, loginForm(PROGRAM, stack.password))).status === 429;
 
   afterEach(() => recover(stack, 'unblock', '--all'));
 
   describe('with keys of a plugin', () => {
     it('may send any number of requests: none counts as a guess, alone or in parallel', async () => {
       const from = newAddress();
-      const call = async () => (await askFrom(stack, from, restBasic(...KEY))).status;
+      const call = async () => (await sendFrom(stack, from, restBasic(...KEY))).status;
       for (let turn = 0; turn < 10; turn++) expect(await call()).toBe(200);
       const statuses = await Promise.all(Array.from({ length: 60 }, call));
       expect(new Set(statuses)).toEqual(new Set([200]));
@@ -47,15 +47,15 @@ onUsualStack('programs that log in with each request', (stack) => {
 
     it('that are wrong count as guesses, and lock out the address as usual', async () => {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, restBasic(KEY[0], `wrong${turn}`));
+      for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, restBasic(KEY[0], `wrong${turn}`));
       expect(await isLocked(from)).toBe(true);
     });
 
     it('are accepted from a locked address, too, since they contain no password to guess', async () => {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(PROGRAM, `wrong${turn}`));
+      for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, loginForm(PROGRAM, `wrong${turn}`));
       expect(await isLocked(from)).toBe(true);
-      expect((await askFrom(stack, from, restBasic(...KEY))).status).toBe(200);
+      expect((await sendFrom(stack, from, restBasic(...KEY))).status).toBe(200);
     });
   });
 
@@ -63,18 +63,18 @@ onUsualStack('programs that log in with each request', (stack) => {
     it('count once per address, however many requests they send', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 3; turn++)
-        expect((await askFrom(stack, from, restBasic(REVOKED, 'it was revoked'))).status).toBe(401);
+        expect((await sendFrom(stack, from, restBasic(REVOKED, 'it was revoked'))).status).toBe(401);
       expect(await isLetIn(from)).toBe(true);
     });
 
     it('are locked out as usual once they try different ones', async () => {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT * 2; turn++) await askFrom(stack, from, restBasic(REVOKED, 'it was revoked'));
-      for (let turn = 0; turn < LIMIT - 1; turn++) await askFrom(stack, from, restBasic(REVOKED, `guess${turn}`));
+      for (let turn = 0; turn < LIMIT * 2; turn++) await sendFrom(stack, from, restBasic(REVOKED, 'it was revoked'));
+      for (let turn = 0; turn < LIMIT - 1; turn++) await sendFrom(stack, from, restBasic(REVOKED, `guess${turn}`));
       expect(await isLocked(from)).toBe(true);
       // What one address has tried is new from another.
       const other = newAddress();
-      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, other, restBasic(REVOKED, `guess${turn}`));
+      for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, other, restBasic(REVOKED, `guess${turn}`));
       expect(await isLocked(other)).toBe(true);
     });
   });
@@ -91,7 +91,7 @@ onUsualStack('programs that log in with each request', (stack) => {
     it.each(routes)('that is right get the reason for the refusal by %s, and lock nobody out', async (_route, call) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 2; turn++) {
-        const { body } = await askFrom(stack, from, call(suite.key(PROGRAM)));
+        const { body } = await sendFrom(stack, from, call(suite.key(PROGRAM)));
         expect(body).toMatch(isTold);
         expect(body).toContain('Login Security, Application Passwords');
       }
@@ -99,16 +99,16 @@ onUsualStack('programs that log in with each request', (stack) => {
     });
 
     it('that is right get a code and a status that differ from those of a wrong one', async () => {
-      const right = await askFrom(stack, newAddress(), restBasic(PROGRAM, suite.key(PROGRAM)));
+      const right = await sendFrom(stack, newAddress(), restBasic(PROGRAM, suite.key(PROGRAM)));
       expect([right.status, JSON.parse(right.body).code]).toEqual([403, 'application_passwords_need_permission']);
-      const wrong = await askFrom(stack, newAddress(), restBasic(PROGRAM, 'wrong'));
+      const wrong = await sendFrom(stack, newAddress(), restBasic(PROGRAM, 'wrong'));
       expect([wrong.status, JSON.parse(wrong.body).code]).toEqual([401, 'rest_not_logged_in']);
     });
 
     it.each(routes)('that is wrong get the usual response by %s, and are counted', async (_route, call) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
-        const { body } = await askFrom(stack, from, call(`wrong${turn}`));
+        const { body } = await sendFrom(stack, from, call(`wrong${turn}`));
         expect(body).toMatch(/Incorrect username or password|You are not currently logged in/);
         expect(body).not.toMatch(isTold);
       }

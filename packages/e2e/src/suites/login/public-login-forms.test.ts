@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
@@ -44,7 +44,7 @@ onUnlikeStacks('login forms and links on public pages, with a custom login URL',
   let before = '';
   let post = '';
   const page = async (target: string, cookie?: string) =>
-    (await ask(stack, { target, ...(cookie === undefined ? {} : { headers: { cookie } }) })).body;
+    (await sendRequest(stack, { target, ...(cookie === undefined ? {} : { headers: { cookie } }) })).body;
   const links = async (query: string) =>
     /<p id="links">(.*?)<\/p>/s.exec(await page(`/?${query}`))?.[1]?.replace(/&(?:amp|#0?38);/g, '&') ?? 'no page';
 
@@ -77,7 +77,9 @@ onUnlikeStacks('login forms and links on public pages, with a custom login URL',
     );
     rmSync(plugin, { force: true });
     rmSync(theme, { recursive: true, force: true });
-    await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
+    await until('the form', async () =>
+      (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
+    );
   });
 
   it('are WordPress’s own while the login is at its usual address', async () => {
@@ -113,7 +115,7 @@ onUnlikeStacks('login forms and links on public pages, with a custom login URL',
 
       it('keep forms of plugins that post to their own page, and these log in', async () => {
         expect(await page('/')).toContain('<form id="shop-login"');
-        expect((await ask(stack, shopForm(stack.user, stack.password))).body).toBe('Logged in');
+        expect((await sendRequest(stack, shopForm(stack.user, stack.password))).body).toBe('Logged in');
       });
 
       it('omit forms of plugins for the login, links to it at comments and its block for anonymous clients', async () => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { usersBlogs } from '../../attacks/requests.js';
 import type { TypedRequest } from '../../http/request.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
-import { askFrom, createsSession, loginForm, prepareLoginSuite, recover } from './helpers.js';
+import { createsSession, loginForm, prepareLoginSuite, recover, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const [PENDING, BANNED, CUSTOMER, LEADER] = [
@@ -40,9 +40,9 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
   let last = 0;
   const newAddress = () => `127.0.88.${100 + ++last}`;
   const isLetIn = async (from: string) =>
-    createsSession(await askFrom(stack, from, loginForm(CUSTOMER, stack.password)));
+    createsSession(await sendFrom(stack, from, loginForm(CUSTOMER, stack.password)));
   const isLocked = async (from: string) =>
-    (await askFrom(stack, from, loginForm(CUSTOMER, stack.password))).status === 429;
+    (await sendFrom(stack, from, loginForm(CUSTOMER, stack.password))).status === 429;
 
   afterEach(() => recover(stack, 'unblock', '--all'));
 
@@ -53,7 +53,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
     it('locks nobody out when it is right, and the message of the plugin is shown', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT + 2; turn++)
-        expect((await askFrom(stack, from, loginForm(login, stack.password))).body).toContain(words);
+        expect((await sendFrom(stack, from, loginForm(login, stack.password))).body).toContain(words);
       expect(await isLetIn(from)).toBe(true);
     });
 
@@ -63,7 +63,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
     ];
     it.each(routes)('counts when it is wrong, by %s', async (_route, attempt) => {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, attempt(login, `guess${turn}`));
+      for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, attempt(login, `guess${turn}`));
       expect(await isLocked(from)).toBe(true);
     });
   });
@@ -71,7 +71,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
   it('with a redirect to its own page counts as usual', async () => {
     const from = newAddress();
     for (let turn = 0; turn < LIMIT; turn++) {
-      const answer = await askFrom(stack, from, loginForm(LEADER, `guess${turn}`));
+      const answer = await sendFrom(stack, from, loginForm(LEADER, `guess${turn}`));
       expect([answer.status, answer.headers.location]).toEqual([302, `${stack.url}/?login=failed`]);
     }
     expect(await isLocked(from)).toBe(true);

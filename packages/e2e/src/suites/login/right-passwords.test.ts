@@ -5,7 +5,7 @@ import { form, type TypedRequest } from '../../http/request.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, createsSession, loginForm, prepareLoginSuite, recordPasswordChecks } from './helpers.js';
+import { createsSession, loginForm, prepareLoginSuite, recordPasswordChecks, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const TRIES = 6;
@@ -55,7 +55,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   let last = 0;
   const newAddress = () => `127.0.10.${++last}`;
   const logsIn = async (from: string, user: string) =>
-    createsSession(await askFrom(stack, from, loginForm(user, stack.password)));
+    createsSession(await sendFrom(stack, from, loginForm(user, stack.password)));
   const maintenance = join(stack.wordpressDir, '.maintenance');
   const ownPage = join(stack.wordpressDir, 'wp-content', 'maintenance.php');
   afterEach(() => {
@@ -73,7 +73,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
       writeFileSync(maintenance, MAINTENANCE);
       const answers = [];
       for (let turn = 0; turn < TRIES; turn++)
-        answers.push(await askFrom(stack, from, loginForm(login('owner'), stack.password)));
+        answers.push(await sendFrom(stack, from, loginForm(login('owner'), stack.password)));
       expect(answers[0]?.status).toBe(status);
       for (const { body } of answers) expect(body).not.toMatch(/incorrect|Too many (?:failed )?login attempts/i);
       rmSync(maintenance);
@@ -82,7 +82,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   });
 
   it('are not checked any more once guard knows that they were not', async () => {
-    const answer = await askFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
+    const answer = await sendFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
     expect(createsSession(answer)).toBe(false);
     expect(record.list()).toEqual([]);
   });
@@ -113,7 +113,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     const from = newAddress();
     const target = `/?from=${'a'.repeat(3500)}`;
     for (let turn = 0; turn < TRIES; turn++)
-      await askFrom(stack, from, withField(login('shopper'), stack.password, 'redirect_to', target));
+      await sendFrom(stack, from, withField(login('shopper'), stack.password, 'redirect_to', target));
     expect(await logsIn(from, login('shopper'))).toBe(true);
   });
 
@@ -124,8 +124,8 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   ])('still count as failures when they are wrong: %s', async (_what, field, value) => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++)
-      await askFrom(stack, from, withField(login('victim'), `guess${turn}`, field as string, value as string));
+      await sendFrom(stack, from, withField(login('victim'), `guess${turn}`, field as string, value as string));
     expect(record.list()).toHaveLength(LIMIT);
-    expect((await askFrom(stack, from, loginForm(login('victim'), stack.password))).status).toBe(429);
+    expect((await sendFrom(stack, from, loginForm(login('victim'), stack.password))).status).toBe(429);
   });
 });

@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
-import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
+import { muPlugins, runInWordPress, usersByRole } from '../../stacks/wordpress.js';
 import {
-  askFrom,
   change,
   createsSession,
   deleteUsers,
   EnrolledUsers,
   type FormBrowser,
-  giveCode,
   SECOND_FACTOR,
+  sendCode,
+  sendFrom,
 } from './helpers.js';
 import { ALLOWED, PLUGIN, UNLISTED } from './redirect-plugin.js';
 
@@ -64,23 +64,23 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       '/wp-login.php',
       new URLSearchParams({ log: login, pwd: stack.password, testcookie: '1', ...fields }).toString(),
     );
-  const linkOf = (kind: string, login: string): TypedRequest => ({ target: `/?link=${kind}&who=${login}` });
+  const toLink = (kind: string, login: string): TypedRequest => ({ target: `/?link=${kind}&who=${login}` });
   const absolute = (target: string) => new URL(target, `${stack.url}/`).href;
-  const leadsTo = ({ headers }: RawAnswer) => absolute(headers.location ?? '/no-location-at-all');
-  const isAsked = (answer: RawAnswer) =>
+  const leadsTo = ({ headers }: RawResponse) => absolute(headers.location ?? '/no-location-at-all');
+  const isAsked = (answer: RawResponse) =>
     answer.status === 303 && (answer.headers.location ?? '').includes('action=second-factor');
   /** Sends what holds a right password, or stands for one, and gives the code: the answer with the session. */
-  const comesIn = async (request: (login: string) => TypedRequest, someone = users.browser()) => {
+  const comesIn = async (request: (login: string) => TypedRequest, browser = users.browser()) => {
     const { login, code } = users.next();
-    const asked = await someone.ask(request(login));
+    const asked = await browser.request(request(login));
     expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
-    const answer = await giveCode(someone, code);
+    const answer = await sendCode(browser, code);
     expect([answer.status, createsSession(answer)]).toEqual([303, true]);
     return answer;
   };
   /** Who is signed in in a browser, by the page of the profile. */
-  const profileOf = async (someone: FormBrowser) => {
-    const { body } = await someone.look('/wp-admin/profile.php');
+  const getProfile = async (browser: FormBrowser) => {
+    const { body } = await browser.look('/wp-admin/profile.php');
     return /name="user_login"[^>]* value="([^"]*)"/.exec(body)?.[1];
   };
   const without = new Map<string, string>();
@@ -95,13 +95,13 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     );
     owner = await logIn(stack);
     const plain = async (request: TypedRequest) => {
-      const answer = await users.browser().ask(request);
+      const answer = await users.browser().request(request);
       expect([answer.status, createsSession(answer)]).toEqual([302, true]);
       return leadsTo(answer);
     };
     for (const [what, wanted] of targets)
       without.set(what, await plain(wpLogin(TRAVELLER, wanted === '' ? {} : { redirect_to: wanted })));
-    for (const [what, kind] of links) without.set(what, await plain(linkOf(kind, TRAVELLER)));
+    for (const [what, kind] of links) without.set(what, await plain(toLink(kind, TRAVELLER)));
     await change(stack, owner, '/2fa', { sg2fa: 1 });
     for (const login of [...LOGINS, stack.user]) await users.enrol(login);
   });
@@ -128,27 +128,27 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   });
 
   it('remembers that the session is to be persistent', async () => {
-    const outlives = (answer: RawAnswer) => /^set-cookie: wordpress_logged_in_[^\r\n]*expires=/im.test(answer.head);
+    const outlives = (answer: RawResponse) => /^set-cookie: wordpress_logged_in_[^\r\n]*expires=/im.test(answer.head);
     expect(outlives(await comesIn((login) => wpLogin(login, { rememberme: 'forever' })))).toBe(true);
     expect(outlives(await comesIn((login) => wpLogin(login, {})))).toBe(false);
   });
 
   describe('by a link', () => {
     it.each(links)('%s leads there', async (what, kind, meant) => {
-      const answer = await comesIn((login) => linkOf(kind, login));
+      const answer = await comesIn((login) => toLink(kind, login));
       expect(leadsTo(answer)).toBe(without.get(what));
       expect(leadsTo(answer)).toBe(absolute(meant));
     });
 
     it('that shows a page leads to that page', async () => {
-      const someone = users.browser();
+      const browser = users.browser();
       let target = '';
       const answer = await comesIn((login) => {
-        target = `${linkOf('here', login).target}&course=2`;
+        target = `${toLink('here', login).target}&course=2`;
         return { target };
-      }, someone);
+      }, browser);
       expect(leadsTo(answer)).toBe(absolute(target));
-      expect((await someone.look(target)).status).toBe(200);
+      expect((await browser.look(target)).status).toBe(200);
     });
   });
 
@@ -224,10 +224,10 @@ onUnlikeStacks('a login with a second factor', (stack) => {
 
   it('closes the login dialog of wp-admin', async () => {
     const { login, code } = users.next();
-    const someone = users.browser();
-    const asked = await someone.ask(wpLogin(login, { 'interim-login': '1' }));
+    const browser = users.browser();
+    const asked = await browser.request(wpLogin(login, { 'interim-login': '1' }));
     expect(asked.headers.location).toBe(`${SECOND_FACTOR}&interim-login=1`);
-    const done = await giveCode(someone, code, `${SECOND_FACTOR}&interim-login=1`);
+    const done = await sendCode(browser, code, `${SECOND_FACTOR}&interim-login=1`);
     expect([done.status, createsSession(done)]).toEqual([200, true]);
     expect(done.body).toMatch(/<body class="[^"]*\binterim-login-success\b/);
     expect(done.headers.location).toBeUndefined();
@@ -235,17 +235,17 @@ onUnlikeStacks('a login with a second factor', (stack) => {
 
   it('continues in the same browser with another user agent, and in no other browser', async () => {
     const { login, code } = users.next();
-    const someone = users.browser('A phone');
-    await someone.logIn(login);
+    const browser = users.browser('A phone');
+    await browser.logIn(login);
     const desktop = users.browser('A phone that asks for the desktop page');
-    const cookies = { cookie: someone.cookie };
-    const page = await desktop.ask({ target: SECOND_FACTOR, headers: cookies });
+    const cookies = { cookie: browser.cookie };
+    const page = await desktop.request({ target: SECOND_FACTOR, headers: cookies });
     expect([page.status, page.body.includes('name="code"')]).toEqual([200, true]);
     const ended = await users.browser('A phone').look(SECOND_FACTOR);
     expect([ended.status, ended.body.includes('This login has ended')]).toEqual([403, true]);
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const fields = new URLSearchParams({ token, step: 'backup', code }).toString();
-    const answer = await desktop.ask(form(SECOND_FACTOR, fields, { ...cookies, origin: stack.url }));
+    const answer = await desktop.request(form(SECOND_FACTOR, fields, { ...cookies, origin: stack.url }));
     expect([answer.status, createsSession(answer)]).toEqual([303, true]);
   });
 
@@ -263,22 +263,22 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     ];
     it.each(spellings)('%s', async (_how, spell) => {
       const { login, code } = users.next();
-      const someone = users.browser();
-      await someone.logIn(login);
-      const answer = await giveCode(someone, spell(code));
+      const browser = users.browser();
+      await browser.logIn(login);
+      const answer = await sendCode(browser, spell(code));
       expect([answer.status, createsSession(answer)]).toEqual([303, true]);
     });
 
     it('after any number of inputs without a code, which do not count as tries', async () => {
       const { login, code } = users.next();
-      const someone = users.browser();
-      await someone.logIn(login);
+      const browser = users.browser();
+      await browser.logIn(login);
       const unreadable = ['½234 5678', '1234 567²', '⑫34 5678', `${code} ${code}`, `\u202e${code}`, '123 456', 'code'];
       for (const text of [...unreadable, ...unreadable]) {
-        const answer = await giveCode(someone, text);
+        const answer = await sendCode(browser, text);
         expect([text, answer.status]).toEqual([text, 400]);
       }
-      expect(createsSession(await giveCode(someone, code))).toBe(true);
+      expect(createsSession(await sendCode(browser, code))).toBe(true);
     });
   });
 
@@ -286,45 +286,45 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     const actAs = (login: string): TypedRequest => ({ target: `/?act_as=${login}` });
 
     it('needs no code from a user who gave one and may edit the other account, there and back', async () => {
-      const someone = users.browser();
-      await someone.logIn(stack.user);
-      expect(createsSession(await giveCode(someone, users.next(stack.user).code))).toBe(true);
-      const there = await someone.ask(actAs(TRAVELLER));
+      const browser = users.browser();
+      await browser.logIn(stack.user);
+      expect(createsSession(await sendCode(browser, users.next(stack.user).code))).toBe(true);
+      const there = await browser.request(actAs(TRAVELLER));
       expect([there.status, createsSession(there)]).toEqual([302, true]);
-      expect(await profileOf(someone)).toBe(TRAVELLER);
-      const back = await someone.ask(actAs(stack.user));
+      expect(await getProfile(browser)).toBe(TRAVELLER);
+      const back = await browser.request(actAs(stack.user));
       expect([back.status, createsSession(back)]).toEqual([302, true]);
-      expect(await profileOf(someone)).toBe(stack.user);
+      expect(await getProfile(browser)).toBe(stack.user);
     });
 
     it('asks for one otherwise, with a message and a way back, and logs nobody out', async () => {
-      const someone = users.browser();
-      expect(createsSession(await someone.logIn(people.author))).toBe(true);
-      const asked = await someone.ask(actAs(TRAVELLER));
+      const browser = users.browser();
+      expect(createsSession(await browser.logIn(usersByRole.author))).toBe(true);
+      const asked = await browser.request(actAs(TRAVELLER));
       expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
-      const { body } = await someone.look(SECOND_FACTOR);
+      const { body } = await browser.look(SECOND_FACTOR);
       expect(body).toContain(`<strong>${TRAVELLER}</strong>`);
-      expect(body).toMatch(new RegExp(`<a [^>]*href="/wp-admin/"[^>]*>Stay logged in as ${people.author}</a>`));
-      expect(await profileOf(someone)).toBe(people.author);
+      expect(body).toMatch(new RegExp(`<a [^>]*href="/wp-admin/"[^>]*>Stay logged in as ${usersByRole.author}</a>`));
+      expect(await getProfile(browser)).toBe(usersByRole.author);
     });
 
     it('asks an editor who would become the owner', async () => {
       const { login, code } = users.next();
-      const someone = users.browser();
-      await someone.logIn(login);
-      expect(createsSession(await giveCode(someone, code))).toBe(true);
-      const asked = await someone.ask(actAs(stack.user));
+      const browser = users.browser();
+      await browser.logIn(login);
+      expect(createsSession(await sendCode(browser, code))).toBe(true);
+      const asked = await browser.request(actAs(stack.user));
       expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
-      expect(await profileOf(someone)).toBe(login);
+      expect(await getProfile(browser)).toBe(login);
     });
   });
 
   it('works on a request without a session, and creates none before the code', async () => {
-    const someone = users.browser();
-    await someone.ask(linkOf('page', TRAVELLER));
-    const answer = await askFrom(stack, FROM, {
+    const browser = users.browser();
+    await browser.request(toLink('page', TRAVELLER));
+    const answer = await sendFrom(stack, FROM, {
       target: '/wp-admin/profile.php',
-      headers: { cookie: someone.cookie },
+      headers: { cookie: browser.cookie },
     });
     expect([answer.status, leadsTo(answer).includes('/wp-login.php')]).toEqual([302, true]);
   });

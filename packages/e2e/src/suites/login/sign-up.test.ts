@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { change, looks, mailbox } from './helpers.js';
+import { change, mailbox, toComparable } from './helpers.js';
 
 const LOGIN_SLUG = 'back-gate';
 const ENTRY = 'new-here';
@@ -14,7 +14,7 @@ onUnlikeStacks('a custom registration URL', (stack) => {
   let owner: Session;
   const register = (open: boolean) => runInWordPress(stack, `update_option( 'users_can_register', ${open ? 1 : 0} );`);
   const sendForm = (login: string) =>
-    ask(
+    sendRequest(
       stack,
       form(`/${ENTRY}`, new URLSearchParams({ user_login: login, user_email: `${login}@example.com` }).toString()),
     );
@@ -34,7 +34,7 @@ onUnlikeStacks('a custom registration URL', (stack) => {
   });
 
   it('serves the form and does not reveal the login', async () => {
-    const page = await ask(stack, { target: `/${ENTRY}` });
+    const page = await sendRequest(stack, { target: `/${ENTRY}` });
     expect(page.status).toBe(200);
     expect(page.body).toMatch(new RegExp(`<form[^>]+id="registerform"[^>]+action="[^"]*/${ENTRY}/?"`));
     expect(page.head + page.body).not.toContain(LOGIN_SLUG);
@@ -47,7 +47,7 @@ onUnlikeStacks('a custom registration URL', (stack) => {
     const answer = await sendForm('a-newcomer');
     expect(answer.status).toBe(302);
     expect(answer.headers.location).toMatch(new RegExp(`/${ENTRY}/?\\?checkemail=registered$`));
-    const done = await ask(stack, { target: answer.headers.location?.replace(stack.url, '') ?? '/' });
+    const done = await sendRequest(stack, { target: answer.headers.location?.replace(stack.url, '') ?? '/' });
     expect(done.body).toContain('Registration complete. Please check your email');
     expect(answer.head + done.head + done.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
     const text = await mails.to('a-newcomer@example.com');
@@ -74,7 +74,7 @@ onUnlikeStacks('a custom registration URL', (stack) => {
       { target: `/${ENTRY}?checkemail=confirm` },
       form(`/${ENTRY}`, 'action=lostpassword&user_login=x'),
     ]) {
-      const answer = await ask(stack, request);
+      const answer = await sendRequest(stack, request);
       expect(answer.status, request.target).toBe(404);
       expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wordpress_logged_in|loginform`));
     }
@@ -88,10 +88,10 @@ onUnlikeStacks('a custom registration URL', (stack) => {
       { method: 'HEAD', target: '' },
       form('', 'user_login=a'),
     ]) {
-      const at = await ask(stack, { ...request, target: `/${ENTRY}${request.target}` });
-      const beside = await ask(stack, { ...request, target: `/${NOWHERE}${request.target}` });
-      const asked = JSON.stringify(looks(beside)).replaceAll(NOWHERE, ENTRY);
-      expect(looks(at)).toEqual(JSON.parse(asked));
+      const at = await sendRequest(stack, { ...request, target: `/${ENTRY}${request.target}` });
+      const beside = await sendRequest(stack, { ...request, target: `/${NOWHERE}${request.target}` });
+      const asked = JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, ENTRY);
+      expect(toComparable(at)).toEqual(JSON.parse(asked));
       expect(at.status).toBe(404);
     }
   });

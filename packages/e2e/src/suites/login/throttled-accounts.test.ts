@@ -1,11 +1,11 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cookiesOf, logIn, type Session } from '../../http/session.js';
+import { getCookies, logIn, type Session } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from './helpers.js';
+import { change, createsSession, loginForm, recover, sendFrom } from './helpers.js';
 
 const VICTIM = 'victim-of-many-addresses';
 /** More failures of anonymous visitors than this make an account slow. */
@@ -45,10 +45,10 @@ onUsualStack('an account that many addresses attack', (stack) => {
   });
 
   it('has one guess in ten seconds compared, and the right password of a known browser at once', async () => {
-    const known = cookiesOf(await askFrom(stack, newAddress(), loginForm(VICTIM, stack.password)));
+    const known = getCookies(await sendFrom(stack, newAddress(), loginForm(VICTIM, stack.password)));
     const cookie = /known_device=[^;]+/.exec(known)?.[0] ?? '';
     for (let turn = 0; turn <= SLOW_AFTER; turn++) {
-      await askFrom(stack, newAddress(), loginForm(VICTIM, `wrong-${turn}`));
+      await sendFrom(stack, newAddress(), loginForm(VICTIM, `wrong-${turn}`));
     }
     await until('WordPress knows that the account is slow', async () =>
       (
@@ -61,12 +61,12 @@ onUsualStack('an account that many addresses attack', (stack) => {
     const began = Date.now();
     const answers = [];
     for (let turn = 0; turn < 8; turn++) {
-      answers.push(await askFrom(stack, newAddress(), loginForm(VICTIM, `late-${turn}`)));
+      answers.push(await sendFrom(stack, newAddress(), loginForm(VICTIM, `late-${turn}`)));
     }
     // One at the beginning, and one for each ten seconds that these took, however long that was.
     expect(new Set(compared()).size).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - began) / 10_000));
     expect(answers.filter(createsSession)).toEqual([]);
     const own = loginForm(VICTIM, stack.password, { headers: { cookie: `wordpress_test_cookie=1; ${cookie}` } });
-    expect(createsSession(await askFrom(stack, newAddress(), own))).toBe(true);
+    expect(createsSession(await sendFrom(stack, newAddress(), own))).toBe(true);
   });
 });

@@ -7,7 +7,6 @@ import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import {
-  askFrom,
   BASIC_AUTHENTICATION,
   change,
   createsSession,
@@ -15,6 +14,7 @@ import {
   loginForm,
   recover,
   SHOP_PLUGIN,
+  sendFrom,
   shopForm,
 } from './helpers.js';
 
@@ -66,16 +66,16 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
 
   /** By which of all routes a password, or a program's key, lets somebody in. */
   async function routes(login: string): Promise<Readonly<Record<string, boolean>>> {
-    const rest = await askFrom(stack, FROM, restBasic(login, stack.password));
-    const xmlRpc = await askFrom(stack, FROM, usersBlogs(login, stack.password));
+    const rest = await sendFrom(stack, FROM, restBasic(login, stack.password));
+    const xmlRpc = await sendFrom(stack, FROM, usersBlogs(login, stack.password));
     return {
       form: createsSession(await visitor().logIn(login)),
-      shop: createsSession(await askFrom(stack, FROM, shopForm(login, stack.password))),
-      link: createsSession(await askFrom(stack, FROM, { target: `/?magic=${login}` })),
+      shop: createsSession(await sendFrom(stack, FROM, shopForm(login, stack.password))),
+      link: createsSession(await sendFrom(stack, FROM, { target: `/?magic=${login}` })),
       'XML-RPC': xmlRpc.body.includes('blogid'),
       REST: rest.status === 200,
       'application password':
-        (await askFrom(stack, FROM, restBasic(login, login === KEEPER ? key : 'none'))).status === 200,
+        (await sendFrom(stack, FROM, restBasic(login, login === KEEPER ? key : 'none'))).status === 200,
     };
   }
   const everywhere = (open: boolean) => ({
@@ -152,18 +152,18 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
 
   it('leaves application passwords of the role to their own setting', async () => {
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
-    expect((await askFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(200);
+    expect((await sendFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(200);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
     // It is right, so its owner is told why it does not work.
-    expect((await askFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(403);
+    expect((await sendFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(403);
   });
 
   it('is asked of a user who gets the role later, and ends earlier sessions', async () => {
-    const member = visitor();
-    await member.logIn(CLERK);
+    const user = visitor();
+    await user.logIn(CLERK);
     const role = (name: string) => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( '${name}' );`);
     await role('shop_keeper');
-    expect((await member.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await user.look('/wp-admin/profile.php')).status).toBe(302);
     expect((await visitor().logIn(CLERK)).headers.location).toContain('action=second-factor');
     await role('shop_clerk');
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
@@ -177,15 +177,15 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
   });
 
   it('is restored after a database backup without the role, and ends sessions created meanwhile', async () => {
-    const member = visitor();
+    const user = visitor();
     await runInWordPress(
       stack,
       `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`,
     );
     // Guard sees the other policy in the answer to this very login, and pushes its own again.
-    await member.logIn(KEEPER);
+    await user.logIn(KEEPER);
     await until('WordPress asks again', async () => !createsSession(await visitor().logIn(KEEPER)));
-    await until('the session is over', async () => (await member.look('/wp-admin/profile.php')).status === 302);
+    await until('the session is over', async () => (await user.look('/wp-admin/profile.php')).status === 302);
   });
 
   const restorePolicyWithoutRole = `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`;
@@ -195,7 +195,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       login: KEEPER,
       before: restorePolicyWithoutRole,
       // Guard sees the other policy in the answer.
-      act: () => askFrom(stack, FROM, { target: '/' }),
+      act: () => sendFrom(stack, FROM, { target: '/' }),
     },
     { when: 'the owner chooses the role', login: KEEPER, roles: [], act: () => choose('shop_keeper') },
     {
@@ -210,7 +210,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       act: () => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( 'shop_keeper' );`),
     },
   ])('is asked in a login that is under way while $when, and no session is left', async (sample) => {
-    const { login, act, before = '' } = sample;
+    const { login, act: callAction, before = '' } = sample;
     for (const target of ['/wp-login.php?hold', `/?hold&magic=${login}`]) {
       await choose(...(sample.roles ?? ['shop_keeper']));
       if (sample.sg2fa !== undefined) await change(stack, owner, '/2fa', { sg2fa: sample.sg2fa });
@@ -219,10 +219,10 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       await runInWordPress(stack, `${before} WP_Session_Tokens::get_instance( ${user} )->create( time() + 3600 );`);
       const isForm = target.startsWith('/wp-login.php');
       const request = isForm ? loginForm(login, stack.password, { path: target }) : { target };
-      const answer = askFrom(stack, FROM, request);
+      const answer = sendFrom(stack, FROM, request);
       // One that did not wait was asked for the factor at once.
       await Promise.race([answer, until('the login waits', () => existsSync(heldFile))]);
-      await act();
+      await callAction();
       expect({ createsSession: createsSession(await answer), location: (await answer).headers.location }).toEqual({
         createsSession: false,
         location: expect.stringContaining('action=second-factor'),
@@ -236,12 +236,12 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
 
   it('is asked of a user whose session was renewed before the role was chosen', async () => {
     await choose();
-    const member = visitor();
-    await member.logIn(KEEPER);
-    expect((await member.look('/?renew')).body).toBe('renewed');
-    expect((await member.look('/wp-admin/profile.php')).status).toBe(200);
+    const user = visitor();
+    await user.logIn(KEEPER);
+    expect((await user.look('/?renew')).body).toBe('renewed');
+    expect((await user.look('/wp-admin/profile.php')).status).toBe(200);
     await choose('shop_keeper');
-    expect((await member.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await user.look('/wp-admin/profile.php')).status).toBe(302);
   });
 
   it('ends when the owner removes the role', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import { authorised, logIn, type Session } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
@@ -14,7 +14,7 @@ const TAKEN = `global $wpdb; echo 'taken:' . implode( ',', $wpdb->get_col( "SELE
 onUsualStack('common usernames', (stack) => {
   let owner: Session;
   const byRest = (username: string) =>
-    ask(stack, {
+    sendRequest(stack, {
       method: 'POST',
       target: '/wp-json/wp/v2/users',
       body: JSON.stringify({ username, email: `${username}@example.com`, password: 'A-long-Password-1' }),
@@ -37,13 +37,13 @@ onUsualStack('common usernames', (stack) => {
 
   it.each(NAMES.slice(0, 3))('%s is refused at the registration', async (name) => {
     const fields = new URLSearchParams({ user_login: name, user_email: `${name.toLowerCase()}@example.com` });
-    const answer = await ask(stack, form('/wp-login.php?action=register', fields.toString()));
+    const answer = await sendRequest(stack, form('/wp-login.php?action=register', fields.toString()));
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('that username is not allowed');
   });
 
   it('are refused in the admin screen for new users', async () => {
-    const page = await ask(stack, { target: '/wp-admin/user-new.php', headers: { cookie: owner.cookie } });
+    const page = await sendRequest(stack, { target: '/wp-admin/user-new.php', headers: { cookie: owner.cookie } });
     const nonce = /name="_wpnonce_create-user" value="(\w+)"/.exec(page.body)?.[1] ?? '';
     expect(nonce).not.toBe('');
     const fields = new URLSearchParams({
@@ -55,7 +55,10 @@ onUsualStack('common usernames', (stack) => {
       pass2: 'A-long-Password-1',
       role: 'subscriber',
     });
-    const answer = await ask(stack, form('/wp-admin/user-new.php', fields.toString(), { cookie: owner.cookie }));
+    const answer = await sendRequest(
+      stack,
+      form('/wp-admin/user-new.php', fields.toString(), { cookie: owner.cookie }),
+    );
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('that username is not allowed');
   });
@@ -82,7 +85,7 @@ onUsualStack('common usernames', (stack) => {
     await change(stack, owner, '/disable-admin-username', { disable_usernames: 1 });
     expect((await byRest('user1')).status).not.toBe(201);
     const { id } = JSON.parse(made.body) as { id: number };
-    const saved = await ask(stack, {
+    const saved = await sendRequest(stack, {
       method: 'POST',
       target: `/wp-json/wp/v2/users/${id}`,
       body: '{"first_name":"Una"}',

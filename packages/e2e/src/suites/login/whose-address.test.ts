@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RawAnswer, sendRaw } from '../../http/raw.js';
-import { bytesOf, type TypedRequest } from '../../http/request.js';
+import { type RawResponse, sendRaw } from '../../http/raw.js';
+import { type TypedRequest, toBytes } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, change, createsSession, loginForm, recover } from './helpers.js';
+import { change, createsSession, loginForm, recover, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 /** An address of this machine that guard takes for its reverse proxy. */
@@ -24,11 +24,11 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     headers: { ...request.headers, [name]: value },
   });
   /** A request of a visitor from that address, as the reverse proxy passes it on. */
-  const through = (address: string, request: TypedRequest): Promise<RawAnswer> =>
-    askFrom(stack, PROXY, told(request, 'x-forwarded-for', address));
+  const through = (address: string, request: TypedRequest): Promise<RawResponse> =>
+    sendFrom(stack, PROXY, told(request, 'x-forwarded-for', address));
   /** A request from this machine's own IPv6 address, over IPv6. */
-  const direct = (request: TypedRequest): Promise<RawAnswer> =>
-    sendRaw(stack.port, bytesOf(stack, request), { to: '::1' });
+  const direct = (request: TypedRequest): Promise<RawResponse> =>
+    sendRaw(stack.port, toBytes(stack, request), { to: '::1' });
 
   beforeAll(async () => {
     await stopGuard(stack);
@@ -53,7 +53,7 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     for (let turn = 0; turn < LIMIT; turn++) expect((await direct(wrong(turn))).status).toBe(200);
     expect((await direct(right())).status).toBe(429);
     // The same machine by IPv4 is another visitor.
-    expect(createsSession(await askFrom(stack, '127.0.39.2', right()))).toBe(true);
+    expect(createsSession(await sendFrom(stack, '127.0.39.2', right()))).toBe(true);
     expect(await recover(stack, 'unblock', '::1')).toContain('Unlocked: ::/64');
     await until('the address may log in', async () => createsSession(await direct(right())));
   });
@@ -97,10 +97,10 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
 
   it('can’t hide behind a forged address', async () => {
     for (let turn = 0; turn < LIMIT; turn++) {
-      await askFrom(stack, '127.0.39.9', told(wrong(turn), 'x-forwarded-for', `2001:db8:39:${turn}::1`));
+      await sendFrom(stack, '127.0.39.9', told(wrong(turn), 'x-forwarded-for', `2001:db8:39:${turn}::1`));
     }
     const forged = told(right(), 'x-forwarded-for', '2001:db8:39:ff::1');
-    expect((await askFrom(stack, '127.0.39.9', forged)).status).toBe(429);
+    expect((await sendFrom(stack, '127.0.39.9', forged)).status).toBe(429);
     // Behind the real proxy only its own word counts: the last entry.
     for (let turn = 0; turn < LIMIT; turn++) {
       await through(`2001:db8:3a:${turn}::1, 2001:db8:3b::9`, wrong(turn));

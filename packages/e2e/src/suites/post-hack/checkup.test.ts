@@ -8,9 +8,9 @@ import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
 import { bytes } from '../activity/helpers.js';
-import { act, endedJob, expectReinstalled, pluginHeader, pluginsOnDisk } from './helpers.js';
+import { callAction, endedJob, expectReinstalled, pluginHeader, pluginsOnDisk } from './helpers.js';
 
 const form = {
   slug: 'example-form',
@@ -35,7 +35,7 @@ onUnlikeStacks('the checkup', (stack) => {
     for (const name of planted) rmSync(path(name), { force: true });
   };
   const read = async (suffix = '/checkup', body: object = {}): Promise<Checkup> => {
-    const answer = await act(stack, owner, suffix, body);
+    const answer = await callAction(stack, owner, suffix, body);
     expect(answer.body.status).toBe(200);
     return answer.body.data as Checkup;
   };
@@ -88,11 +88,11 @@ onUnlikeStacks('the checkup', (stack) => {
   });
 
   it('is for administrators only', async () => {
-    const author = await logIn(stack, people.author);
+    const author = await logIn(stack, usersByRole.author);
     for (const suffix of ['/checkup', '/run-checkup', '/weekly-checkup']) {
-      expect((await act(stack, author, suffix, { weekly_checkup: 0 })).http).toBe(403);
+      expect((await callAction(stack, author, suffix, { weekly_checkup: 0 })).http).toBe(403);
     }
-    expect((await act(stack, author, '/keep-finding', { key: 'a', keep: 1 })).http).toBe(403);
+    expect((await callAction(stack, author, '/keep-finding', { key: 'a', keep: 1 })).http).toBe(403);
   });
 
   it('runs four checks and finds nothing on a clean site', async () => {
@@ -192,7 +192,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(findings).toMatchObject([
       { check: 'plugins', title: 'Example form: 2 files are not the original ones', plugin: 'example-form/form.php' },
     ]);
-    const answer = await act(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
+    const answer = await callAction(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
     expect(answer.body).toMatchObject({ status: 200 });
     expectReinstalled(await endedJob(stack, owner, 'reinstall-plugins'), 'example-form/form.php');
     expect(titles(await look())).toEqual([]);
@@ -220,7 +220,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect([latest?.findings, latest?.kept[0]]).toMatchObject([[], { key: finding.key, by: stack.user }]);
     expect(titles(await look())).toEqual([]);
     await until('it is told in the log', async () => {
-      const { entries } = (await act(stack, owner, '/activity-registered')).body.data as {
+      const { entries } = (await callAction(stack, owner, '/activity-registered')).body.data as {
         entries: { activity: string }[];
       };
       const kept = bytes('Kept the finding “New administrator: web-helper” of the checkup');
@@ -228,13 +228,17 @@ onUnlikeStacks('the checkup', (stack) => {
     });
     await keep(finding, 0);
     expect(titles(await look())).toEqual(['New administrator: web-helper']);
-    expect((await act(stack, owner, '/keep-finding', { key: 'another', keep: 1 })).http).toBe(404);
+    expect((await callAction(stack, owner, '/keep-finding', { key: 'another', keep: 1 })).http).toBe(404);
   });
 
   it('is shown on the Security Dashboard until its findings are accepted or fixed', async () => {
     const told = async () =>
       (
-        (await act(stack, owner, '/notifications')).body.data as { id: string; title: string; button_link: string }[]
+        (await callAction(stack, owner, '/notifications')).body.data as {
+          id: string;
+          title: string;
+          button_link: string;
+        }[]
       ).find(({ id }) => id === 'checkup-findings');
     expect(await told()).toMatchObject({
       title: 'The checkup found one thing that needs a look',
@@ -283,9 +287,9 @@ onUnlikeStacks('the checkup', (stack) => {
   it('runs weekly at its own time, unless that is turned off', async () => {
     const { weekly } = await read();
     expect(weekly).toMatchObject({ weekly_checkup: 1, time: expect.stringMatching(/^0[2-4]:[0-5]\d$/) });
-    expect((await act(stack, owner, '/weekly-checkup', { weekly_checkup: 0 })).body.status).toBe(200);
+    expect((await callAction(stack, owner, '/weekly-checkup', { weekly_checkup: 0 })).body.status).toBe(200);
     expect((await read()).weekly.weekly_checkup).toBe(0);
-    await act(stack, owner, '/weekly-checkup', { weekly_checkup: 1 });
+    await callAction(stack, owner, '/weekly-checkup', { weekly_checkup: 1 });
   });
 });
 

@@ -3,23 +3,23 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack';
 import { expect } from 'vitest';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, form } from '../../http/request.js';
-import { type ApiAnswer, authorised, callApi, type Session } from '../../http/session.js';
+import type { RawResponse } from '../../http/raw.js';
+import { form, sendRequest } from '../../http/request.js';
+import { type ApiResponse, authorised, callApi, type Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
 
 const API = '/wp-json/security-optimizer/v1';
 
 /** Calls one of the page's actions. */
-export function act(stack: Stack, session: Session, suffix: string, body: object = {}): Promise<ApiAnswer> {
+export function callAction(stack: Stack, session: Session, suffix: string, body: object = {}): Promise<ApiResponse> {
   return callApi(stack, { path: `${API}${suffix}`, body: JSON.stringify(body), headers: authorised(session) });
 }
 
 /** The latest job of a kind, or null. */
 export async function latestJob(stack: Stack, session: Session, kind: JobKind): Promise<Job | null> {
-  const { body } = await act(stack, session, '/post-hack-jobs');
+  const { body } = await callAction(stack, session, '/post-hack-jobs');
   if (body.status !== 200) throw new Error(`Jobs can't be read: ${JSON.stringify(body)}`);
   return (body.data as { jobs: Job[] }).jobs.find((job) => job.kind === kind) ?? null;
 }
@@ -41,8 +41,8 @@ export function expectReinstalled({ state, error, summary, items }: Job, plugin:
 }
 
 /** Gives everyone the password of before again, as if there had been no reset. */
-export async function takeBackReset(stack: Stack): Promise<void> {
-  const logins = [stack.user, ...Object.values(people)].map((login) => `'${login}'`).join(', ');
+export async function restorePasswords(stack: Stack): Promise<void> {
+  const logins = [stack.user, ...Object.values(usersByRole)].map((login) => `'${login}'`).join(', ');
   await runInWordPress(
     stack,
     `delete_metadata( 'user', 0, 'security_optimizer_old_password', '', true );
@@ -54,13 +54,13 @@ export async function takeBackReset(stack: Stack): Promise<void> {
 }
 
 /** Follows a link to choose a new password and types one. @param target path and query of the link */
-export async function choosePassword(stack: Stack, target: string, password: string): Promise<RawAnswer> {
-  const first = await ask(stack, { target });
+export async function choosePassword(stack: Stack, target: string, password: string): Promise<RawResponse> {
+  const first = await sendRequest(stack, { target });
   const cookie = /^set-cookie: (wp-resetpass-[^=]+=[^;]+)/im.exec(first.head)?.[1] ?? '';
-  const page = await ask(stack, { target: '/wp-login.php?action=rp', headers: { cookie } });
+  const page = await sendRequest(stack, { target: '/wp-login.php?action=rp', headers: { cookie } });
   const key = /name="rp_key" value="([^"]*)"/.exec(page.body)?.[1] ?? '';
   const fields = new URLSearchParams({ pass1: password, pass2: password, rp_key: key, 'wp-submit': 'Save Password' });
-  return ask(stack, form('/wp-login.php?action=resetpass', fields.toString(), { cookie }));
+  return sendRequest(stack, form('/wp-login.php?action=resetpass', fields.toString(), { cookie }));
 }
 
 /** The plugin folder of a stack, as someone with access to the disk fills it. */

@@ -13,7 +13,7 @@ import {
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { act, endedJob, expectReinstalled, latestJob, pluginHeader, pluginsOnDisk } from './helpers.js';
+import { callAction, endedJob, expectReinstalled, latestJob, pluginHeader, pluginsOnDisk } from './helpers.js';
 
 const form = {
   slug: 'example-form',
@@ -76,7 +76,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
       `echo in_array( '${file}', get_option( 'active_plugins' ), true ) ? 'yes' : 'no';`,
     )) === 'yes';
   const reinstall = async (body: object = {}) => {
-    expect((await act(stack, owner, '/reinstall-plugins', body)).body.status).toBe(200);
+    expect((await callAction(stack, owner, '/reinstall-plugins', body)).body.status).toBe(200);
     return endedJob(stack, owner, 'reinstall-plugins');
   };
 
@@ -130,7 +130,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
   it('is recorded in the activity log', async () => {
     expectReinstalled(await reinstall(), 'example-form/form.php');
     const told = await until('the end is told', async () => {
-      const { body } = await act(stack, owner, '/activity-registered');
+      const { body } = await callAction(stack, owner, '/activity-registered');
       const { entries } = body.data as { entries: { activity: string; user: string }[] };
       return entries.find(({ activity }) => activity.startsWith('Ran Reinstall all. ') && /clean cop/.test(activity));
     });
@@ -144,7 +144,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(item('our-own/our-own.php')?.reason).toContain('another plugin of the same name');
     expect(readFileSync(path('our-own/our-own.php'), 'utf8')).toBe(own['our-own.php']);
     // What the page announces is what it lists.
-    const { facts } = (await act(stack, owner, '/post-hack-jobs')).body.data as { facts: { plugins: number } };
+    const { facts } = (await callAction(stack, owner, '/post-hack-jobs')).body.data as { facts: { plugins: number } };
     expect(job.items).toHaveLength(facts.plugins);
     expect(item('security-optimizer.php')).toBeUndefined();
     expect(job.summary.join(' ')).toMatch(/\d+ must-use plugins?/);
@@ -191,8 +191,8 @@ onUnlikeStacks('Reinstall all', (stack) => {
 
   it('is joined by a second start, and continues when guard is killed in between', async () => {
     directory.delayMs = 400;
-    const first = (await act(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
-    const second = (await act(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
+    const first = (await callAction(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
+    const second = (await callAction(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
     expect(second.job.id).toBe(first.job.id);
     await until(
       'one plugin runs',

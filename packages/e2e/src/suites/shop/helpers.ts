@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import type { Session } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, FormBrowser } from '../login/helpers.js';
+import { FormBrowser, sendFrom } from '../login/helpers.js';
 import { type Shop, TLS_PROXY } from './shop-site.js';
 
 /** One walk through the shop. All names and addresses in it are its own. */
@@ -34,15 +34,15 @@ export function startVisit(shop: Shop, name: string, owner: Session): Visit {
 }
 
 /** Mail address of a customer, which is a login, too. */
-export function mailOf({ name }: Visit, which: string): string {
+export function toCustomerEmail({ name }: Visit, which: string): string {
   return `${which}-${name}@example.com`;
 }
 
 /** Sends the login form of the page *My account*. */
-export async function logInAtMyAccount(browser: FormBrowser, login: string, password: string): Promise<RawAnswer> {
+export async function logInAtMyAccount(browser: FormBrowser, login: string, password: string): Promise<RawResponse> {
   const page = await browser.look('/my-account/');
   const nonce = { 'woocommerce-login-nonce': field(page, 'woocommerce-login-nonce') };
-  return browser.ask(post('/my-account/', { username: login, password, login: 'Log in', ...nonce }));
+  return browser.request(post('/my-account/', { username: login, password, login: 'Log in', ...nonce }));
 }
 
 /** Whether *My account* shows an account, not the form to log in. */
@@ -51,13 +51,13 @@ export function isLoggedIn(body: string): boolean {
 }
 
 /** Value of a field of a page, by its name. */
-export function field({ body }: RawAnswer, name: string): string {
+export function field({ body }: RawResponse, name: string): string {
   const input = new RegExp(`<input[^>]*\\bname=["']${name}["'][^>]*>`).exec(body)?.[0] ?? '';
   return attribute(input, 'value');
 }
 
 /** What a browser would send of a form: every field that has a name and is not off, without the buttons. */
-export function fieldsOf({ body }: RawAnswer, formId: string): Record<string, string> {
+export function readFormFields({ body }: RawResponse, formId: string): Record<string, string> {
   const start = body.search(new RegExp(`<form[^>]*\\bid=["']${formId}["']`));
   const form = body.slice(start, body.indexOf('</form>', start));
   const fields: Record<string, string> = {};
@@ -93,7 +93,7 @@ export function decode(text: string): string {
 }
 
 /** Path and query of an address of the site. */
-export function pathOf(url: string | undefined): string {
+export function toPath(url: string | undefined): string {
   return decode(url ?? '/no-address').replace(/^https?:\/\/[^/]+/, '');
 }
 
@@ -113,7 +113,7 @@ export function json(
 
 /** What an answer says as JSON; its text where it is none. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of another program, looked into and never handed on.
-export function said({ body }: RawAnswer): any {
+export function parseAnswer({ body }: RawResponse): any {
   try {
     return JSON.parse(body);
   } catch {
@@ -156,7 +156,7 @@ export const programs = {
     const base = [request.method ?? 'GET', url.origin + url.pathname, text].map(encodeURIComponent).join('&');
     const signature = createHmac('sha256', `${secret}&`).update(base).digest('base64');
     const query = new URLSearchParams({ ...params, oauth_signature: signature });
-    return askFrom(shop, '127.0.71.201', { ...request, target: `${url.pathname}?${query}` });
+    return sendFrom(shop, '127.0.71.201', { ...request, target: `${url.pathname}?${query}` });
   },
 } as const;
 
@@ -164,7 +164,7 @@ export function overHttps(
   { shop }: Visit,
   request: TypedRequest,
   headers: Readonly<Record<string, string>>,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const proxy = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.71' };
-  return askFrom(shop, TLS_PROXY, { ...request, headers: { ...request.headers, ...proxy, ...headers } });
+  return sendFrom(shop, TLS_PROXY, { ...request, headers: { ...request.headers, ...proxy, ...headers } });
 }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
 import { watchPage } from '../../browser/page-errors.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
 import { guardLog } from '../../stacks/guard-process.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
@@ -16,14 +16,14 @@ import {
   json,
   logInAtMyAccount,
   mailedLink,
-  mailOf,
   overHttps,
   PASSWORD,
-  pathOf,
+  parseAnswer,
   post,
   programs,
-  said,
   startVisit,
+  toCustomerEmail,
+  toPath,
   type Visit,
 } from './helpers.js';
 import { ownerSteps } from './owner-steps.js';
@@ -54,7 +54,7 @@ await onShop('a shop with every option of the product on', (parts) => {
   let shop: Shop;
   let visit: Visit;
   let browser: Browser;
-  let enrolment: { readonly password: RawAnswer; readonly code: RawAnswer };
+  let enrolment: { readonly password: RawResponse; readonly code: RawResponse };
 
   beforeAll(async () => {
     browser = await openChromium();
@@ -70,10 +70,10 @@ await onShop('a shop with every option of the product on', (parts) => {
     await switchEverythingOn(shop, await logIn(shop));
     const owner = startVisit(shop, 'owner', { login: shop.user, cookie: '', nonce: '' }).browser();
     const password = await logInAtMyAccount(owner, shop.user, shop.password);
-    const form = await owner.look(pathOf(password.headers.location));
+    const form = await owner.look(toPath(password.headers.location));
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(form.body)?.[1] ?? '';
-    const shown = await owner.ask(secondFactor(shop, form, { step: 'enrol', code: totpCode(key) }));
-    const code = await owner.ask(secondFactor(shop, shown, { step: 'continue', saved: '1' }));
+    const shown = await owner.request(secondFactor(shop, form, { step: 'enrol', code: totpCode(key) }));
+    const code = await owner.request(secondFactor(shop, shown, { step: 'continue', saved: '1' }));
     enrolment = { password, code };
     const nonce = await owner.look('/wp-admin/admin-ajax.php?action=rest-nonce');
     visit = startVisit(shop, 'with', { login: shop.user, cookie: owner.cookie, nonce: nonce.body.trim() });
@@ -104,12 +104,12 @@ await onShop('a shop with every option of the product on', (parts) => {
 
   it('an address that guesses at My account is locked out there, and can still shop; others log in', async () => {
     const guesser = visit.browser();
-    const login = mailOf(visit, 'blocks');
+    const login = toCustomerEmail(visit, 'blocks');
     for (let turn = 0; turn < LIMIT; turn++) {
       expect(createsSession(await logInAtMyAccount(guesser, login, `guess ${turn}`))).toBe(false);
     }
     expect(createsSession(await logInAtMyAccount(guesser, login, PASSWORD))).toBe(false);
-    const added = await guesser.ask(post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug), quantity: '1' }));
+    const added = await guesser.request(post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug), quantity: '1' }));
     expect([added.status, JSON.parse(added.body).cart_hash.length]).toEqual([200, 32]);
     for (const page of ['/shop/', '/cart/', '/checkout/']) expect((await guesser.look(page)).status, page).toBe(200);
     expect(createsSession(await logInAtMyAccount(visit.browser(), login, PASSWORD))).toBe(true);
@@ -117,7 +117,7 @@ await onShop('a shop with every option of the product on', (parts) => {
 
   it('a locked customer reads at My account that the address is locked, and until when', async () => {
     const customer = visit.browser();
-    const login = mailOf(visit, 'blocks');
+    const login = toCustomerEmail(visit, 'blocks');
     for (let turn = 0; turn < LIMIT; turn++) await logInAtMyAccount(customer, login, `guess ${turn}`);
     const right = await logInAtMyAccount(customer, login, PASSWORD);
     expect([createsSession(right), right.body.includes('Too many login attempts')]).toEqual([false, true]);
@@ -144,7 +144,7 @@ await onShop('a shop with every option of the product on', (parts) => {
     const headers = { authorization, 'x-forwarded-for': '203.0.113.72' };
     for (let turn = 0; turn < LIMIT * 2; turn++) {
       const answer = await overHttps(visit, { target: '/wp-json/wp/v2/users/me' }, headers);
-      expect([answer.status, said(answer).code]).toEqual([403, 'application_passwords_need_permission']);
+      expect([answer.status, parseAnswer(answer).code]).toEqual([403, 'application_passwords_need_permission']);
     }
     const form = post(`/${STAFF_ENTRANCE}`, { log: shop.user, pwd: 'wrong', testcookie: '1' });
     expect((await overHttps(visit, form, { 'x-forwarded-for': '203.0.113.72' })).status).toBe(200);
@@ -155,7 +155,7 @@ await onShop('a shop with every option of the product on', (parts) => {
     const page = await customer.look('/my-account/');
     const nonce = { 'woocommerce-register-nonce': field(page, 'woocommerce-register-nonce') };
     const fields = { email: 'administrator@example.com', password: PASSWORD, register: 'Register' };
-    expect(createsSession(await customer.ask(post('/my-account/', { ...fields, ...nonce })))).toBe(true);
+    expect(createsSession(await customer.request(post('/my-account/', { ...fields, ...nonce })))).toBe(true);
     const login = await runInWordPress(shop, `echo get_user_by( 'email', 'administrator@example.com' )->user_login;`);
     expect(login.trim()).not.toBe('administrator');
   });
@@ -163,7 +163,7 @@ await onShop('a shop with every option of the product on', (parts) => {
   it('no page or mail for an anonymous client or a customer contains the login URL', async () => {
     const anonymous = visit.browser();
     const customer = visit.browser();
-    await logInAtMyAccount(customer, mailOf(visit, 'blocks'), PASSWORD);
+    await logInAtMyAccount(customer, toCustomerEmail(visit, 'blocks'), PASSWORD);
     const wcAuth =
       '/wc-auth/v1/login/?app_name=Till&user_id=7&return_url=https%3A%2F%2Ftill.example&callback_url=https%3A%2F%2Ftill.example&scope=read';
     const pages = [
@@ -176,8 +176,8 @@ await onShop('a shop with every option of the product on', (parts) => {
       wcAuth,
     ];
     for (const page of [...pages, '/wp-json/wc/store/v1/cart', '/wp-admin/', '/my-account/edit-account/']) {
-      for (const someone of [anonymous, customer]) {
-        const answer = await someone.look(page);
+      for (const browser of [anonymous, customer]) {
+        const answer = await browser.look(page);
         const given = /.{0,150}(?:staff-only|wp-login\.php).{0,80}/s.exec(answer.head + answer.body)?.[0] ?? '';
         expect(given, page).toBe('');
       }
@@ -193,7 +193,7 @@ await onShop('a shop with every option of the product on', (parts) => {
     expect(order).toMatch(/\/wp-admin\/admin\.php\?page=wc-orders&action=edit&id=\d+$/);
     // Who is signed in gets there at once; who is not logs in first.
     const target = link.pathname + link.search;
-    const led = await visit.browser().ask({ target, headers: { cookie: visit.owner.cookie } });
+    const led = await visit.browser().request({ target, headers: { cookie: visit.owner.cookie } });
     expect([led.status, led.headers.location]).toEqual([302, order]);
     const form = await visit.browser().look(target);
     expect([form.status, field(form, 'redirect_to')]).toEqual([200, order]);
@@ -213,9 +213,9 @@ await onShop('a shop with every option of the product on', (parts) => {
       customer = visit.browser();
       manager = visit.browser();
       owner = visit.browser();
-      await logInAtMyAccount(customer, mailOf(visit, 'blocks'), PASSWORD);
+      await logInAtMyAccount(customer, toCustomerEmail(visit, 'blocks'), PASSWORD);
       await logInAtMyAccount(manager, 'run-the-shop@example.com', PASSWORD);
-      for (const someone of [customer, manager]) expect(someone.cookie).toContain('wordpress_logged_in_');
+      for (const browser of [customer, manager]) expect(browser.cookie).toContain('wordpress_logged_in_');
       const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10);
       const schedule = { type: 'period', from_date: day(0), to_date: day(1), confirm: true };
       await change(shop, visit.owner, '/away-mode', schedule);
@@ -229,17 +229,19 @@ await onShop('a shop with every option of the product on', (parts) => {
       const nonce = (await buyer.look('/wp-json/wc/store/v1/cart')).headers.nonce ?? '';
       const item = { id: shop.mug, quantity: 1 };
       const store = (path: string, body: object) =>
-        buyer.ask(json('POST', `/wp-json/wc/store/v1${path}`, body, { nonce }));
+        buyer.request(json('POST', `/wp-json/wc/store/v1${path}`, body, { nonce }));
       const product = { product_id: String(shop.mug), quantity: '1' };
       const added = await store('/cart/add-item', item);
       const batch = await store('/batch', {
         requests: [{ path: '/wc/store/v1/cart/add-item', method: 'POST', body: item, headers: { nonce } }],
       });
-      const byShop = await buyer.ask(post('/?wc-ajax=add_to_cart', product));
-      const byAjax = await buyer.ask(
+      const byShop = await buyer.request(post('/?wc-ajax=add_to_cart', product));
+      const byAjax = await buyer.request(
         post('/wp-admin/admin-ajax.php', { action: 'woocommerce_add_to_cart', ...product }),
       );
-      const byForm = await buyer.ask(post('/product/blue-mug/', { 'add-to-cart': String(shop.mug), quantity: '1' }));
+      const byForm = await buyer.request(
+        post('/product/blue-mug/', { 'add-to-cart': String(shop.mug), quantity: '1' }),
+      );
       const cart = await buyer.look('/wp-json/wc/store/v1/cart');
       const order = await store('/checkout', {
         billing_address: { ...address, email: mail, phone: '030123456' },
@@ -249,11 +251,11 @@ await onShop('a shop with every option of the product on', (parts) => {
       return {
         added: added.status,
         batch: batch.status,
-        byShop: [byShop.status, Object.keys(said(byShop)).sort()],
-        byAjax: [byAjax.status, Object.keys(said(byAjax)).sort()],
+        byShop: [byShop.status, Object.keys(parseAnswer(byShop)).sort()],
+        byAjax: [byAjax.status, Object.keys(parseAnswer(byAjax)).sort()],
         byForm: byForm.status,
-        items: said(cart).items_count,
-        order: [order.status, said(order).status, said(order).code],
+        items: parseAnswer(cart).items_count,
+        order: [order.status, parseAnswer(order).status, parseAnswer(order).code],
       };
     }
     const bought = {
@@ -267,7 +269,7 @@ await onShop('a shop with every option of the product on', (parts) => {
     };
 
     it('a logged-in customer fills the cart in each way, and buys', async () => {
-      expect(await buy(customer, mailOf(visit, 'blocks'))).toEqual(bought);
+      expect(await buy(customer, toCustomerEmail(visit, 'blocks'))).toEqual(bought);
       expect((await customer.look('/my-account/orders/')).status).toBe(200);
     });
 
@@ -296,7 +298,7 @@ await onShop('a shop with every option of the product on', (parts) => {
         json('GET', `/wp-json/wc/v3/products/${shop.mug}?_method=DELETE&force=true`, undefined, bySession),
         { ...post('/wp-admin/admin-ajax.php', { action: 'woocommerce_feature_product' }), headers: bySession },
       ];
-      for (const request of changes) expect((await owner.ask(request)).status, request.target).toBe(403);
+      for (const request of changes) expect((await owner.request(request)).status, request.target).toBe(403);
       const item = { id: shop.mug, quantity: 1 };
       const managers = [
         json('POST', '/wp-json/wc/store/v1/cart/add-item', item),
@@ -305,7 +307,7 @@ await onShop('a shop with every option of the product on', (parts) => {
         post('/wp-admin/admin-ajax.php', { action: 'woocommerce_add_to_cart', product_id: String(shop.mug) }),
         post('/my-account/edit-account/', { action: 'save_account_details' }),
       ];
-      for (const request of managers) expect((await manager.ask(request)).status, request.target).toBe(403);
+      for (const request of managers) expect((await manager.request(request)).status, request.target).toBe(403);
       for (const call of [programs.basic, programs.query, programs.oauth]) {
         expect((await call(visit, json('POST', '/wp-json/wc/v3/products', product))).status).toBe(403);
       }
@@ -324,7 +326,7 @@ await onShop('a shop with every option of the product on', (parts) => {
   async function lookAtScreens({ owner }: Visit): Promise<Record<string, string[]>> {
     const wrong: Record<string, string[]> = {};
     const buyer = await browser.newContext();
-    const staff = await windowOf(browser, shop, owner);
+    const staff = await openWindow(browser, shop, owner);
     try {
       await buyer.request.post(`${shop.url}/?wc-ajax=add_to_cart`, { form: { product_id: shop.mug, quantity: 1 } });
       for (const [title, path] of SCREENS) {
@@ -352,7 +354,7 @@ async function switchEverythingOn(shop: Shop, owner: Session): Promise<void> {
 }
 
 /** A form of the second factor, which comes from the login's own page. */
-function secondFactor(shop: Shop, page: RawAnswer, fields: Readonly<Record<string, string>>) {
+function secondFactor(shop: Shop, page: RawResponse, fields: Readonly<Record<string, string>>) {
   const token = field(page, 'token');
   const request = post(`/${STAFF_ENTRANCE}?action=second-factor`, { token, ...fields });
   return { ...request, headers: { ...request.headers, origin: shop.url } };

@@ -1,10 +1,10 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/protections';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
 import { clickSwitch, openSiteSecurity } from '../../browser/pages.js';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, askUpstream, type TypedRequest } from '../../http/request.js';
+import type { RawResponse } from '../../http/raw.js';
+import { sendRequest, sendUpstream, type TypedRequest } from '../../http/request.js';
 import { allOptions, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
 import { withoutConnector } from '../../stacks/wordpress.js';
@@ -42,7 +42,7 @@ export function toggleSuite(suite: ToggleSuite): void {
     let page: Page;
     let owner: Session;
     let probes: readonly TypedRequest[];
-    const baseline: RawAnswer[] = [];
+    const baseline: RawResponse[] = [];
 
     beforeAll(async () => {
       owner = await logIn(stack);
@@ -50,10 +50,10 @@ export function toggleSuite(suite: ToggleSuite): void {
       await suite.prepare?.(stack, owner);
       probes = suite.probes(stack, owner);
       await withoutConnector(stack, async () => {
-        for (const probe of probes) baseline.push(await askUpstream(stack, probe));
+        for (const probe of probes) baseline.push(await sendUpstream(stack, probe));
       });
       browser = await openChromium();
-      page = await (await windowOf(browser, stack, owner)).newPage();
+      page = await (await openWindow(browser, stack, owner)).newPage();
       await openSiteSecurity(page, stack);
     });
     afterAll(async () => {
@@ -76,15 +76,15 @@ export function toggleSuite(suite: ToggleSuite): void {
     it('leaves WordPress as it is without the product once it is off', async () => {
       for (const [at, probe] of probes.entries()) {
         const label = `${probe.method ?? 'GET'} ${probe.target}`;
-        const answer = await ask(stack, probe);
-        expect({ label, ...essence(answer) }).toEqual({ label, ...essence(baseline[at] as RawAnswer) });
+        const answer = await sendRequest(stack, probe);
+        expect({ label, ...essence(answer) }).toEqual({ label, ...essence(baseline[at] as RawResponse) });
       }
     });
   });
 }
 
 /** What two answers to the same request have in common: all but nonces, times and what the way through guard adds. */
-function essence({ status, headers, body }: RawAnswer) {
+function essence({ status, headers, body }: RawResponse) {
   return {
     status,
     type: headers['content-type'],
@@ -109,7 +109,7 @@ function essence({ status, headers, body }: RawAnswer) {
 }
 
 /** The answer is a refusal, and holds no sign that WordPress did what was asked. */
-export function expectRefused(answer: RawAnswer, sign: RegExp): void {
+export function expectRefused(answer: RawResponse, sign: RegExp): void {
   expect.soft(answer.body).not.toMatch(sign);
   expect([400, 403, 404], `${answer.head.split('\r\n')[0]}\n${answer.body.slice(0, 300)}`).toContain(answer.status);
 }

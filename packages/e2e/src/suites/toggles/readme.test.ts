@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { siteSecurityToggles } from '@security-optimizer/contract/protections';
 import { expect, it } from 'vitest';
 import { clickSwitch } from '../../browser/pages.js';
-import { ask } from '../../http/request.js';
-import { spelled, spellingsOf } from '../../http/spellings.js';
+import { sendRequest } from '../../http/request.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { expectRefused, toggleSuite } from './helpers.js';
 
 const SIGN = /Semantic Personal Publishing/;
-const fileOf = (stack: Stack) => join(stack.wordpressDir, 'readme.html');
+const getReadme = (stack: Stack) => join(stack.wordpressDir, 'readme.html');
 const text = '<h1>Semantic Personal Publishing Platform</h1>\n';
 const NOT_DELETED =
   'Saved, but the file could not be deleted because WordPress may not write there. Requests for it are refused.';
@@ -18,24 +18,24 @@ const toggle = siteSecurityToggles.find(({ field }) => field === 'delete_readme'
 
 toggleSuite({
   field: 'delete_readme',
-  prepare: async (stack) => writeFileSync(fileOf(stack), text),
+  prepare: async (stack) => writeFileSync(getReadme(stack), text),
   // The file is gone by now and stays gone; without it WordPress has nothing at this address.
   probes: () => [{ target: '/' }, { target: '/license.txt' }],
   whileOn({ stack, page }) {
     const host = new URL(stack.url).host;
 
     it('has deleted the file', () => {
-      expect(existsSync(fileOf(stack))).toBe(false);
+      expect(existsSync(getReadme(stack))).toBe(false);
     });
 
     it('makes guard refuse the file as soon as it is back', async () => {
-      writeFileSync(fileOf(stack), text);
-      expectRefused(await ask(stack, { target: '/readme.html' }), SIGN);
+      writeFileSync(getReadme(stack), text);
+      expectRefused(await sendRequest(stack, { target: '/readme.html' }), SIGN);
     });
 
-    it.each(spellingsOf('/readme.html'))('refuses the file spelled with $how: $target', async (spelling) => {
-      writeFileSync(fileOf(stack), text);
-      expectRefused(await ask(stack, spelled(spelling, host)), SIGN);
+    it.each(listSpellings('/readme.html'))('refuses the file spelled with $how: $target', async (spelling) => {
+      writeFileSync(getReadme(stack), text);
+      expectRefused(await sendRequest(stack, toSpelledRequest(spelling, host)), SIGN);
     });
 
     it.each([
@@ -46,9 +46,9 @@ toggleSuite({
       ],
       ['the daily look', "do_action( 'security_optimizer_delete_readme' );"],
     ])('deletes the file again after %s', async (_name, code) => {
-      writeFileSync(fileOf(stack), text);
+      writeFileSync(getReadme(stack), text);
       await runInWordPress(stack, code);
-      expect(existsSync(fileOf(stack))).toBe(false);
+      expect(existsSync(getReadme(stack))).toBe(false);
     });
 
     it('schedules a daily check', async () => {
@@ -59,15 +59,15 @@ toggleSuite({
       if (toggle === undefined) throw new Error('The toggle is gone.');
       await clickSwitch(page(), toggle, 'off', toggle.messages.off);
       // A folder of that name: PHP can no more delete it than a file in a folder that it may not write to.
-      rmSync(fileOf(stack), { force: true });
-      mkdirSync(fileOf(stack));
-      writeFileSync(join(fileOf(stack), 'index.html'), text);
+      rmSync(getReadme(stack), { force: true });
+      mkdirSync(getReadme(stack));
+      writeFileSync(join(getReadme(stack), 'index.html'), text);
       try {
         await clickSwitch(page(), toggle, 'on', NOT_DELETED);
-        expectRefused(await ask(stack, { target: '/readme.html' }), SIGN);
-        expectRefused(await ask(stack, { target: '/readme.html/' }), SIGN);
+        expectRefused(await sendRequest(stack, { target: '/readme.html' }), SIGN);
+        expectRefused(await sendRequest(stack, { target: '/readme.html/' }), SIGN);
       } finally {
-        rmSync(fileOf(stack), { recursive: true });
+        rmSync(getReadme(stack), { recursive: true });
       }
     });
   },

@@ -2,13 +2,13 @@ import { createHash, createHmac } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, type TypedRequest } from '../../http/request.js';
+import { sendRequest, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
-import { spelled, spellingsOf } from '../../http/spellings.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, recover } from '../login/helpers.js';
+import { change, recover, sendFrom } from '../login/helpers.js';
 
 const FROM = '127.0.55.1';
 const KEY = 'a-key-that-only-the-plugin-knows';
@@ -79,13 +79,13 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
   let xmlRpcBefore: 0 | 1;
   /** Activates or deactivates in wp-admin, as the owner does: guard hears of it with the answer. */
   async function activate(active: boolean) {
-    const page = await ask(stack, { target: '/wp-admin/plugins.php', headers: { cookie: owner.cookie } });
+    const page = await sendRequest(stack, { target: '/wp-admin/plugins.php', headers: { cookie: owner.cookie } });
     const action = active ? 'activate' : 'deactivate';
     const link = new RegExp(`href="(plugins\\.php\\?action=${action}&amp;plugin=jetpack%2Fjetpack\\.php[^"]+)"`).exec(
       page.body,
     )?.[1];
     const target = `/wp-admin/${(link ?? 'no-link').replaceAll('&amp;', '&')}`;
-    expect((await ask(stack, { target, headers: { cookie: owner.cookie } })).status).toBe(302);
+    expect((await sendRequest(stack, { target, headers: { cookie: owner.cookie } })).status).toBe(302);
   }
   const state = async () =>
     (
@@ -117,7 +117,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
 
   it('are refused while the plugin is not active', async () => {
     expect(await state()).toEqual({ signed_xml_rpc: 1, plugins: [] });
-    expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+    expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
   });
 
   describe('once the plugin is active', () => {
@@ -128,12 +128,12 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
 
     it('reach the plugin, without a setting by the owner', async () => {
       expect(await state()).toEqual({ signed_xml_rpc: 1, plugins: [{ id: 'jetpack', name: 'Jetpack' }] });
-      const answer = await ask(stack, signed(call('jetpack.testConnection')));
+      const answer = await sendRequest(stack, signed(call('jetpack.testConnection')));
       expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('connected as jetpack')]);
     });
 
     it('reach the signature check of the plugin when they are forged', async () => {
-      const answer = await ask(stack, signed(call('jetpack.testConnection'), { key: 'guessed' }));
+      const answer = await sendRequest(stack, signed(call('jetpack.testConnection'), { key: 'guessed' }));
       expect(answer.body).toContain('The signature is wrong.');
     });
 
@@ -152,7 +152,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
       'jetpack.core',
     ])('reach nothing else: %s does not exist', async (method) => {
       for (const key of [KEY, 'guessed']) {
-        const answer = await ask(stack, signed(call(method, stack.user, stack.password), { key }));
+        const answer = await sendRequest(stack, signed(call(method, stack.user, stack.password), { key }));
         expect(answer.body).toContain(`requested method ${method} does not exist`);
         expect(answer.body).not.toMatch(/Hello!|blogid|isAdmin|another plugin/);
       }
@@ -160,32 +160,32 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
 
     it('have no password checked, right or wrong, and lock nobody out', async () => {
       for (const password of [stack.password, ...Array.from({ length: 12 }, (_, i) => `wrong-${i}`)]) {
-        const answer = await askFrom(
+        const answer = await sendFrom(
           stack,
           FROM,
           signed(call('jetpack.logIn', stack.user, password), { key: 'guessed' }),
         );
         expect(answer.body).toContain('nobody');
       }
-      expect((await askFrom(stack, FROM, { target: '/wp-login.php' })).status).toBe(200);
+      expect((await sendFrom(stack, FROM, { target: '/wp-login.php' })).status).toBe(200);
     });
 
     it('don’t make xmlrpc.php list its methods', async () => {
       const request = signed('');
-      const answer = await ask(stack, { ...request, target: `${request.target}&rsd` });
+      const answer = await sendRequest(stack, { ...request, target: `${request.target}&rsd` });
       expect(answer.status).toBe(403);
       expect(answer.body).not.toContain('<rsd');
     });
 
-    it.each(spellingsOf('/xmlrpc.php'))('open nothing else with the spelling $how', async (spelling) => {
+    it.each(listSpellings('/xmlrpc.php'))('open nothing else with the spelling $how', async (spelling) => {
       const request = signed(call('system.listMethods'));
       const [path = '', rest] = spelling.target.split('?');
       const target = `${path}?${request.query}${rest === undefined ? '' : `&${rest}`}`;
-      const answer = await ask(stack, spelled({ ...spelling, target }, host, request));
+      const answer = await sendRequest(stack, toSpelledRequest({ ...spelling, target }, host, request));
       expect(answer.body).not.toMatch(/multicall|getUsersBlogs|<rsd/);
       // The same shape with one letter less is no signed request.
       const short = { ...spelling, target: target.replace('&signature=', '&signatur=') };
-      expect([400, 403, 404]).toContain((await ask(stack, spelled(short, host, request))).status);
+      expect([400, 403, 404]).toContain((await sendRequest(stack, toSpelledRequest(short, host, request))).status);
     });
 
     it('are the only exception: plain calls, GET and HTTP credentials are still refused', async () => {
@@ -198,15 +198,15 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
         { ...request, headers: { ...request.headers, authorization: basic } },
         { ...request, headers: { ...request.headers, authorization: `${request.headers?.authorization}, ${basic}` } },
       ]) {
-        expect((await ask(stack, plain)).status).toBe(403);
+        expect((await sendRequest(stack, plain)).status).toBe(403);
       }
     });
 
     it('are refused once the owner chooses so, and the change is logged', async () => {
       await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 0 });
-      expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+      expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
       await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 1 });
-      expect((await ask(stack, signed(call('jetpack.testConnection')))).body).toContain('connected as jetpack');
+      expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).body).toContain('connected as jetpack');
       await until('it stands in the log', async () => {
         const log = await callApi(stack, {
           path: '/wp-json/security-optimizer/v1/activity-registered',
@@ -223,7 +223,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
         `update_option( 'active_plugins', array_diff( get_option( 'active_plugins' ), array( 'jetpack/jetpack.php' ) ) );`,
       );
       expect((await state()).plugins).toHaveLength(1);
-      expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+      expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
       await runInWordPress(
         stack,
         `update_option( 'active_plugins', array_merge( get_option( 'active_plugins' ), array( 'jetpack/jetpack.php' ) ) );`,
@@ -247,10 +247,14 @@ add_filter( 'security_optimizer_signed_xml_rpc', function ( $plugins ) {
     );
     await activate(false);
     await until('guard knows it', async () => (await state()).plugins.map(({ id }) => id).join() === 'shop');
-    expect((await ask(stack, signed(call('shop.testConnection'), { id: 'shop' }))).body).toContain('connected as shop');
-    expect((await ask(stack, signed(call('wp.getUsersBlogs'), { id: 'shop' }))).body).toContain('does not exist');
+    expect((await sendRequest(stack, signed(call('shop.testConnection'), { id: 'shop' }))).body).toContain(
+      'connected as shop',
+    );
+    expect((await sendRequest(stack, signed(call('wp.getUsersBlogs'), { id: 'shop' }))).body).toContain(
+      'does not exist',
+    );
     // What would open methods of WordPress itself is left out.
-    expect((await ask(stack, signed(call('wp.getUsersBlogs'), { id: 'open' }))).status).toBe(403);
-    expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+    expect((await sendRequest(stack, signed(call('wp.getUsersBlogs'), { id: 'open' }))).status).toBe(403);
+    expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
-import { ask } from '../../http/request.js';
-import { spelled, spellingsOf } from '../../http/spellings.js';
+import { sendRequest } from '../../http/request.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import { expectRefused, toggleSuite } from './helpers.js';
 
 const call = (method: string) =>
@@ -20,8 +20,8 @@ toggleSuite({
   ],
   whileOn({ stack }) {
     const host = new URL(stack.url).host;
-    it.each(spellingsOf('/xmlrpc.php'))('refuses a call to it spelled with $how: $target', async (spelling) => {
-      expectRefused(await ask(stack, spelled(spelling, host, post)), SIGN);
+    it.each(listSpellings('/xmlrpc.php'))('refuses a call to it spelled with $how: $target', async (spelling) => {
+      expectRefused(await sendRequest(stack, toSpelledRequest(spelling, host, post)), SIGN);
     });
 
     it.each([
@@ -35,7 +35,7 @@ toggleSuite({
         { ...post, target: '/xmlrpc.php?_method=GET', headers: { 'x-http-method-override': 'GET' } },
       ],
     ] as const)('refuses %s', async (_name, request) => {
-      expectRefused(await ask(stack, request), SIGN);
+      expectRefused(await sendRequest(stack, request), SIGN);
     });
 
     it('refuses a chunked body', async () => {
@@ -46,7 +46,7 @@ toggleSuite({
 
     it('announces it nowhere', async () => {
       for (const target of ['/', '/hello-world/', '/sample-page/', '/no-such-page/', '/wp-login.php']) {
-        const answer = await ask(stack, { target });
+        const answer = await sendRequest(stack, { target });
         expect(answer.headers['x-pingback']).toBeUndefined();
         expect(answer.body).not.toMatch(/xmlrpc\.php|rel=["']pingback/);
       }

@@ -7,7 +7,7 @@ import { attacks } from '../../attacks/lists/index.js';
 import { unattacked } from '../../attacks/lists/spellings.js';
 import { type AttackResult, runAttacks } from '../../attacks/run.js';
 import { AttackedSite } from '../../attacks/site.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
 import { onUnlikeStacks, onUsualStack, type Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
@@ -36,7 +36,9 @@ async function asItWas(stack: Stack): Promise<void> {
   await recover(stack, 'unblock', '--all');
   await recover(stack, 'login-url', 'reset');
   // Guard knows a moment before WordPress, which hides the form until then.
-  await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
+  await until('the form', async () =>
+    (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
+  );
 }
 
 onUnlikeStacks('every known attack on a site with all protections on and its login hidden', (stack) => {

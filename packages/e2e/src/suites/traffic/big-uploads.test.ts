@@ -34,7 +34,7 @@ onUnlikeStacks('an upload of 200 MB with all seven toggles on', (stack) => {
     const { source_url } = JSON.parse(answer.body) as { source_url: string };
     const file = join(stack.wordpressDir, new URL(source_url).pathname);
     expect(statSync(file).size).toBe(SIZE);
-    expect(await hashOfFile(file)).toBe(sent.digest('hex'));
+    expect(await hashFile(file)).toBe(sent.digest('hex'));
     rmSync(file);
   });
 
@@ -75,7 +75,7 @@ onUnlikeStacks('an upload of 200 MB with all seven toggles on', (stack) => {
   }
 });
 
-async function hashOfFile(file: string): Promise<string> {
+async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
   return hash.digest('hex');

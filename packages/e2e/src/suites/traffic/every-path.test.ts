@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, askUpstream, form } from '../../http/request.js';
+import type { RawResponse } from '../../http/raw.js';
+import { form, sendRequest, sendUpstream } from '../../http/request.js';
 import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
@@ -86,7 +86,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
   const pluginFile = join(muPlugins(stack), 'odd-addresses.php');
   let owner: Session;
   /** What WordPress answers without us, by target. */
-  const baseline = new Map<string, RawAnswer>();
+  const baseline = new Map<string, RawResponse>();
 
   beforeAll(async () => {
     owner = await logIn(stack);
@@ -108,7 +108,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       wp_insert_post( array( 'post_type' => 'page', 'post_status' => 'publish', 'post_title' => 'Where the errors are', 'post_name' => 'error_log' ) );`,
     );
     await withoutConnector(stack, async () => {
-      for (const target of [...pages, ...searches]) baseline.set(target, await askUpstream(stack, { target }));
+      for (const target of [...pages, ...searches]) baseline.set(target, await sendUpstream(stack, { target }));
     });
   });
   afterAll(async () => {
@@ -132,15 +132,15 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
     beforeAll(() => setOptions(stack, owner, allOptions(value)));
 
     it.each(files.map(([, path], at) => [path, at] as const))('serves the file %s', async (path, at) => {
-      const { status, body } = await ask(stack, { target: `/wp-content/uploads/odd-names/${path}` });
-      const straight = await askUpstream(stack, { target: `/wp-content/uploads/odd-names/${path}` });
+      const { status, body } = await sendRequest(stack, { target: `/wp-content/uploads/odd-names/${path}` });
+      const straight = await sendUpstream(stack, { target: `/wp-content/uploads/odd-names/${path}` });
       expect([status, body]).toEqual([straight.status, straight.body]);
       // PHP's own web server finds no name with a percent sign or a backslash.
       if (stack.kind !== 'embedded') expect([status, body]).toEqual([200, `content ${at}`]);
     });
 
     it.each(pages)('serves the page %s as WordPress does', async (target) => {
-      const { status, headers } = await ask(stack, { target });
+      const { status, headers } = await sendRequest(stack, { target });
       const straight = baseline.get(target);
       expect([status, headers.location]).toEqual([straight?.status, straight?.headers.location]);
       expect([200, 301, 404]).toContain(status);
@@ -152,12 +152,12 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       ['an address of a plugin', '/go/caf\xc3\xa9?x=\xe9', 'asked: /go/caf%C3%A9?x=%E9'],
       ['a search', '/?s=caf\xc3\xa9', 'caf'],
     ])('serves %s that is requested in raw bytes', async (_what, target, expected) => {
-      const { status, body } = await ask(stack, { target });
+      const { status, body } = await sendRequest(stack, { target });
       expect([status, body.includes(expected)]).toEqual([200, true]);
     });
 
     it.each(handedOn)('forwards %s byte for byte', async (target) => {
-      const { status, body } = await ask(stack, { target });
+      const { status, body } = await sendRequest(stack, { target });
       expect([status, body]).toEqual([200, `asked: ${target}`]);
     });
   });
@@ -177,12 +177,12 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/en/tag/rss/',
       '/search/hello/',
     ])('serves a page that only looks like a feed: %s', async (target) => {
-      const { status, body } = await ask(stack, { target });
+      const { status, body } = await sendRequest(stack, { target });
       expect([status, body.includes('<html'), FEED.test(body)]).toEqual([200, true, false]);
     });
 
     it.each(searches)('searches for the word: %s', async (target) => {
-      const { status, body } = await ask(stack, { target });
+      const { status, body } = await sendRequest(stack, { target });
       expect([status, status]).toEqual([baseline.get(target)?.status, 200]);
       expect(body).toMatch(/<body class="[^"]*\bsearch\b/);
     });
@@ -205,7 +205,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/marke%5Crss%5Cfeed%5C',
       '/marke/rss/feed%09',
     ])('refuses the feed %s', async (target) => {
-      const { status, body } = await ask(stack, { target });
+      const { status, body } = await sendRequest(stack, { target });
       expect(body).not.toMatch(FEED);
       expect([400, 404]).toContain(status);
     });
@@ -226,11 +226,11 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
           '/error_log%00',
           '/error_log%5C',
         ]) {
-          const { status, body } = await ask(stack, { target });
+          const { status, body } = await sendRequest(stack, { target });
           expect([target, body.includes('secret')]).toEqual([target, false]);
           expect([target, status]).not.toEqual([target, 500]);
         }
-        expect((await ask(stack, { target: '/error_log' })).status).toBe(403);
+        expect((await sendRequest(stack, { target: '/error_log' })).status).toBe(403);
       } finally {
         rmSync(log);
       }
@@ -242,7 +242,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       try {
         for (const name of ['.env', 'backup.sql', 'wp-config.txt', 'license.txt']) {
           writeFileSync(join(folder, name), 'secret');
-          const { status, body } = await ask(stack, { target: `/search/${name}` });
+          const { status, body } = await sendRequest(stack, { target: `/search/${name}` });
           expect([name, body.includes('secret'), [403, 404].includes(status)]).toEqual([name, false, true]);
         }
       } finally {
@@ -264,7 +264,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
     ])('runs no script in uploads with the spelling %s', async (target) => {
       const script = join(uploads, 'x.php');
       writeFileSync(script, '<?php echo 6 * 7, "-ran";');
-      const { status, body } = await ask(stack, { target });
+      const { status, body } = await sendRequest(stack, { target });
       rmSync(script);
       expect([body.includes('42-ran'), [400, 403].includes(status)]).toEqual([false, true]);
     });
@@ -283,7 +283,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/search;/../xmlrpc.php',
       '/search%3F/../xmlrpc.php',
     ])('does not answer XML-RPC at %s', async (target) => {
-      const { body } = await ask(stack, { ...form(target, call), headers: { 'content-type': 'text/xml' } });
+      const { body } = await sendRequest(stack, { ...form(target, call), headers: { 'content-type': 'text/xml' } });
       expect(body).not.toContain('methodResponse');
     });
 
@@ -295,7 +295,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/wp-login.php%09',
       '/wp-login.php%5C',
     ])('shows no login at %s', async (target) => {
-      const { status, body } = await ask(stack, form(target, `log=${stack.user}&pwd=${stack.password}`));
+      const { status, body } = await sendRequest(stack, form(target, `log=${stack.user}&pwd=${stack.password}`));
       expect(body).not.toContain('user_login');
       expect([200, 301, 400, 404]).toContain(status);
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
-import { ask, askUpstream } from '../../http/request.js';
+import { sendRequest, sendUpstream } from '../../http/request.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { behindProxy } from '../activity/helpers.js';
 
@@ -8,12 +8,12 @@ onEveryStack('the name of the web server behind guard', (stack) => {
   const { host } = new URL(stack.url);
 
   it.runIf(stack.kind === 'nginx-defaults')('is in redirects of nginx with its defaults', async () => {
-    const { headers } = await askUpstream(stack, { target: '/wp-admin' });
+    const { headers } = await sendUpstream(stack, { target: '/wp-admin' });
     expect(headers.location).toBe(`http://127.0.0.1:${stack.upstreamPort}/wp-admin/`);
   });
 
   it('is not in the redirect of GET /wp-admin, which has the client’s scheme and authority', async () => {
-    const { status, headers } = await ask(stack, { target: '/wp-admin?a=1' });
+    const { status, headers } = await sendRequest(stack, { target: '/wp-admin?a=1' });
     expect(status).toBe(301);
     // Some web servers answer with a path, which says the same.
     expect(new URL(headers.location ?? '', stack.url).href).toBe(`${stack.url}/wp-admin/?a=1`);
@@ -32,7 +32,7 @@ onEveryStack('the name of the web server behind guard', (stack) => {
     behindProxy(stack);
 
     it('is not in the redirect of GET /wp-admin, which stays on https', async () => {
-      const { headers } = await ask(stack, { target: '/wp-admin', headers: { 'x-forwarded-proto': 'https' } });
+      const { headers } = await sendRequest(stack, { target: '/wp-admin', headers: { 'x-forwarded-proto': 'https' } });
       expect(new URL(headers.location ?? '', `https://${host}`).href).toBe(`https://${host}/wp-admin/`);
     });
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import { allOptions, logIn, setOptions } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
@@ -20,7 +20,7 @@ onUnlikeStacks('A site with all seven toggles on', (stack) => {
   });
   afterAll(() => browser?.close());
 
-  const visit = (target: string, headers: Record<string, string> = {}) => ask(stack, { target, headers });
+  const visit = (target: string, headers: Record<string, string> = {}) => sendRequest(stack, { target, headers });
 
   it('runs wp-cron through guard', async () => {
     const file = join(muPlugins(stack), 'cron.php');
@@ -41,7 +41,7 @@ onUnlikeStacks('A site with all seven toggles on', (stack) => {
   });
 
   it('accepts a comment', async () => {
-    const answer = await ask(
+    const answer = await sendRequest(
       stack,
       form(
         '/wp-comments-post.php',

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import { watchPage } from '../../browser/page-errors.js';
 import { picture } from '../../browser/sample-files.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
@@ -44,7 +44,7 @@ onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
   });
   afterAll(() => browser?.close());
 
-  const visit = (target: string, headers: Record<string, string> = {}) => ask(stack, { target, headers });
+  const visit = (target: string, headers: Record<string, string> = {}) => sendRequest(stack, { target, headers });
 
   it('lets the owner log in', async () => {
     await page.goto(`${stack.url}/wp-login.php`);
@@ -166,7 +166,7 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
       const me = await visit('/wp-json/wp/v2/users/me?context=edit', { authorization });
       expect(me.status).toBe(200);
       expect(JSON.parse(me.body)).toMatchObject({ username: stack.user });
-      const made = await ask(stack, {
+      const made = await sendRequest(stack, {
         method: 'POST',
         target: '/wp-json/wp/v2/posts',
         headers: { authorization, 'content-type': 'application/json' },
