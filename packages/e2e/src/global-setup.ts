@@ -22,8 +22,8 @@ const starters: Record<StackKind, (dir: string, ends: (() => Promise<void>)[]) =
 };
 
 /**
- * Starts each stack that can run here, once for the whole run, and hands it to the test files. `E2E_STACK` names one of
- * them, so that two runs with one stack each can go side by side. Chromium is started once, too.
+ * Starts each stack that can run here once for the whole run and provides it to the test files. `E2E_STACK` selects one
+ * of them, so that runs with one stack each can run in parallel. Chromium is started once, too.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(join(tmpdir(), 'so-e2e-'));
@@ -34,13 +34,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     const kinds = wantedKinds(process.env.E2E_STACK ?? '');
-    // Short names, since paths of socket files may not be long.
+    // Short names, since socket paths have a maximum length.
     const starting = [browser(ends), ...kinds.map((kind) => starters[kind](join(dir, kind.charAt(0)), ends))] as const;
-    // Where one fails the others go on starting: only then can all of them be ended.
+    // If one fails, the others finish starting first. Only then can all of them be stopped.
     await Promise.allSettled(starting);
     const [chromium, ...stacks] = await Promise.all(starting);
     for (const stack of stacks) if ('problem' in stack) say(`The ${stack.kind} stack does not run: ${stack.problem}`);
-    // One that is asked for by name may be missing where the other runs: its suites say that they did not run.
+    // A stack that is selected by name may be missing; its suites report that they did not run.
     if (kinds.includes('embedded') && stacks.every((stack) => 'problem' in stack))
       throw new Error('No stack can run on this machine.');
     project.provide('stacks', stacks);
@@ -60,7 +60,7 @@ function wantedKinds(wanted: string): readonly StackKind[] {
   return [kind];
 }
 
-/** Suites that need none run all the same where it is missing. */
+/** Suites without a browser still run if Chromium is missing. */
 async function browser(ends: (() => Promise<void>)[]): Promise<ProvidedContext['chromium']> {
   try {
     const server = await startChromium();
@@ -120,7 +120,7 @@ async function putGuardInFront(parts: {
   };
   parts.ends.push(async () => {
     await stopGuard(stack);
-    // A test may have started the web server anew, so it is found by its record.
+    // A test may have restarted the web server, so it is found by its record.
     await stopWordPress(stack);
     await parts.stop();
   });
@@ -134,7 +134,7 @@ async function putGuardInFront(parts: {
   });
   await startGuard(stack);
   await policyPushed(stack);
-  // Otherwise its dialog would cover every page of every suite; the one about it asks anew.
+  // Otherwise its dialog would cover every page of every suite. The suite about it resets the consent.
   await answerConsent(stack, await logIn(stack));
   return stack;
 }

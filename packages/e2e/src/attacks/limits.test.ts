@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const close of closings.splice(0)) await close();
 });
 
-/** A web server that answers as `answer` says, and the options to attack it. */
+/** A web server that sends the responses of `answer`, and the options to attack it. */
 async function serve(answer: (path: string, address: string) => FakeAnswer) {
   const server = createServer((request: IncomingMessage, response) => {
     const path = (request.url ?? '').replace(/[?#].*/, '');
@@ -73,7 +73,7 @@ describe('a site whose hidden login asks this address to wait (429)', () => {
     expect(site.lacks(['login address'])).toMatch(/^limited, not judged/);
     const results = await runAttacks(site, { groups: ['hidden login'] });
     const failed = results.filter(({ ok, twin }) => ok === false && twin.startsWith('the login at its own address'));
-    // The fake has no admin-ajax and no posts, whose twins fail for that alone.
+    // The fake site has no admin-ajax and no posts, so the twins that use them fail.
     expect(failed).toEqual([]);
   });
 });

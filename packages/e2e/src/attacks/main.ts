@@ -139,7 +139,7 @@ function toUrl(name: string, text: string | undefined): URL {
   return url;
 }
 
-/** Every address of a name counts: one that leads elsewhere today leads anywhere tomorrow. */
+/** All addresses of a host name must be local: DNS may return any of them next time. */
 async function isLocal(hostname: string): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(host)
@@ -154,7 +154,7 @@ function toGroup(name: string): Group {
   return group;
 }
 
-/** `off` says that what the attack is after is closed: the protection is on. */
+/** `off` means that the attacked resource is closed, so the protection is on. */
 function toStates(list: string): Partial<Record<SecurityField, boolean>> {
   const known = siteSecurityToggles.map(({ field }) => field);
   return Object.fromEntries(

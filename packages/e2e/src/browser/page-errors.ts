@@ -1,8 +1,8 @@
 import type { ConsoleMessage, Page, Request, Response } from 'playwright-core';
 
 /**
- * Collects what goes wrong on a page: errors in its console, faults in its scripts, requests to this site that fail.
- * What other sites answer is not our matter, and tests run without a network.
+ * Collects the errors of a page: console errors, script errors and failed requests to this site. Requests to other
+ * sites are ignored, since tests run without a network.
  */
 export function watchPage(page: Page, siteUrl: string): { stop(): string[] } {
   const wrong: string[] = [];
@@ -14,7 +14,7 @@ export function watchPage(page: Page, siteUrl: string): { stop(): string[] } {
   const onFault = (error: Error) => wrong.push(`script: ${error.message}`);
   const onFailed = (request: Request) => {
     const reason = request.failure()?.errorText ?? '';
-    // Leaving a page ends what it was still asking for.
+    // Leaving a page aborts its pending requests.
     if (ours(request.url()) && reason !== 'net::ERR_ABORTED') wrong.push(`failed: ${request.url()} ${reason}`);
   };
   const onResponse = (response: Response) => {

@@ -15,7 +15,7 @@ export function getSwitch(page: Page, title: string): Locator {
   return page.getByRole('switch', { name: title, exact: true });
 }
 
-/** State of a switch as a screen reader hears it; `busy` while a change is under way. */
+/** State of a switch for a screen reader; `busy` during a change. */
 export async function readState(control: Locator): Promise<'on' | 'off' | 'busy'> {
   if ((await control.getAttribute('aria-busy')) !== null) return 'busy';
   return (await control.getAttribute('aria-checked')) === 'true' ? 'on' : 'off';

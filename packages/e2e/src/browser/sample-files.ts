@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A PNG of 64 by 64 grey points (W3C PNG, section 5), made here so that no picture lies in the repository. */
+/** Creates a grey PNG of 64 by 64 pixels (W3C PNG, section 5), so that the repository contains no image. */
 export function picture(): Buffer {
   const side = 64;
   const header = Buffer.alloc(13);

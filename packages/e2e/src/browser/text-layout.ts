@@ -2,18 +2,17 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /**
- * What is wrong with the room that texts of ours have: cut off, out of their box or off the page, on top of each other,
- * and what makes the page or a dialog scroll sideways. A text may be shortened where the whole is at hand: in an element
- * with a tooltip (`.so-anchor`, `title`).
+ * Finds layout errors of texts: cut off, outside of their box or of the page, overlapping, or making the page or a
+ * dialog scroll sideways. A text may be shortened in an element with a tooltip (`.so-anchor`, `title`).
  */
 export function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const SHORTENED = '.so-anchor, [title], .so-vh, textarea, iframe, option';
-    // The axis of the chart leaves out every second day, and the others use its room.
+    // The axis of the chart omits every second day, and the other labels use the space.
     const LAID_OVER = '.so-chart__days';
     const CONTROLS =
       'button:not(.so-link), input:not([type="radio"], [type="checkbox"]), select, a.so-btn, [role="switch"]';
-    // The bar of a selection sticks to the foot of the window, over the rows.
+    // The selection bar sticks to the bottom of the window, over the rows.
     const LAYERS = '.so-dialog, .so-pop, .so-toasts, .so-tip, .so-pickbar';
     interface Placed {
       readonly element: Element;
@@ -67,7 +66,7 @@ export function cutTexts(page: Page): Promise<string[]> {
     }
     return [...found];
 
-    /** Whether all of it can be seen at once; then it must lie within every frame around it. */
+    /** Whether all of it is visible at once; then it must be inside every frame around it. */
     function fits(element: Element, boxes: readonly DOMRect[]): boolean {
       const ancestors: Element[] = [];
       for (let up: Element | null = element; up?.closest('.so'); up = up.parentElement) ancestors.push(up);
@@ -92,7 +91,7 @@ export function cutTexts(page: Page): Promise<string[]> {
       return true;
     }
 
-    /** The lines of the text that stands in the element itself. */
+    /** The lines of the element's own text nodes. */
     function textBoxes(element: Element): DOMRect[] {
       return [...element.childNodes].flatMap((node) => {
         if (node.nodeType !== Node.TEXT_NODE || (node.nodeValue ?? '').trim() === '') return [];
@@ -113,7 +112,7 @@ export function cutTexts(page: Page): Promise<string[]> {
       );
     }
 
-    /** The chosen text needs more room than the field has beside its padding. */
+    /** Whether the selected text is wider than the content box of the field. */
     function isCutSelect(select: HTMLSelectElement): boolean {
       const style = getComputedStyle(select);
       const pen = document.createElement('canvas').getContext('2d');
@@ -125,11 +124,11 @@ export function cutTexts(page: Page): Promise<string[]> {
   });
 }
 
-/** Words that end in one line and go on in the next without a hyphen, and days below a chart that touch each other. */
+/** Finds words that are broken without a hyphen, and chart labels that touch each other. */
 export function crampedTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const OURS = '.so *, #toplevel_page_security-optimizer *';
-    // Names, addresses and paths are no words of a language, and may be broken anywhere.
+    // Names, addresses and paths may be broken anywhere.
     const VALUES = 'bdi, code, textarea, .so-mono, .so-path, .so-affix';
     const SMALLEST_GAP = 3;
     const found: string[] = [];
@@ -151,10 +150,10 @@ export function crampedTexts(page: Page): Promise<string[]> {
       return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
     }
 
-    /** A soft hyphen is no letter: where a word may be broken, two words stand here. */
+    /** A soft hyphen is not a letter, so a word with one matches as two words. */
     function noteBrokenWords(node: Node): void {
       for (const { 0: word, index } of (node.nodeValue ?? '').matchAll(/\p{L}{3,}/gu)) {
-        // To the first letter belongs what stands at the end of the line before: an empty box, or the hyphen.
+        // The first letter is skipped: its range includes the end of the previous line.
         range.setStart(node, index + 1);
         range.setEnd(node, index + word.length);
         const tops = [...range.getClientRects()].map(({ top }) => top);
@@ -178,7 +177,7 @@ export function crampedTexts(page: Page): Promise<string[]> {
   });
 }
 
-/** Nothing scrolls sideways: not the page, and not a dialog above it. */
+/** Expects that neither the page nor a dialog scrolls sideways. */
 export async function expectNoOverflow(page: Page): Promise<void> {
   const wide = await page.evaluate(() =>
     [document.documentElement, ...document.querySelectorAll('.so-scrim, .so-dialog, .so-dialog__body')]
@@ -188,17 +187,17 @@ export async function expectNoOverflow(page: Page): Promise<void> {
   expect(wide).toEqual([]);
 }
 
-/** A text that somebody sees or hears in our part of a page. */
+/** A text that is visible or spoken by a screen reader in the product's part of a page. */
 export interface ShownText {
   readonly text: string;
-  /** Where it stands, for the message of a test. */
+  /** Its element, for the message of a test. */
   readonly where: string;
 }
 
 /**
- * Every text of our part of the page: what is drawn, names for screen readers, placeholders and options of lists.
- * Left out is what stands in an element for values: an address, a path, a time or a name (`dir="ltr"`, `<bdi>`,
- * `<time>`, `<code>`), and what a frame shows.
+ * Every text of the product's part of the page: visible text, names for screen readers, placeholders and list options.
+ * Elements for values are omitted: addresses, paths, times and names (`dir="ltr"`, `<bdi>`, `<time>`, `<code>`), and
+ * frames.
  */
 export function shownTexts(page: Page): Promise<ShownText[]> {
   return page.evaluate(() => {
@@ -210,7 +209,7 @@ export function shownTexts(page: Page): Promise<ShownText[]> {
       found.push({ text: text.trim(), where: `${element.tagName.toLowerCase()}.${classes}` });
     };
     const scrims = document.querySelectorAll('.so-scrim');
-    // An open dialog covers everything but the messages.
+    // An open dialog covers everything except messages.
     const roots = scrims.length === 0 ? '.so' : '.so-toasts';
     const top = scrims[scrims.length - 1];
     for (const root of [...document.querySelectorAll(roots), ...(top === undefined ? [] : [top])]) {
@@ -224,12 +223,12 @@ export function shownTexts(page: Page): Promise<ShownText[]> {
   });
 }
 
-/** So short that nobody sees it move, milliseconds. */
+/** Too short to be visible, milliseconds. */
 const UNSEEN_MS = 20;
-/** What may move all the same: a spinner says that something goes on, the line of a message how long it stays. */
+/** Allowed animations: spinners, and the remaining time of a message. */
 const MAY_MOVE = '.so-spin, .so-toast__life';
 
-/** Parts of ours that move or fade just now. */
+/** Elements of the product that are animated now. */
 export function movingParts(page: Page): Promise<string[]> {
   return page.evaluate(
     ([unseen, mayMove]) =>

@@ -7,7 +7,7 @@ import { kinds } from './kinds.js';
 import { type ChaosReport, runChaos } from './run.js';
 import { type ChaosSite, startSite } from './site.js';
 
-/** A new sequence each time finds more than the same one for ever; the one that failed is printed. */
+/** A new seed for each run finds more than a fixed one. A seed that fails is printed. */
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 describe.runIf(process.platform === 'linux')(`20 seconds of chaos from 40 connections, seed ${seed}`, () => {

@@ -6,7 +6,7 @@ import { listSockets } from './observe.js';
 import { createRandom } from './random.js';
 import { page, several } from './requests.js';
 
-/** What the server has seen of one connection. */
+/** What the server has received on one connection. */
 interface Seen {
   readonly from: string;
   received: string;
@@ -20,7 +20,7 @@ const sockets = new Set<Socket>();
 let server: Server;
 /** What the server sends to each connection as it begins. */
 let greeting: Buffer | string;
-/** Whether the server leaves all that comes in the kernel. */
+/** Whether the server reads nothing, so that data stays in the kernel. */
 let readsNothing: boolean;
 
 beforeEach(async () => {
@@ -57,7 +57,7 @@ function watch(socket: Socket): void {
 
 const port = (): number => (server.address() as AddressInfo).port;
 
-/** Goes through the steps of a visit. */
+/** Runs the steps of a visit. */
 async function visit(...steps: readonly Step[]) {
   const facts = { random: createRandom(1), host: 'example.com', behaviour: 'normal', kind: 'a test', extra: '' };
   const opened = await openVisit(
@@ -75,8 +75,8 @@ async function visit(...steps: readonly Step[]) {
 const ends = () => seen.map(({ end }) => end);
 
 /**
- * The other side's sockets as the kernel sees them. Node 20 tells of a reset behind unread bytes as of an end, but after RST
- * the kernel has no connection any more, and after FIN it waits for this side to close.
+ * The server's sockets in the kernel. Node 20 reports a reset after unread bytes as an end. After RST the kernel has no
+ * connection any more; after FIN it waits for this side to close.
  */
 const states = () =>
   listSockets(process.pid)

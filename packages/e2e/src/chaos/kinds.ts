@@ -45,7 +45,7 @@ const mutated = (visit: Visit): Buffer => {
   return Buffer.from(bytes);
 };
 
-/** Every kind of visit, each chosen as often as the others. */
+/** Every kind of visit, all with the same probability. */
 export const kinds: readonly Kind[] = [
   ['a page', send(request()), awaitAnswer(), leave],
   ['a page, all of it', send(request({ headers: 'Connection: close\r\n' })), awaitEnd(), leave],
@@ -130,7 +130,7 @@ export const kinds: readonly Kind[] = [
 
   ['h2c, then FIN', send(h2c), finish],
   ['h2c, then reset', send(h2c), pause(0, 20), reset],
-  // Not with a stream of events: a client may read one as long as it likes.
+  // Not with an event stream, which a client may read without a limit.
   ['h2c, then silence', send((visit) => h2c({ ...visit, behaviour: 'normal' })), linger],
   ['h2c twice in one packet', send(several(2, h2c)), anyEnd],
   ['h2c with a body', send(post('a=1', upgrade('h2c'))), anyEnd],

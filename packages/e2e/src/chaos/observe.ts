@@ -51,12 +51,12 @@ export function countDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** Memory of a process that is really in use, in bytes; NaN of one that has just ended. */
+/** Resident memory of a process, in bytes; NaN if it has just ended. */
 export function residentMemory(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
-/** What a process holds once its garbage is collected. */
+/** The resources of a process after garbage collection. */
 export interface Held {
   /** Bytes on the main thread's heap, and outside of it. */
   readonly heap: number;
@@ -64,7 +64,7 @@ export interface Held {
   readonly timers: number;
 }
 
-/** Asks a process that runs with Node's inspector; needs nothing of the program itself. */
+/** Reads the values through Node's inspector, without support of the program. */
 export async function heldBy(inspector: string): Promise<Held> {
   const socket = new WebSocket(inspector);
   await new Promise<void>((resolve, reject) => {
@@ -87,7 +87,7 @@ export async function heldBy(inspector: string): Promise<Held> {
       socket.send(JSON.stringify({ id: mine, method, params }));
     });
   try {
-    // What a finalizer lets go of is garbage for the next round only.
+    // Objects released by a finalizer are collected in the next round.
     for (let round = 0; round < 3; round++) {
       await call('HeapProfiler.collectGarbage');
       await sleep(50);

@@ -5,9 +5,9 @@ import { muPlugins, withoutConnector } from '../stacks/wordpress.js';
 import { sendRequest, sendUpstream, type TypedRequest } from './request.js';
 
 /**
- * Loads first, and writes below each page which queries WordPress has made for it.
+ * Loads first, and adds a comment to each page with the queries that WordPress made for it.
  *
- * @param prepare PHP that runs before anything else of a page
+ * @param prepare PHP that runs before everything else
  */
 const plugin = (prepare: string) => `<?php
 define( 'SAVEQUERIES', true );
@@ -19,15 +19,15 @@ add_action( 'shutdown', function () {
 }, PHP_INT_MAX );
 `;
 
-/** Queries that WordPress makes for a page: how many, and which, where its database driver keeps them. */
+/** Queries of WordPress for a page: the number, and the texts if the database driver records them. */
 export interface Queries {
   readonly count: number;
   readonly texts: readonly string[];
 }
 
 /**
- * What WordPress asks its database for a page, through guard with the connector and without it. Each is the least of
- * three visits: the first ones fill what WordPress keeps for a while.
+ * Counts the queries of WordPress for a page, with the connector and without it. Each is the minimum of three visits,
+ * since the first ones fill caches.
  *
  * @param visitSite sends a request through guard
  * @param prepare PHP that runs at the start of each visit, with the connector and without it

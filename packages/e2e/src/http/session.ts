@@ -7,7 +7,7 @@ import type { Stack } from '../stacks/stack.js';
 import type { RawResponse } from './raw.js';
 import { form, sendRequest } from './request.js';
 
-/** Someone who is logged in. */
+/** The session of a logged-in user. */
 export interface Session {
   readonly login: string;
   /** Value of the Cookie header. */
@@ -29,7 +29,7 @@ export async function logIn(stack: Stack, login: string = stack.user): Promise<S
   return { login, cookie, nonce: nonce.body.trim() };
 }
 
-/** What a browser would send back after this answer: the value of a Cookie header. */
+/** The value of the Cookie header that a browser would send after this response. */
 export function getCookies({ head }: RawResponse): string {
   const pairs = new Map<string, string>();
   for (const [, name, value] of head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) pairs.set(name ?? '', value ?? '');
@@ -48,7 +48,7 @@ export interface ApiResponse {
   };
 }
 
-/** Calls the product's API with a JSON body; the path may be any of the forms WordPress knows. */
+/** Calls the product's API with a JSON body. The path may have any form that WordPress supports. */
 export async function callApi(
   stack: Stack,
   call: { path: string; body?: string; method?: string; headers?: Readonly<Record<string, string>> },
@@ -68,7 +68,7 @@ export function authorised(session: Session): Record<string, string> {
 
 const API = '/wp-json/security-optimizer/v1';
 
-/** The seven options as the server has them. */
+/** The seven options as stored on the server. */
 export async function readOptions(stack: Stack, session: Session): Promise<SecurityOptions> {
   const answer = await callApi(stack, {
     path: `${API}/fetch-options`,
@@ -101,7 +101,7 @@ export function allOptions(value: 0 | 1): SecurityOptions {
   return Object.fromEntries(siteSecurityToggles.map(({ field }) => [field, value])) as SecurityOptions;
 }
 
-/** Answers what the consent dialog asks: no, twice. */
+/** Answers the consent dialog: no, twice. */
 export async function answerConsent(stack: Stack, session: Session): Promise<void> {
   const answer = await callApi(stack, {
     method: 'PUT',

@@ -13,7 +13,8 @@ const hex = (text: string, at: number) =>
   `${text.slice(0, at)}%${text.charCodeAt(at).toString(16)}${text.slice(at + 1)}`;
 
 /**
- * Every way in which a web server, PHP or a file system might still read a path that a rule knows by one name only.
+ * Every spelling of a path that a web server, PHP or a file system might resolve to the same file.
+ *
  * @param path absolute, with a file name at its end
  */
 export function listSpellings(path: string): Spelling[] {
@@ -84,7 +85,7 @@ export function listSpellings(path: string): Spelling[] {
   ];
 }
 
-/** The request of a spelling, sent with the method and body of the attack. */
+/** The request for a spelling, with the method and body of the attack. */
 export function toSpelledRequest(
   spelling: Spelling,
   host: string,

@@ -13,9 +13,9 @@ import { makePackages } from './make-packages.js';
 
 const run = promisify(execFile);
 const IMAGE = 'localhost/security-optimizer';
-/** As docs/operations.md has it. */
+/** As in docs/operations.md. */
 const HARDENED = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges'];
-/** Not every machine lets a container have more than the program that starts it. */
+/** Some machines do not allow a container more than the program that starts it. */
 const LIMITS = ['--ulimit=nofile=4096:4096', '--ulimit=nproc=1024:1024'];
 
 function problem(): string | null {
@@ -23,14 +23,14 @@ function problem(): string | null {
   return missing === undefined ? fetchDebian() : `${missing} is not installed`;
 }
 
-/** Layers on top of each other where the system can do that; else each layer is a whole copy, which takes minutes. */
+/** Overlays if the system supports them; else each layer is a full copy, which takes minutes. */
 function storageDriver(): string {
   return readFileSync('/proc/filesystems', 'utf8').includes('overlay') ? 'overlay' : 'vfs';
 }
 
 const reason = problem();
 
-/** With a small Debian from the mirror in place of the image `debian:12-slim`. */
+/** Uses a small Debian from the mirror instead of the image `debian:12-slim`. */
 describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tried: ${reason}`}`, () => {
   let dir: string;
   let origin: string;

@@ -19,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DebianTree, fetchDebian, layOutDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';
 
-/** The package in a small Debian of its own: installed, upgraded under a running guard, removed, purged. */
+/** The package in its own small Debian: installed, upgraded under a running guard, removed, purged. */
 
 const DATA = '/var/lib/security-optimizer';
 /** A page, a forbidden address, and the refusal of a call without a session. */
@@ -83,7 +83,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     });
   }
 
-  /** What guard answers to a page, to a forbidden address and to a call that it loads more files for. */
+  /** Guard's responses to a page, to a forbidden path and to a call that loads more files. */
   async function answers(): Promise<readonly (number | string | null)[]> {
     const page = await fetch(origin);
     const refused = await fetch(`${origin}//xmlrpc.php`, { method: 'POST', body: '<a/>' });
@@ -131,7 +131,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
       'run security-optimizer attach once more',
     );
     expect(await program('--version')).toEqual([0, '2.0.0']);
-    // Without systemd nothing has started guard anew, so it goes on from its own folder.
+    // Without systemd nothing has restarted guard, so it still runs from its own folder.
     expect(releases()).toEqual(['1.0.0', '2.0.0']);
     expect(await answers()).toEqual(ANSWERS);
     expect(readlinkSync(`/proc/${guard.pid}/exe`)).toContain('releases/1.0.0/bin/node');
@@ -153,7 +153,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
   });
 
   it('has systemd restart a running guard after an upgrade, and does not start a stopped one', async () => {
-    // There is no systemd in the tree: this writes down what it is told, and says whether guard runs.
+    // A stub for systemd, which is not in the tree: it records its calls, and says whether guard runs.
     const log = at('/told');
     const told = () =>
       readFileSync(log, 'utf8')

@@ -43,8 +43,8 @@ function problem(): string | null {
 const reason = problem();
 
 /**
- * The guide, followed word by word in front of two sites on nginx, PHP-FPM and MariaDB that have visitors. The package is
- * unpacked, not installed, and systemd is stood in for; debian-package.test.ts installs it.
+ * The guide, followed exactly in front of two sites on nginx, PHP-FPM and MariaDB that have visitors. The package is
+ * unpacked, not installed, and systemd is a stub; debian-package.test.ts installs it.
  */
 describe.skipIf(reason !== null)(
   `docs/install.md, with visitors of two sites${reason === null ? '' : ` not followed: ${reason}`}`,
@@ -82,7 +82,7 @@ describe.skipIf(reason !== null)(
             [`/srv/www/${host}`, stacks[at]?.wordpressDir ?? ''],
             [`/etc/ssl/${host}.crt`, join(dir, 'site.crt')],
             [`/etc/ssl/private/${host}.key`, join(dir, 'site.key')],
-            // Neither is a name of this machine, and the certificate is the test's own.
+            // This machine has neither name, and the certificate is self-signed.
             [`https://${host}/`, `--insecure --resolve ${host}:${tls}:127.0.0.1 https://${host}:${tls}/`],
           ]),
         ),
@@ -95,7 +95,7 @@ describe.skipIf(reason !== null)(
         'nginx -t': `nginx -q -t -c ${nginxFile} -p ${dir} -e stderr`,
         'nginx -s reload': `nginx -s reload -c ${nginxFile} -p ${dir} -e stderr`,
       };
-      /** Gives the servers in conf.d this machine's names, "what to write instead where it differs". */
+      /** Replaces the names in conf.d by those of this machine: "what to write instead where it differs". */
       const adapt = () => {
         for (const name of readdirSync(join(etc, 'conf.d'))) {
           const file = join(etc, 'conf.d', name);
@@ -134,7 +134,7 @@ describe.skipIf(reason !== null)(
           adapt();
           const workers = nginxWorkers();
           await work();
-          // A reload is over when the workers from before have ended; they may cut a connection until then.
+          // A reload is complete when the old workers have ended. Until then they may close a connection.
           if (command.includes('nginx -s reload')) {
             await until(
               'the workers from before have ended',

@@ -11,7 +11,7 @@ import { projectDir } from '../suites/installs/helpers.js';
 import { makePackages, npmEnv } from './make-packages.js';
 
 const run = promisify(execFile);
-/** Larger would be a surprise for whoever installs it: a source map or an example has slipped in. Bytes. */
+/** A larger package would contain a source map or an example by mistake. Bytes. */
 const MOST_BYTES = 2e6;
 
 describe('the npm package', () => {
@@ -122,13 +122,13 @@ describe('the npm package', () => {
   });
 });
 
-/** Whether guard has an SQLite: that of Node since 22.16, or the add-on, which npm leaves out without a network. */
+/** Whether SQLite is available: from Node since 22.16, or from the add-on, which npm skips without a network. */
 function hasSqlite(prefix: string): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 16) || existsSync(join(prefix, 'node_modules/@photostructure/sqlite'));
 }
 
-/** Packages whose files the bundle of guard names as its sources. */
+/** Packages whose files are sources of guard's bundle. */
 function packagesInBundle(): readonly string[] {
   const folder = join(projectDir, 'packages/guard/dist/program');
   const maps = readdirSync(folder).filter((name) => name.endsWith('.map'));

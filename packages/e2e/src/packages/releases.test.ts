@@ -13,7 +13,7 @@ import { makePackages } from './make-packages.js';
 
 const FILE = 'docs/operations.md';
 
-/** The sections of the guide to running guard about releases, followed command by command. */
+/** The sections about releases in the operations guide, followed command by command. */
 describe('releases in separate folders', () => {
   let dir: string;
   let dataDir: string;
@@ -42,7 +42,7 @@ describe('releases in separate folders', () => {
       'http://127.0.0.1:8081': wordpress.upstream,
       '127.0.0.1:8080': new URL(origin).host,
       ' --host example.com': '',
-      // Everything here belongs to one user.
+      // One user owns all files here.
       ' --user security-optimizer': '',
     };
     guide = followGuide({
@@ -75,7 +75,7 @@ describe('releases in separate folders', () => {
     });
   }
 
-  /** The versions of guard and of the connector, and what guard answers to a page and to a forbidden address. */
+  /** The versions of guard and the connector, and guard's responses to a page and to a forbidden path. */
   async function state() {
     const line = await until('the start is in the log', () =>
       readFileSync(join(dir, 'guard.log'), 'utf8')
@@ -91,7 +91,7 @@ describe('releases in separate folders', () => {
     };
   }
 
-  /** Has a database hold a step that no present release knows, as one that was used by a newer guard does. */
+  /** Adds an unknown migration to a database, as if a newer guard had used it. */
   function makeNewer(name: string): void {
     const database = openSqlite(join(dataDir, name), { busyTimeoutMs: 5000 });
     database.exec("insert into kysely_migration values ('999_newer', '2030-01-01T00:00:00.000Z')");

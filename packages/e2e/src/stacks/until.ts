@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Asks again and again until the answer is neither false nor null nor undefined, and gives that answer. */
+/** Repeats a check until its result is neither false nor null nor undefined, and returns the result. */
 export async function until<T>(
   what: string,
   check: () => T | Promise<T>,

@@ -14,7 +14,7 @@ import {
 import { LIMITED_STATUS } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
-/** Names of a login, each with one of the same length that no file or page has. */
+/** Names of login pages, each with a name of the same length that does not exist. */
 const siblings: Readonly<Record<string, string>> = {
   'wp-login.php': 'wp-logix.php',
   'wp-register.php': 'wp-registex.php',
@@ -39,7 +39,7 @@ const targets = [
   ...['/wp-signup.php', '/wp-activate.php', '/login', '/login/', '/admin', '/dashboard'],
 ];
 
-/** Everything that a visitor can tell an answer by, but for what differs between any two. */
+/** Everything that distinguishes two responses for a client, without values that always differ. */
 function looks(answer: RawResponse | null): string {
   if (answer === null) return 'no answer';
   const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
@@ -47,7 +47,7 @@ function looks(answer: RawResponse | null): string {
   return JSON.stringify({ status: answer.status, headers, body });
 }
 
-/** Held when the answer is, but for the name, that to a page that does not exist. */
+/** Holds if the response equals that of a missing page, except for the name. */
 const likeMissing =
   (target: string, more: { method?: string; headers?: Record<string, string> } = {}) =>
   async (site: AttackedSite): Promise<Outcome> => {
@@ -65,7 +65,7 @@ const atItsAddress: Check = {
   name: 'the login at its own address',
   run: (site) => answered('', site.loginPath, { content: /id=["']loginform["']/ }).run(site),
 };
-/** Only who knows the address can see whether it still works. */
+/** Whether it still works can only be checked with the custom URL. */
 const twin: Check = {
   name: atItsAddress.name,
   run: (site) => (site.lacks(['login address']) === null ? atItsAddress : frontPage).run(site),
@@ -73,7 +73,7 @@ const twin: Check = {
 
 const LOGIN_FORM = /id=["']loginform["']|name=["']pwd["']|id=["']user_login["']|wp-submit|Already Installed/i;
 
-/** That nobody can tell that there is a login. */
+/** Attacks that try to find the hidden login. */
 export const hiddenLoginAttacks: readonly Attack[] = [
   ...targets.map((target) => ({
     ...{

@@ -12,16 +12,16 @@ function loginForm(path: string, login: string, password: string, headers: Reado
   return form(path, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check', ...headers });
 }
 
-/** Whether an answer makes a session. */
+/** Whether a response creates a session. */
 const createsSession = (answer: RawResponse | null): boolean =>
   answer !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
 
-/** A name that nobody has, and that no earlier attack has used. */
+/** A username that does not exist and that no earlier attack has used. */
 const nobody = () => `nobody-${randomBytes(4).toString('hex')}`;
 const sendRequest = (site: AttackedSite, request: TypedRequest, from: string | undefined) =>
   site.request(request, from).catch(() => null);
 
-/** Spends all that an address may fail. */
+/** Uses up the permitted failures of an address. */
 async function lock(site: AttackedSite, from: string | undefined): Promise<void> {
   for (let turn = 0; turn < (site.limit ?? 5); turn++)
     await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), from);
@@ -29,10 +29,10 @@ async function lock(site: AttackedSite, from: string | undefined): Promise<void>
 
 type Guess = (site: AttackedSite, login: string, turn: number) => TypedRequest;
 
-/** Answers without a look at the password: told to wait, or refused, or no such page. */
+/** Statuses that are sent without a password check. */
 const UNCHECKED = new Set([400, 403, 404, 405, 429]);
 
-/** Held when no more guesses than the limit may have been checked. */
+/** Holds if no more guesses than the limit can have been checked. */
 const bounded =
   (guess: Guess, atOnce: boolean) =>
   async (site: AttackedSite): Promise<Outcome> => {
@@ -51,7 +51,7 @@ const bounded =
     };
   };
 
-/** Held when an address that is locked by the form gets nothing for the right password, and is told to wait. */
+/** Holds if an address that was locked out at the form is refused with the right password. */
 const lockedFor =
   (request: (site: AttackedSite) => TypedRequest) =>
   async (site: AttackedSite): Promise<Outcome> => {
@@ -64,7 +64,7 @@ const lockedFor =
 
 const owner = (site: AttackedSite) => ({ login: site.owner?.login ?? '', password: site.owner?.password ?? '' });
 
-/** The right password from an address that has done nothing. */
+/** The right password from a new address. */
 const ownerGetsIn: Check = {
   name: 'the owner gets in from elsewhere',
   async run(site) {
@@ -78,7 +78,7 @@ const ownerGetsIn: Check = {
   },
 };
 
-/** A single wrong password is answered as WordPress does. */
+/** A single wrong password gets the response of WordPress. */
 const oneMistake: Check = {
   name: 'one wrong password from elsewhere is no crime',
   async run(site) {
@@ -120,7 +120,7 @@ const guessing: readonly Attack[] = guesses.flatMap(([name, guess, needs = []]) 
   })),
 );
 
-/** Each guess claims to come from somewhere else. */
+/** Each guess claims another client address. */
 const claimed: readonly Attack[] = ADDRESS_CLAIMS.map((header) => ({
   group: 'passwords',
   name: `guessing with another ${header} each time`,
@@ -156,7 +156,7 @@ const locked: readonly Attack[] = (
 
 const basic = { authorization: `Basic ${Buffer.from('staging:open').toString('base64')}` };
 
-/** A lock closes the login, and nothing that needs none. */
+/** A lockout closes the login, and no page that needs no login. */
 const servedWhileLocked = (what: string, target: string): Check => ({
   name: `${what} with basic authentication, from a locked address`,
   async run(site) {
@@ -167,7 +167,7 @@ const servedWhileLocked = (what: string, target: string): Check => ({
   },
 });
 
-/** Credentials that may be the web server's own open no way round a lock, and close no page behind one. */
+/** Basic authentication that may belong to the web server neither bypasses a lockout nor closes pages during one. */
 const besideBasic: readonly Attack[] = (
   [
     [
@@ -192,7 +192,7 @@ const besideBasic: readonly Attack[] = (
   needs: ['login limit', 'login address', 'owner session', 'more addresses', ...needs],
 }));
 
-/** A locked address learns nothing from what it is answered. */
+/** Responses to a locked address reveal nothing. */
 const silent: Attack = {
   ...{ group: 'passwords', name: 'telling right from wrong while locked', expected: 'the same answer' },
   needs: ['login limit', 'login address', 'owner session', 'more addresses'],
@@ -210,5 +210,5 @@ const silent: Attack = {
   twin: ownerGetsIn,
 };
 
-/** Every way to a password that can be told from outside. These lock the addresses they come from. */
+/** Every password route that is visible from outside. These attacks lock out the addresses that they come from. */
 export const passwordAttacks: readonly Attack[] = [...guessing, ...claimed, ...locked, ...besideBasic, silent];

@@ -10,13 +10,13 @@ const forms: Readonly<Record<string, (route: string) => string>> = {
   'on index.php': (route) => `/index.php?rest_route=${route}`,
 };
 
-/** Reads the settings of a page, which changes nothing no matter who asks. */
+/** Reads the settings of a page. This changes nothing, whoever sends it. */
 const read = (path: string, headers: Readonly<Record<string, string>>): TypedRequest => ({
   ...{ method: 'POST', target: path, headers: { 'content-type': 'application/json', ...headers } },
   body: '{"page":"security"}',
 });
 const SETTINGS = /"disable_xml_rpc"/;
-const ownerSuite: Check = {
+const asOwner: Check = {
   name: 'the owner reads the settings',
   run: (site) =>
     site.owner === null
@@ -27,7 +27,7 @@ const ownerSuite: Check = {
 const without = (site: AttackedSite, name: string) =>
   Object.fromEntries(Object.entries(site.ownerHeaders).filter(([key]) => key !== name));
 
-/** Callers who are not the owner, or not on the owner's page. */
+/** Callers that are not the owner, or that send from another page. */
 const callers: readonly (readonly [string, (site: AttackedSite) => Record<string, string>, boolean])[] = [
   ['nobody', () => ({}), false],
   [
@@ -52,7 +52,7 @@ const calls: readonly Attack[] = Object.entries(forms).flatMap(([where, form]) =
     ...{ group: 'product' as const, name: `the API ${where}, called by ${who}`, expected: 'refused' },
     needs: owner ? ['owner session' as const] : [],
     run: refused((site) => read(form(`${API}/fetch-options`), headers(site)), SETTINGS),
-    twin: ownerSuite,
+    twin: asOwner,
   })),
 );
 
@@ -67,7 +67,7 @@ const commands: readonly Attack[] = Object.entries(forms).flatMap(([where, form]
   })),
 );
 
-/** Held when no redirect leads to another host. */
+/** Holds if no redirect leads to another host. */
 const notLedAway = (request: TypedRequest) => async (site: AttackedSite) => {
   const answer = await answerTo(site, request);
   const { location, refresh } = answer?.headers ?? {};
@@ -97,7 +97,7 @@ const ledAway: readonly Attack[] = (
   twin: answered('a redirect within the site', '/?p=1', { statuses: [200, 301] }),
 }));
 
-/** Headers with which guard and the connector talk. */
+/** Headers of the protocol between guard and the connector. */
 const ours: readonly Attack[] = [
   { 'x-security-optimizer-guard': `1 00000000 1 0000000000000000 http 127.0.0.1 ${'0'.repeat(64)}` },
   { 'x-security-optimizer-command': `1 1 ${'0'.repeat(32)} ${'0'.repeat(64)}` },
@@ -128,10 +128,10 @@ const echoes: Attack = {
   twin: frontPage,
 };
 
-/** The product's own surfaces. */
+/** The attack surface of the product itself. */
 export const productAttacks: readonly Attack[] = [...calls, ...commands, ...ledAway, ...ours, echoes];
 
-/** Who says that he is somebody else, and who goes around guard. */
+/** Forged addresses, and requests that bypass guard. */
 export const addressAttacks: readonly Attack[] = [
   {
     ...{ group: 'address', name: 'straight to the web server, past guard', expected: 'refused', needs: ['origin'] },

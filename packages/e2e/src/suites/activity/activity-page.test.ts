@@ -35,7 +35,7 @@ ownerSuite('the Activity Log page', (owner) => {
     });
 
   const open = async (hash: string, page: Page = owner.page) => {
-    // From another page, so that the address with its hash is really loaded.
+    // From another page, so that the URL with its hash is really loaded.
     await page.goto('about:blank');
     await page.goto(`${stack.url}${ACTIVITY_LOG}${hash}`);
     await page.getByRole('tab', { selected: true }).waitFor();
@@ -45,7 +45,7 @@ ownerSuite('the Activity Log page', (owner) => {
   const count = (rows: Locator, many: number) =>
     until(`${many} rows are shown`, async () => (await rows.count()) === many);
   const tab = (name: RegExp) => owner.page.getByRole('tab', { name });
-  /** Filters the open list by what is typed into the field, by keyboard alone. */
+  /** Filters the open list by a typed text, by keyboard alone. */
   const filter = async (field: string, text: string, then: 'Apply' | 'Stay' = 'Apply') => {
     const { page } = owner;
     const panel = page.getByRole('dialog', { name: 'Filter' });
@@ -66,7 +66,7 @@ ownerSuite('the Activity Log page', (owner) => {
     await pressOn(page, page.getByRole('button', { name: `Actions for ${ip}` }).first(), 'Enter');
     const entry = page.getByRole('menuitem', { name: 'Manage IP Traffic' });
     await expectFocus(page.locator('.so-menu').getByRole('menuitem').first());
-    // What blocks or unblocks stands before it, where that is possible.
+    // The item that blocks or unblocks comes before it if there is one.
     if (!(await entry.evaluate((item) => item === document.activeElement))) await page.keyboard.press('ArrowDown');
     await expectFocus(entry);
     await page.keyboard.press('Enter');
@@ -255,7 +255,7 @@ ownerSuite('the Activity Log page', (owner) => {
     await page.keyboard.type('7');
     await page.keyboard.press('Enter');
     const question = page.getByRole('alertdialog', { name: 'Keep only 7 days?' });
-    // Nothing in this log is a week old.
+    // No entry of this log is a week old.
     await question.getByText('No entry is that old, so nothing is deleted now.').waitFor();
     await expectAccessible(page);
     await page.keyboard.press('Tab');
@@ -284,14 +284,14 @@ ownerSuite('the Activity Log page', (owner) => {
       await page.getByRole('tab', { name, exact: true, selected: true }).waitFor();
     }
 
-    // From here on the test says how late it is on the page.
+    // From here on, the test controls the clock of the page.
     await page.clock.install();
     await open('#unknown');
     const rows = list('Unknown Visitors');
     await rows.first().waitFor();
     await filter('IP address', VISITOR);
     await page.getByRole('button', { name: /^Remove filter IP address/ }).waitFor();
-    // While the filtered list is on its way there are no rows.
+    // There are no rows while the filtered list loads.
     const before = await until('the list is filtered', async () => {
       const texts = await rows.allTextContents();
       return texts.length > 0 && !texts.join().includes(CROWD) ? texts : null;

@@ -22,7 +22,7 @@ ownerSuite('alerts', (owner) => {
   const nextMail = async (seconds?: number) => {
     const mail = await mails.to(ANNA, seconds);
     mails.empty();
-    // Quoted-printable, as far as WordPress's mailer uses it.
+    // The subset of quoted-printable that WordPress's mailer uses.
     const text = mail.replace(/=\r?\n/g, '').replace(/=3D/g, '=');
     return { subject: /^Subject: (.*)$/m.exec(text)?.[1] ?? '', text };
   };

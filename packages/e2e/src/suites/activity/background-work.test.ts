@@ -8,8 +8,8 @@ import { muPlugins, runInWordPress, usersByRole } from '../../stacks/wordpress.j
 import { type EventRow, eventsDuring } from './helpers.js';
 
 /**
- * A plugin that works in the background: by a call of the site to itself, as WP_Background_Process and Action Scheduler
- * make it, and at the end of a request. `own_work_here` is what a visitor does.
+ * A plugin that works in the background: with a request of the site to itself, as WP_Background_Process and Action
+ * Scheduler send it, and at the end of a request. `own_work_here` runs in the request of a visitor.
  */
 const PLUGIN = `<?php
 function own_work( $title ) {
@@ -60,7 +60,7 @@ onUnlikeStacks('background work of the site', (stack) => {
     );
   });
 
-  /** What the log tells of posts that were published during a call of admin-ajax.php by that session. */
+  /** The log entries for posts that were published during a request to admin-ajax.php with that session. */
   async function publishing(
     action: string,
     title: string,

@@ -21,7 +21,7 @@ onUnlikeStacks('a blocked user', (stack) => {
   let phone = '';
   let visitor = 0;
 
-  /** The routes to being signed in, and how many of them lead there now. */
+  /** Login routes, each with a function that tries it. */
   const routes: readonly [string, () => Promise<boolean>][] = [
     ['the login form', async () => createsSession(await sendFrom(stack, FROM, loginForm(author, stack.password)))],
     ['XML-RPC', async () => (await sendFrom(stack, FROM, usersBlogs(author, stack.password))).body.includes('isAdmin')],
@@ -109,7 +109,7 @@ add_action( 'wp_loaded', function () {
     expect(now.headers.location).toContain('/wp-login.php');
     expect((await sendFrom(stack, FROM, { target: '/', headers: { cookie } })).body).not.toContain('wpadminbar');
     await block(0);
-    // The session has ended for good; the account has not changed.
+    // The session has ended permanently; the account is unchanged.
     expect((await sendFrom(stack, FROM, profile)).status).toBe(302);
     expect(await runInWordPress(stack, `echo get_user_by( 'login', '${author}' )->roles[0];`)).toBe('author');
   });

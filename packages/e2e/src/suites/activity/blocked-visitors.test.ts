@@ -19,7 +19,7 @@ onUsualStack('a blocked visitor', (stack) => {
 
   beforeAll(async () => {
     mkdirSync(screenshots, { recursive: true });
-    // The tests speak for a proxy in front of guard, so that visitors can come from any address.
+    // The tests act as a trusted proxy in front of guard, so that visitors can have any address.
     await restart(stack, ['127.0.0.1'], [BLOCKED, '2001:db8::/32']);
     browser = await openChromium();
   });
@@ -77,7 +77,7 @@ onUsualStack('a blocked visitor', (stack) => {
   });
 });
 
-/** Starts guard anew with these trusted proxies and these blocked addresses. */
+/** Restarts guard with these trusted proxies and blocked addresses. */
 async function restart(stack: Stack, trustedProxies: string[], blocked: string[]): Promise<void> {
   await stopGuard(stack);
   await attach({

@@ -7,7 +7,7 @@ import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { eventsDuring, newestEvents } from './helpers.js';
 
-/** An order as WooCommerce's hooks hand it over, as far as the connector looks at it. */
+/** An order as WooCommerce's hooks pass it, with the parts that the connector uses. */
 const order = (number: string) => `wp_set_current_user( 1 ); $order = new class() {
   public function get_id() { return 41; }
   public function get_order_number() { return '${number}'; }
@@ -44,11 +44,13 @@ onUnlikeStacks('an event that a later hook of the same request completes', (stac
 
   let pauses = 0;
 
-  /** What the log tells of one PHP process that waits between the two halves of its work until guard has drained. */
+  /**
+   * The log entries of a PHP process that waits between the two halves of its work until guard has drained the outbox.
+   */
   async function drainBetween(first: string, second: string): Promise<string[]> {
     const reached = join(dir, `reached-${++pauses}`);
     const go = join(dir, `go-${pauses}`);
-    // The row stays as new as it was when it was written, however long the drain takes on a slow machine.
+    // Keeps the row new, however long the drain takes on a slow machine.
     const wait = `touch( '${reached}' ); $GLOBALS['wpdb']->suppress_errors();
       while ( ! file_exists( '${go}' ) ) {
         usleep( 200000 );
@@ -58,7 +60,7 @@ onUnlikeStacks('an event that a later hook of the same request completes', (stac
       const running = runInWordPress(stack, `${first} ${wait} ${second}`);
       try {
         await Promise.race([until('PHP is between its hooks', () => existsSync(reached)), running]);
-        // Guard has drained when the log tells of what came after the first half.
+        // Guard has drained when the log contains the event after the first half.
         await eventsDuring(stack, owner, async () => {});
       } finally {
         writeFileSync(go, '');
@@ -83,13 +85,13 @@ onUnlikeStacks('an event that a later hook of the same request completes', (stac
     ]);
   });
 
-  /** Runs PHP that is killed at its end, as by the system: nothing of `shutdown` runs. */
+  /** Runs PHP that is killed at its end, so that `shutdown` does not run. */
   const runKilled = (code: string) =>
     expect(runInWordPress(stack, `${code} posix_kill( getmypid(), 9 );`)).rejects.toMatchObject({ signal: 'SIGKILL' });
 
   it('is logged incompletely when PHP is killed between the hooks', async () => {
     await runKilled(`${order('killed')} ${SAVED}`);
-    // A drain that the row is held back from, most likely.
+    // Most likely there is a drain that holds the row back.
     await eventsDuring(stack, owner, async () => {});
     await until('the log tells of the order', async () =>
       (await newestEvents(stack, owner)).some(({ activity }) => activity === 'Changed order #killed'),

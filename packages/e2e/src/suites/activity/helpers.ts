@@ -13,9 +13,9 @@ export const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
 /**
- * For the tests of a suite, guard believes a proxy on loopback, so that visitors can have addresses of their own.
+ * Makes guard trust a proxy on loopback during a suite, so that visitors can have any address.
  *
- * @param options `emptyLog`: the visits of the suites before are gone, where a suite looks at who attacked most
+ * @param options `emptyLog` deletes the visits of earlier suites, for suites about the top attackers
  */
 export function behindProxy(stack: Stack, options: { readonly emptyLog?: boolean } = {}): void {
   const file = join(stack.guardDir, 'guard.json');
@@ -34,7 +34,7 @@ function deleteLog(dataDir: string): void {
   for (const name of readdirSync(dataDir)) if (name.startsWith('activity.sqlite')) rmSync(join(dataDir, name));
 }
 
-/** A visit from that address, as the proxy in front passes it on. */
+/** A visit from that address, as forwarded by the proxy in front. */
 export function visitFrom(
   stack: Stack,
   from: string,
@@ -68,15 +68,15 @@ export async function newestEvents(stack: Stack, owner: Session, pages = 1): Pro
   return rows;
 }
 
-/** The tests send and read bytes, one character for each. */
+/** The tests send and read bytes, one character each. */
 const utf8 = (bytes: string) => Buffer.from(bytes, 'latin1').toString('utf8');
 export const bytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 
 let marks = 0;
 
 /**
- * What the log tells of the time in which `work` ran, oldest first. A change of the tagline before and after it marks
- * the time: events are fetched in the order in which they happened.
+ * The log entries of the time in which `work` ran, oldest first. A change of the tagline before and after it marks the
+ * time, since events are fetched in order.
  */
 export async function eventsDuring(stack: Stack, owner: Session, work: () => Promise<unknown>): Promise<EventRow[]> {
   const before = await mark(stack, owner);
@@ -99,7 +99,7 @@ async function mark(stack: Stack, owner: Session): Promise<string> {
     headers: authorised(owner),
   });
   if (answer.http !== 200) throw new Error(`The tagline can't be set: ${answer.http}`);
-  // The next change tells this text too, as what was before.
+  // The next change contains this text too, as the old value.
   const told = `to ${text}`;
   await until('the log tells of the mark', async () =>
     (await newestEvents(stack, owner)).some(({ activity }) => activity.endsWith(told)),

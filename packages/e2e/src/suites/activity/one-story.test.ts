@@ -19,7 +19,7 @@ const LIMIT = 5;
 const TRIES = 7;
 const CRAWLER = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-/** Networks of their own, so that no other suite's visits are summed with these. */
+/** Separate networks, so that visits of other suites are not added to these. */
 const guessers = ['2001:db8:51::1', '2001:db8:52::1', '2001:db8:53::1'] as const;
 const prober = '2001:db8:54::1';
 const crawler = '2001:db8:55::1';
@@ -31,11 +31,11 @@ const everybody: readonly string[] = [...guessers, prober, crawler, reader];
 /** An account with an application password: without one WordPress does not compare what REST is sent. */
 const PROGRAM = 'story-program';
 
-/** What happened, worked out by hand. */
+/** The expected numbers, calculated by hand. */
 const KNOWN = {
-  /** Passwords that were compared and wrong: as many from each guesser as the limit allows. */
+  /** Wrong passwords that were compared: the limit for each guesser. */
   failedLogins: guessers.length * LIMIT,
-  /** Guesses of addresses that were locked by then, and the probes that a rule refused. */
+  /** Guesses of locked addresses, and probes that a rule refused. */
   refused: guessers.length * (TRIES - LIMIT) + 4,
   humans: 3,
   bots: 2,
@@ -71,7 +71,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       headers: { ...request.headers, 'x-forwarded-for': address, 'user-agent': agent },
     });
 
-  /** The numbers of every place that shows some. */
+  /** The numbers in every place that shows them. */
   async function numbers() {
     const facts = (await call('/protection-facts')) as { blocked: number; failed_logins: number };
     const chart = (await call('/activity-traffic')) as Traffic;
@@ -125,7 +125,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       .filter(({ ip }) => addresses.includes(ip))
       .reduce((sum, { count, more }) => sum + count + more, 0);
 
-  /** Visits of others: what WordPress, or a page that a suite before left open, asks by itself while this runs. */
+  /** Other visits: requests of WordPress itself, or of a page that an earlier suite left open. */
   async function countOtherVisits() {
     const others = (await rows({})).filter(({ ip, rule }) => rule === null && !everybody.includes(ip));
     const count = (some: readonly UnknownRow[]) => some.reduce((sum, { count, more }) => sum + count + more, 0);
@@ -135,7 +135,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     };
   }
 
-  /** What was asked before, and the owner's login, are in the numbers: both are stored a moment later. */
+  /** Waits until earlier requests and the owner's login are counted, since they are stored with a delay. */
   async function settled(): Promise<void> {
     await from(reader, { target: '/?settled' });
     await until('the visits before are listed', async () =>
@@ -157,7 +157,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     loggedInAt = Math.floor(Date.now() / 1000);
     owner = await logIn(stack);
     subscriber = await logIn(stack, PROGRAM);
-    // Nothing but the lock of folders refuses what is sent here, whatever the suites before left on.
+    // Only the lock of system folders may refuse these requests, whatever earlier suites left on.
     await setOptions(stack, owner, { ...allOptions(0), lock_system_folders: 1 });
   });
   afterAll(async () => {
@@ -172,7 +172,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
 
     const [form, xmlRpc, rest] = guessers;
     for (let turn = 0; turn < TRIES; turn++) {
-      // An account that exists, and one that does not.
+      // An existing and a missing account.
       await from(form, loginForm(turn % 2 === 0 ? 'owner' : 'nobody-here', `guess${turn}`));
       await from(xmlRpc, usersBlogs(turn % 2 === 0 ? 'nobody-here' : 'owner', `guess${turn}`));
       await from(rest, restBasic(PROGRAM, `guess${turn}`));
@@ -188,7 +188,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     await until('every request is listed', async () => (await countRequests(everybody, {})) === sent);
 
     const { failedLogins, refused, humans, bots } = KNOWN;
-    // Failed logins are visits of the guessers that no rule refused: their programs call themselves browsers.
+    // Failed logins count as visits of the guessers that no rule refused, with the user agent of a browser.
     const [end, othersAfter] = [await numbers(), await countOtherVisits()];
     const others = {
       humans: othersAfter.humans - othersBefore.humans,
@@ -204,10 +204,10 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       metrics: { failedLogins, refused },
     });
 
-    // Pages that a member reads are nobody's visits: they are in no list and no number.
+    // Page views of a registered user are not visits: they are in no list and no number.
     expect(await countRequests([member], {})).toBe(0);
 
-    // The log, by its presets, and each row in words.
+    // The log with its presets, and the text of each row.
     const failed = (await rows({ preset: 'failed-logins' })).filter(({ ip }) =>
       (guessers as readonly string[]).includes(ip),
     );
@@ -225,7 +225,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     expect(told[prober]).toEqual({ goal: 'holes', blocked: 4, by: undefined });
     expect([told[crawler], told[reader]]).toEqual([undefined, undefined]);
 
-    // The file that the owner takes away holds the same rows.
+    // The export contains the same rows.
     const exported = await callApi(stack, {
       method: 'GET',
       path: `${API}/activity-export?list=unknown&format=json`,

@@ -9,7 +9,7 @@ import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { type EventRow, eventsDuring } from './helpers.js';
 
-/** An order as WooCommerce's hooks hand it over, as far as the connector looks at it. */
+/** An order as WooCommerce's hooks pass it, with the parts that the connector uses. */
 const ORDER = `$order = new class() {
   public $type = 'shop_order';
   public $changes = array( 'total' => '1' );
@@ -27,7 +27,7 @@ const woocommerce: string | DownloadError = await fetchPlugin(shopPlugin).catch(
   throw error;
 });
 
-/** What all of them say of an order, by its number. */
+/** The common text about an order, by its number. */
 const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
 
 onUnlikeStacks('orders of a shop, with simulated WooCommerce hooks', (stack) => {
@@ -46,7 +46,7 @@ onUnlikeStacks('orders of a shop, with simulated WooCommerce hooks', (stack) => 
       `${saved} do_action( 'woocommerce_new_order', 41, $order );
       ${saved} do_action( 'woocommerce_update_order', 41, $order );
       do_action( 'woocommerce_order_status_changed', 41, 'checkout-draft', 'pending', $order );`,
-      // WooCommerce tells of the save first and of the status after it.
+      // WooCommerce fires the hook of the save first and that of the status after it.
       `${saved} do_action( 'woocommerce_update_order', 41, $order ); do_action( 'woocommerce_order_status_changed', 41, 'pending', 'processing', $order );`,
       `${saved} do_action( 'woocommerce_update_order', 41, $order ); do_action( 'woocommerce_update_order', 41, $order );`,
       `$order->changes = array( 'date_modified' => 1 ); ${saved} do_action( 'woocommerce_update_order', 41, $order );`,
@@ -94,14 +94,14 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
   let owner: Session;
   const dir = join(stack.dir, 'woocommerce');
   const loader = join(muPlugins(stack), 'a-shop.php');
-  const ownerSuite = (code: string) => runInWordPress(stack, `wp_set_current_user( 1 ); ${code}`);
+  const runAsOwner = (code: string) => runInWordPress(stack, `wp_set_current_user( 1 ); ${code}`);
 
   beforeAll(async () => {
     owner = await logIn(stack);
     cpSync(shop.folder, dir, { recursive: true });
-    // Visitors of the other suites meet no shop.
+    // Other suites must not see a shop.
     writeFileSync(loader, `<?php if ( 'cli' === PHP_SAPI ) { require '${dir}/woocommerce.php'; }`);
-    await ownerSuite(
+    await runAsOwner(
       `WC_Install::install();
       wc_get_container()->get( Automattic\\WooCommerce\\Internal\\DataStores\\Orders\\DataSynchronizer::class )->create_database_tables();`,
     );
@@ -118,7 +118,7 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
     );
     rmSync(loader, { force: true });
     rmSync(dir, { recursive: true, force: true });
-    // Without the shop, which would plan them anew.
+    // Without the shop, which would schedule them again.
     await runInWordPress(
       stack,
       `foreach ( _get_cron_array() as $hooks ) { foreach ( array_keys( $hooks ) as $hook ) {
@@ -133,11 +133,11 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
     ['in the table of posts', 'no', 'no'],
   ])('%s', (_where, tables, copied) => {
     beforeAll(async () => {
-      await ownerSuite(
+      await runAsOwner(
         `update_option( 'woocommerce_custom_orders_table_enabled', '${tables}' );
         update_option( 'woocommerce_custom_orders_table_data_sync_enabled', '${copied}' );`,
       );
-      const stored = await ownerSuite(
+      const stored = await runAsOwner(
         'echo wc_bool_to_string( Automattic\\WooCommerce\\Utilities\\OrderUtil::custom_orders_table_usage_is_enabled() );',
       );
       expect(stored).toBe(tables);
@@ -147,28 +147,28 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
       let id = 0;
       const events = await eventsDuring(stack, owner, async () => {
         id = Number(
-          await ownerSuite(
+          await runAsOwner(
             `$order = wc_create_order( array( 'status' => 'pending' ) );
             $order->set_billing_email( 'customer@example.net' ); $order->set_billing_last_name( 'Quimby' ); $order->set_total( 12 );
             $order->save(); echo $order->get_id();`,
           ),
         );
         const order = `$order = wc_get_order( ${id} );`;
-        await ownerSuite(`${order} $order->update_status( 'processing' );`);
-        await ownerSuite(`${order} $order->set_billing_city( 'Springfield' ); $order->save();`);
-        // Nothing that anybody changed.
-        await ownerSuite(`${order} $order->save();`);
-        await ownerSuite(`${order} wc_create_refund( array( 'order_id' => ${id}, 'amount' => 2 ) );`);
-        // What the list of orders does: in posts it is WordPress's, which knows nothing of orders.
-        await ownerSuite(tables === 'yes' ? `${order} $order->delete( false );` : `wp_trash_post( ${id} );`);
-        await ownerSuite(
+        await runAsOwner(`${order} $order->update_status( 'processing' );`);
+        await runAsOwner(`${order} $order->set_billing_city( 'Springfield' ); $order->save();`);
+        // No change by a user.
+        await runAsOwner(`${order} $order->save();`);
+        await runAsOwner(`${order} wc_create_refund( array( 'order_id' => ${id}, 'amount' => 2 ) );`);
+        // As in the list of orders: for posts it is WordPress's own list, which does not know orders.
+        await runAsOwner(tables === 'yes' ? `${order} $order->delete( false );` : `wp_trash_post( ${id} );`);
+        await runAsOwner(
           tables === 'yes'
             ? `${order} $order->get_data_store()->get_current_class_name(); wc_get_container()->get( Automattic\\WooCommerce\\Internal\\DataStores\\Orders\\OrdersTableDataStore::class )->untrash_order( $order );`
             : `wp_untrash_post( ${id} );`,
         );
-        await ownerSuite(`${order} $order->delete( false );`);
-        await ownerSuite(tables === 'yes' ? `${order} $order->delete( true );` : `wp_delete_post( ${id}, true );`);
-        // By a visitor, and by what runs by itself.
+        await runAsOwner(`${order} $order->delete( false );`);
+        await runAsOwner(tables === 'yes' ? `${order} $order->delete( true );` : `wp_delete_post( ${id}, true );`);
+        // By a visitor, and by a background task.
         await runInWordPress(
           stack,
           "define( 'DOING_CRON', true ); $order = wc_create_order(); $order->delete( true );",
@@ -190,22 +190,22 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
 
     it('are logged apart from products, which are logged as posts, also when only the price changes', async () => {
       const events = await eventsDuring(stack, owner, async () => {
-        const id = await ownerSuite(
+        const id = await runAsOwner(
           `$product = new WC_Product_Simple(); $product->set_name( 'Tea' ); $product->set_regular_price( '3' );
           $product->set_manage_stock( true ); $product->set_stock_quantity( 5 ); $product->save(); echo $product->get_id();`,
         );
         const product = `$product = wc_get_product( ${id} );`;
-        await ownerSuite(`${product} $product->set_regular_price( '4' ); $product->save();`);
-        await ownerSuite(
+        await runAsOwner(`${product} $product->set_regular_price( '4' ); $product->save();`);
+        await runAsOwner(
           `${product} $product->set_name( 'Green tea' ); $product->set_regular_price( '5' ); $product->save();`,
         );
-        await ownerSuite(`${product} $product->save();`);
-        // An order takes from the stock: that is a change of the order.
-        await ownerSuite(
+        await runAsOwner(`${product} $product->save();`);
+        // An order reduces the stock: that is part of the order.
+        await runAsOwner(
           `$order = wc_create_order( array( 'status' => 'pending' ) ); $order->add_product( wc_get_product( ${id} ), 1 ); $order->update_status( 'processing' );
           $order->delete( true );`,
         );
-        await ownerSuite(`wp_trash_post( ${id} ); wp_delete_post( ${id}, true );`);
+        await runAsOwner(`wp_trash_post( ${id} ); wp_delete_post( ${id}, true );`);
       });
       expect(said(events).filter((text) => !text.includes('order'))).toEqual([
         'Published Product “Tea”',
@@ -218,7 +218,7 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
   });
 });
 
-/** WooCommerce, unpacked, when it can be had and the site's WordPress can run it. */
+/** WooCommerce, unpacked, if it is available and the site's WordPress supports it. */
 function findShop(stack: Stack): { readonly folder: string } | { readonly problem: string } {
   if (woocommerce instanceof Error) return { problem: woocommerce.message };
   const head = readFileSync(join(woocommerce, 'woocommerce.php'), 'utf8');

@@ -45,7 +45,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
     editorsBefore = (await readOptions(stack, owner)).disable_file_edit;
     await setOptions(stack, owner, { disable_file_edit: 0 });
     if (editorsBefore === 0) return;
-    // Guard's own events come into the log on another way than those of WordPress: this one must not come between them.
+    // Guard's own events reach the log on another path than those of WordPress. This one must not come in between.
     await until('the log tells of the setting', async () =>
       (await newestEvents(stack, owner)).some(({ actions, activity }) => {
         return actions === 'product.setting' && activity.includes('Disable Themes & Plugins Editor');
@@ -288,7 +288,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
     const tag = '<img src=x onerror=alert(1)> ';
     const title = `${tag}${'ü'.repeat(400)} \u{1f375}`;
     const events = await during(async () => {
-      // A plugin that runs WordPress's hooks with other things than WordPress does.
+      // A plugin that runs WordPress's hooks with unexpected arguments.
       const odd = "do_action( 'wp_login', 'nobody' ); do_action( 'profile_update', 'x', null ); echo 'alive';";
       expect(await runInWordPress(stack, odd)).toBe('alive');
       await rest('POST', '/posts', { title, status: 'draft' });

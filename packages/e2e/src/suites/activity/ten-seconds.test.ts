@@ -15,7 +15,7 @@ import { behindProxy, visitFrom } from './helpers.js';
 
 const DASHBOARD = '/wp-admin/admin.php?page=security-optimizer';
 const ACTIVITY_LOG = '/wp-admin/admin.php?page=activity-log';
-/** Networks of their own: several attackers of one are one row. */
+/** Separate networks, since several attackers of one network share a row. */
 const ATTACKER = '2001:db8:91::1';
 const SCANNER = '2001:db8:92::1';
 
@@ -43,7 +43,7 @@ ownerSuite('an owner who wants to identify attackers and block them', (owner) =>
     await recover(stack, 'unblock', '--all');
   });
 
-  /** Clicks of the walk, and when each of its steps had come true, milliseconds from its beginning. */
+  /** Number of clicks, and the time of each step, milliseconds from the start. */
   const walk = (page: Page) => {
     const began = Date.now();
     const steps: { readonly step: string; readonly ms: number }[] = [];

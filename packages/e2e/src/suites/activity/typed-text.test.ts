@@ -9,12 +9,12 @@ import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
 import { ownerSuite } from '../login-owner/helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
-/** What is typed, and what is shown where that is something else. */
+/** The typed text, and the shown text if it differs. */
 const TITLES: readonly (readonly [typed: string, shown?: string])[] = [
   ['Tea & cake'],
   ['1 < 2 > 0'],
   ['<b>Bold</b> <script>document.title="ran"</script><img src=x onerror=document.title="ran">'],
-  // As WordPress's own list reads it: once.
+  // Decoded once, as in WordPress's own list.
   ['&amp;lt; and &copy; and &#8230;', '&lt; and © and …'],
   ['O\'Neil "said" \\ so\\n'],
   ['😀 👩‍👩‍👧 Ünï — 世界'],
@@ -24,7 +24,7 @@ const TITLES: readonly (readonly [typed: string, shown?: string])[] = [
   ['{object} $& %s {before}'],
   ['monday'],
 ];
-/** Whoever may not write any HTML: WordPress stores what they type with entities. */
+/** A user who may not write HTML: WordPress stores their text with entities. */
 const BY_AUTHOR: typeof TITLES = [
   ['Tea & cake, twice'],
   ['I <3 tea'],
@@ -53,7 +53,7 @@ ownerSuite('text that a user has typed', (owner) => {
     if (answer.http > 201) throw new Error(`${path} can't be written: ${JSON.stringify(answer.body)}`);
     return answer.body as unknown as { id: number };
   };
-  /** Answers are read as bytes, one character for each. */
+  /** Responses are read as bytes, one character each. */
   const utf8 = (bytes: string) => Buffer.from(bytes, 'latin1').toString('utf8');
   const rows = async (): Promise<RegisteredRow[]> => {
     const found: RegisteredRow[] = [];
@@ -120,7 +120,7 @@ ownerSuite('text that a user has typed', (owner) => {
     const table = page.getByRole('table', { name: 'Registered Users Activity' });
     await table.locator('tbody tr').first().waitFor();
     const read = () => table.locator('tbody tr').allInnerTexts();
-    // Marks of direction stand around names that are written from right to left.
+    // Direction marks surround right-to-left names.
     const plain = (text: string) => text.replace(/[\u2066-\u2069]/g, '').replace(/\s+/g, ' ');
     const text = plain((await read()).join('\n'));
     for (const sentence of sentences) expect(text).toContain(plain(sentence));
@@ -135,7 +135,7 @@ ownerSuite('text that a user has typed', (owner) => {
     const { page } = owner;
     await page.goto(`${stack.url}/wp-admin/edit.php?orderby=ID&order=desc`);
     const titles = await page.locator('#the-list .row-title').allInnerTexts();
-    // WordPress sets quotation marks of its own, and shows no invisible marks.
+    // WordPress replaces quotation marks, and removes invisible characters.
     const comparable = [shown[0], shown[1], shown[3], shown[5], shown[6], ...['Tea & cake, twice', 'I <3 tea', 'AT&T']];
     for (const title of comparable) expect(titles.map((one) => one.trim())).toContain(title);
   });

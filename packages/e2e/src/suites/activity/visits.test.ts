@@ -12,7 +12,7 @@ import { runInWordPress } from '../../stacks/wordpress.js';
 import { behindProxy, visitFrom } from './helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
-/** An address of this machine that guard does not believe about others. */
+/** A local address that is not a trusted proxy. */
 const NO_PROXY = '127.0.47.1';
 const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
@@ -38,7 +38,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     const { data } = await call('/activity-unknown', { filters: [choose('ip', 'ip', ip), ...more] });
     return (data as { entries: UnknownRow[] }).entries;
   };
-  /** The rows of an address once there are so many of them. */
+  /** Waits for that many rows of an address. */
   const seen = (ip: string, many: number) =>
     until(`${many} visits of ${ip} are listed`, async () => {
       const rows = await listRows(ip);
@@ -51,7 +51,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
   });
 
   it('omits the site’s own cron requests by default, and no request that only looks like one', async () => {
-    /** Lets WordPress call its own wp-cron.php. @returns what it asked for */
+    /** Lets WordPress call its own wp-cron.php. @returns the requested path */
     const spawn = async () => {
       const lock = await runInWordPress(
         stack,
@@ -67,7 +67,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
       return (data as { entries: UnknownRow[] }).entries.map(({ page_visited }) => page_visited);
     };
     const own = await spawn();
-    // The very same call, as anybody can make it, and one after it, so that both would have been listed by then.
+    // The same request from a visitor, and a later one, so that both would be listed by then.
     const claimed = { agent: 'WordPress/7.1; http://127.0.0.1', headers: { 'x-security-optimizer-cron': '1' } };
     await visit('203.0.113.66', `${own}0`, claimed);
     await until('the one that looks like it is listed', async () => (await listed()).includes(`${own}0`));
@@ -127,7 +127,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     await visit(ip, path);
     const rows = await seen(ip, 1);
     expect(rows.map(({ page_visited }) => page_visited)).toEqual([path]);
-    // No parser understands this one, so it is noted as it came, for whoever is no proxy.
+    // This address can't be parsed, so a client that is no proxy is logged with its own address.
     const formula = '=HYPERLINK(1)';
     const sent = await sendRaw(stack.port, `GET ${formula} HTTP/1.1\r\nhost: x\r\n\r\n`, { from: NO_PROXY });
     expect(sent.status).toBe(400);

@@ -39,7 +39,7 @@ ownerSuite('weekly reports', (owner) => {
     await create('anna@example.com');
     await page.getByRole('alert').getByText('anna@example.com').waitFor();
     await expectFocus(field());
-    // To the entry, and away with it.
+    // Moves to the entry and removes it.
     await page.keyboard.press('Backspace');
     await page.keyboard.press('Backspace');
     await create('ben@example.com');
@@ -104,7 +104,7 @@ ownerSuite('weekly reports', (owner) => {
   it('reach the recipient of a test mail, as text and as HTML', async () => {
     const { page } = owner;
     const mails = mailbox(stack);
-    // The page itself looks for the message, which stays for some seconds: who asks from outside may come too late.
+    // The page itself waits for the message, which is shown for a few seconds only.
     const [said] = await Promise.all([
       page.waitForFunction(() => {
         const texts = [...document.querySelectorAll('.so-toast [role="status"] p')].map(

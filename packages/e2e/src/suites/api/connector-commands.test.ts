@@ -9,14 +9,14 @@ import { onUnlikeStacks } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { createsSession } from '../login/helpers.js';
 
-/** What makes one command differ from another. */
+/** Properties of a command that tests change. */
 interface Sent {
   readonly command: string;
   readonly body: string;
   readonly nonce: string;
   /** Seconds from now at which it was signed. */
   readonly signed: number;
-  /** What is sent in place of what was signed. */
+  /** Values that are sent instead of the signed ones. */
   readonly forged?: { readonly command?: string; readonly body?: string; readonly method?: string };
   readonly secret?: string;
   readonly withoutGuard?: boolean;
@@ -42,7 +42,7 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
     const sent: Sent = { command: 'hello', body: '{}', nonce, signed: 0, ...changed };
     const time = Math.floor(Date.now() / 1000) + sent.signed;
     const key = sent.secret ?? secret;
-    // Fresh and of the right key, so that nothing but the command's own header decides.
+    // Fresh and signed with the right key, so that only the command's own header decides.
     const guard = guardHeader(secret, visitor());
     return sendUpstream(stack, {
       method: sent.forged?.method ?? 'POST',
@@ -86,7 +86,7 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
       const named = (address: string) => Object.keys(server).filter((name) => String(server[name]).includes(address));
       expect(named('203.0.113.9')).toEqual([]);
       expect(named('192.0.2.7').sort()).toEqual(['HTTP_X_FORWARDED_FOR', 'REMOTE_ADDR']);
-      // Whoever reads guard's header can say who visits.
+      // The header of guard determines the visitor.
       expect(Object.keys(server).filter((name) => name.includes('SECURITY_OPTIMIZER'))).toEqual([]);
     } finally {
       rmSync(plugin);
@@ -114,7 +114,7 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
       for (const signed of [-40, 50]) {
         const nonce = randomBytes(16).toString('hex');
         expect(carriedOut(await send({ nonce, signed }))).toBe(true);
-        // Each command clears away the nonces of commands that are too old to be believed.
+        // Each command deletes expired nonces.
         expect(carriedOut(await send({}))).toBe(true);
         expect((await send({ nonce, signed })).status).toBe(404);
       }

@@ -190,7 +190,7 @@ onUsualStack('access to the API', (stack) => {
     const head = Object.entries({ host, connection: 'close', 'content-length': String(length), ...authorised(owner) })
       .map(([name, value]) => `${name}: ${value}`)
       .join('\r\n');
-    // Nothing of the body comes at first: what guard has not got it can't keep.
+    // The body is not sent at first.
     for (const body of ['', '{"disable_feed":1}', `{"disable_feed":1,"x":"${'a'.repeat(length - 25)}"}`]) {
       const answer = await sendRaw(stack.port, `POST /wp-json${V1}${toggle.suffix} HTTP/1.1\r\n${head}\r\n\r\n${body}`);
       expect(answer.status).toBe(413);

@@ -20,9 +20,9 @@ ownerSuite('the Security Dashboard', (owner) => {
 
   beforeAll(async () => {
     await resetOwnerPrompts(owner.stack, REVIEW);
-    // A change hands WordPress the new state of everything, the question for consent included.
+    // A change sends WordPress the complete state, including the consent.
     await owner.set('/disable-feeds', { disable_feed: 1 });
-    // Whatever other suites left: two essentials of Site Security are off, and of Login Security what they are by default.
+    // Independent of other suites: two essentials of Site Security are off, and Login Security has its defaults.
     const off = new Set(['disable_feed', 'disable_xml_rpc', 'delete_readme']);
     for (const { field, suffix } of siteSecurityToggles) await owner.set(suffix, { [field]: off.has(field) ? 0 : 1 });
     await owner.set('/limit-login-attempts', { login_attempts: 5 });

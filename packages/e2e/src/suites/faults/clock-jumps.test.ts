@@ -33,7 +33,7 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
     for (let n = 0; n < 5; n++) expect(await guess(address)).toBe(200);
     expect(await guess(address)).toBe(429);
   };
-  /** Looks on every page: rows stand where their time is. */
+  /** Searches every page, since rows are sorted by time. */
   const listed = async (name: string) => {
     for (let page = 1, pages = 1; page <= pages; page++) {
       const { body } = await call(site, owner, '/activity-unknown', { page });
@@ -89,7 +89,7 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
       return answer.status === 429 ? Number(answer.headers['retry-after']) : 0;
     };
     expect(await waits()).toBeGreaterThan(0);
-    // Guard looks over its locks twice a minute.
+    // Guard checks its lockouts twice a minute.
     await until('the lock is as long as it was meant to be', async () => (await waits()) <= HOUR, 40);
     expect(await waits()).toBeGreaterThan(HOUR - 2 * MINUTE);
     jump(61 * MINUTE);
@@ -125,7 +125,7 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
 
   it('accepts an upload that took minutes to reach PHP', async () => {
     const upload = (bytes: number) => visit(site, form('/', `film=${'x'.repeat(bytes)}`));
-    // What guard signs is as old as it is behind a web server that hands the request on when all of it has come.
+    // The signature is as old as behind a web server that buffers the whole request.
     guardClock.set(-3 * MINUTE);
     const long = await upload(1024 * 1024);
     const short = await upload(100);

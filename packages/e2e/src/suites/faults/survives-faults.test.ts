@@ -32,7 +32,7 @@ onUnlikeStacks('guard and WordPress during failures', (stack) => {
     (await sendRequest(stack, { method: 'POST', target: '/xmlrpc.php', body: '' })).status === 403;
   const status = async () => (await securityOptimizer('status', '--data-dir', stack.guardDir)).stdout;
   const logged = (event: string) => guardLog(stack).some((line) => line.event === event);
-  /** Makes guard look at its connector now: any answer that is not what it expects does. */
+  /** Makes guard check its connector now. Any unexpected response does that. */
   const connectorIs = (state: string) => until(`the connector is ${state}`, () => logged(state), 60);
 
   it.each(Array.from({ length: 10 }, (_, turn) => [turn + 1, turn % 2 === 0 ? 0 : 1] as const))(
@@ -222,7 +222,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
     );
     await attachAgain(stack);
     await startGuard(stack);
-    // Settings belong to guard: they are there again.
+    // Guard stores the settings, so they are restored.
     await until('the owner may work again', async () => (await readOptions(stack, owner)).disable_feed === 1);
     expect(await refusesXmlRpc()).toBe(true);
     expect((await sendUpstream(stack, { target: '/hello-world/' })).status).toBe(403);

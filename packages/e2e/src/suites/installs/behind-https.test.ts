@@ -22,26 +22,26 @@ import {
   visit,
 } from './site-behind.js';
 
-/** A site by https alone, on web servers that redirect to https and that have caches, set up as the guide says. */
+/** A site with https only, on web servers that redirect to https and have caches, configured as in the guide. */
 
 const MINUTES = 60_000;
 const SCHEME = 'The visitor’s scheme';
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 const hasApache = spawnSync('apache2', ['-v']).error === undefined;
 
-/** What WordPress's `.htaccess` holds besides redirects. */
+/** The content of WordPress's `.htaccess`, without redirects. */
 const HTACCESS = `RewriteRule ^index\\.php$ - [L]
 RewriteCond %{REQUEST_FILENAME} !-f
 RewriteCond %{REQUEST_FILENAME} !-d
 RewriteRule . /index.php [L]
 `;
 
-/** The usual redirect, which asks whether Apache itself has a TLS connection. */
+/** The usual redirect, based on whether Apache itself has a TLS connection. */
 const NAIVE = `RewriteCond %{HTTPS} off
 RewriteRule .* https://%{HTTP_HOST}%{REQUEST_URI} [R=301,L]
 `;
 
-/** Says by what scheme a page was made, and leaves pages with `both` where they are. */
+/** Adds the scheme of the request to a page, and does not redirect pages with `both`. */
 const PLUGIN = `<?php
 add_action( 'wp_head', function () { echo is_ssl() ? '<!-- made by https -->' : '<!-- made by http -->'; } );
 add_action( 'template_redirect', function () {
@@ -54,7 +54,7 @@ add_action( 'template_redirect', function () {
 }, 1 );
 `;
 
-/** A page cache in the way of the common ones: it looks before plugins load, and keeps pages in files. */
+/** A page cache like the common ones: it runs before plugins load, and stores pages in files. */
 const DROP_IN = `<?php
 function drop_in_file() {
   $https = isset( $_SERVER['HTTPS'] ) && in_array( strtolower( $_SERVER['HTTPS'] ), array( 'on', '1' ), true );
@@ -106,7 +106,7 @@ describe.skipIf(stack === undefined)(
     };
     const byHttps = { 'x-forwarded-for': '127.0.90.9', 'x-forwarded-proto': 'https' };
 
-    /** Logs the owner in, and switches a protection as the dashboard does. */
+    /** Logs the owner in, and changes a protection as the dashboard does. */
     const switchFeeds = async (value: 0 | 1) => {
       const test = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
       const fields = new URLSearchParams({ log: site.user, pwd: site.password, testcookie: '1' });
@@ -211,7 +211,7 @@ describe.skipIf(stack === undefined)(
         writeFileSync(join(site.wordpressDir, 'https.php'), '<?php echo $_SERVER["HTTPS"] ?? "none";');
         expect((await visit(site, '/https.php')).body).toBe('on');
 
-        // The first page alone: commands pass, and visitors see nothing.
+        // Only the first page: commands pass, and visitors do not notice.
         htaccess(`RewriteCond %{REQUEST_URI} ^/$\n${NAIVE}`);
         const after = await readStatus(site);
         expect(after.sites).toMatchObject([{ connector: 'ok', redirectLoop: `https://${HOST}/` }]);
@@ -239,7 +239,7 @@ describe.skipIf(stack === undefined)(
           ]);
           for (const { body } of pages) expect(body).toContain(`made by ${scheme} `);
         }
-        // WordPress itself allows that this redirect is kept.
+        // WordPress itself marks this redirect as cacheable.
         for (let time = 0; time < 2; time++) {
           const { status, headers } = await visit(site, '/?moved', 'http');
           expect([status, headers['x-cache'], headers.location]).toEqual([301, 'MISS', `https://${HOST}/?moved`]);
@@ -277,7 +277,7 @@ describe.skipIf(stack === undefined)(
             ['miss', true],
             ['miss', true],
           ]);
-          // Now an http visitor looks where nobody has written for http.
+          // Now an http visitor requests a page that is not cached for http.
           await web.stop();
           web = await startNginx(site);
           expect(await twice('/?both=b', 'https')).toEqual(HIT);

@@ -25,7 +25,7 @@ const OWN_COOKIES = {
   TEST_COOKIE: 'may_i',
 };
 
-/** What a plugin for several languages does: the home page has a folder more in requests that ask for it. */
+/** As a multilingual plugin does: the home page has an additional folder in requests for a language. */
 const LANGUAGES = `add_filter( 'home_url', function ( $url, $path ) {
   if ( ! preg_match( '#^/latin-america(/|$)#', $_SERVER['REQUEST_URI'] ?? '' ) ) { return $url; }
   return get_option( 'home' ) . '/latin-america' . ( '' === (string) $path ? '' : '/' . ltrim( $path, '/' ) );
@@ -36,12 +36,12 @@ interface Choice extends ChosenNames {
   readonly home?: string;
   readonly core?: string;
   readonly content?: string;
-  /** Folder of uploads as an address. */
+  /** URL path of the uploads folder. */
   readonly uploads?: string;
   readonly rest?: string;
-  /** Base of categories. */
+  /** Category base. */
   readonly base?: string;
-  /** Page to which a plugin leads members instead of wp-admin. */
+  /** Page to which a plugin redirects registered users instead of wp-admin. */
   readonly members?: string;
 }
 
@@ -91,7 +91,7 @@ add_action( 'template_redirect', function () { if ( is_404() && isset( $_GET['go
   ['WordPress outside of the folder of the home page', { home: '/blog', core: 'engine' }],
 ];
 
-/** They take PHP with SQLite, each one of their own. */
+/** Each one starts its own PHP with SQLite. */
 const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
 const ELSEWHERE = '127.0.83.9';
 
@@ -117,7 +117,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
   const ajax = (cookie: string): TypedRequest =>
     form(`${corePath}/wp-admin/admin-ajax.php`, 'action=heartbeat&interval=60', { cookie });
   const admin = `${corePath}/wp-admin/profile.php`;
-  /** Whoever is not signed in is sent to the login, or finds nothing. */
+  /** Anonymous clients are redirected to the login, or get 404. */
   const isSignedIn = async (browser: FormBrowser) => (await browser.look(admin)).status === 200;
   const addPost = (session: Session, prefix: string) =>
     visit(site, {
@@ -146,7 +146,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     expect((await visit(site, { target: `${files}/shell.php` })).status).toBe(403);
     expect((await visit(site, { target: `${corePath}/wp-includes/version.php` })).status).toBe(403);
     expect((await visit(site, { target: `${corePath}/xmlrpc.php`, method: 'POST', body: '' })).status).toBe(403);
-    // A term called like a protected file is a page of the site.
+    // A term that is named like a protected file is a page of the site.
     await runInWordPress(site, `wp_insert_term( 'wp-admin', 'category' );`);
     expect((await visit(site, { target: `${home}/${base}/wp-admin/feed/` })).status).toBe(404);
     expect((await visit(site, { target: `${home}/${base}/xmlrpc.php` })).status).toBe(404);
@@ -160,7 +160,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     expect((await browser.look(admin)).status).toBe(404);
     const page = await browser.look(`${home}/my-door`);
     expect(page.status).toBe(200);
-    // A browser sends a cookie below its path alone; the form comes from the home page's folder, its styles from wp-admin.
+    // A browser sends a cookie only below its path. The form is in the home page's folder, its styles are in wp-admin.
     const marked = /^set-cookie: visit_mark=[^\n]*; path=([^;\r\n]+)/im.exec(page.head)?.[1];
     expect([`${corePath}/wp-admin/`, `${home}/`].map((path) => path.startsWith(marked ?? 'none'))).toEqual([
       true,
@@ -254,7 +254,7 @@ describe.skipIf(!canRun)('a site that changes its paths while guard runs', () =>
     expect((await visit(site, { target: '/media/shell.php' })).body).toBe('ran');
     writeConfiguration(join(site.wordpressDir, 'wp-config.php'), { ...OWN_COOKIES, UPLOADS: 'media' });
     const changed = Date.now();
-    // The site is in use: somebody visits it.
+    // A visit, since guard learns from responses.
     await until(
       'the new folder is locked',
       async () => (await visit(site, { target: '/media/shell.php' })).status === 403,
@@ -279,7 +279,7 @@ describe.skipIf(!canRun)('a site that changes its paths while guard runs', () =>
   });
 });
 
-/** Today with the days before and after it, whatever the time. */
+/** Yesterday, today and tomorrow, independent of the time. */
 function daysAroundNow(): string[] {
   const name = (days: number) =>
     new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' })

@@ -12,13 +12,13 @@ import { HOST, type SiteBehind } from './site-behind.js';
 
 export interface Front {
   readonly service: Service;
-  /** A request as a browser sends it, to the front that leads to guard. */
+  /** Sends a request to the front that forwards to guard. */
   readonly request: (request: TypedRequest, from?: string) => Promise<RawResponse>;
-  /** To the same front, but for leading straight to the web server behind. */
+  /** Sends a request to the same front, which forwards to the web server behind instead. */
   readonly requestWithoutGuard: (request: TypedRequest) => Promise<RawResponse>;
 }
 
-/** @param lines what the server has besides the example */
+/** @param lines further lines of the server block */
 type Configure = (place: { dir: string; tls: number; to: number; lines: string; name: string }) => string;
 
 const example = (file: string, table: Readonly<Record<string, string>>) =>
@@ -49,7 +49,7 @@ const apacheServer: Configure = ({ dir, tls, to, lines }) =>
     '</VirtualHost>': `${lines}\n</VirtualHost>`,
   })}`;
 
-/** Starts nginx or Apache in front, with two servers that differ only in where they lead to. */
+/** Starts nginx or Apache in front, with two servers that differ only in their upstream. */
 export async function startFront(site: SiteBehind, program: 'nginx' | 'apache2', lines: string): Promise<Front> {
   const dir = join(site.dir, `front-${program}`);
   mkdirSync(dir, { recursive: true });

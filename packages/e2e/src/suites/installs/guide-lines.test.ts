@@ -19,10 +19,7 @@ import {
   visit,
 } from './site-behind.js';
 
-/**
- * The lines that the guide names for a web server behind guard that somebody has already, in place of the whole examples:
- * what it makes of visitors without them, and with them as they stand there.
- */
+/** The lines of the guide for an existing web server behind guard: how it sees visitors without them and with them. */
 
 const MINUTES = 60_000;
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
@@ -30,10 +27,10 @@ const hasApache = spawnSync('apache2', ['-v']).error === undefined;
 /** `Require local` means all of 127.0.0.0/8. */
 const VISITOR = '203.0.113.95';
 
-/** What the web server tells PHP, before WordPress and the connector run. */
+/** The values that the web server passes to PHP, before WordPress and the connector run. */
 const TOLD = `<?php echo json_encode( array( $_SERVER['REMOTE_ADDR'], $_SERVER['HTTPS'] ?? 'none' ) );`;
 
-/** What decides before the connector runs: the address and the scheme, each with the guide's lines or without. */
+/** Rules that run before the connector: by address and by scheme, with and without the guide's lines. */
 interface Lines {
   readonly address: string;
   readonly scheme: string;
@@ -43,7 +40,7 @@ interface Kind {
   readonly name: string;
   readonly isThere: boolean;
   readonly language: 'nginx' | 'apache';
-  /** A page for the machine alone, by the server's own rule. */
+  /** A page that only the machine itself may request, by a rule of the server. */
   readonly page: string;
   readonly start: (site: SiteBehind, lines: Lines) => Promise<Service>;
 }

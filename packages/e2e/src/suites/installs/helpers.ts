@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Root of the project: the guides name files by their place in it. */
+/** Root of the project. Guides name files relative to it. */
 export const projectDir = fileURLToPath(new URL('../../../../../', import.meta.url));
 
 /** A command of a guide, with the step that it belongs to. */
 export interface GuideCommand {
   /** For example `README.md, step 3`. */
   readonly step: string;
-  /** As it stands there, its lines joined. */
+  /** The text of the command, with its lines joined. */
   readonly command: string;
 }
 
 /**
- * The commands in the fenced shell blocks of a section, in their order. A line that ends with a backslash goes on in the
+ * The commands in the fenced shell blocks of a section, in order. A line that ends with a backslash continues on the
  * next one.
  *
  * @param file path in the project
@@ -33,7 +33,7 @@ export function readGuide(file: string, heading: string): readonly GuideCommand[
     if (number !== undefined && !inBlock) step = `${file}, step ${number}`;
     const text = line.trim();
     if (text.startsWith('```')) {
-      // Any other block than one of commands would be passed over unnoticed.
+      // A block that is not shell would be skipped unnoticed.
       if (!inBlock && text !== '```sh') throw new Error(`${step} has a block that is not of commands: ${text}`);
       inBlock = !inBlock;
     } else if (inBlock) {
@@ -47,10 +47,10 @@ export function readGuide(file: string, heading: string): readonly GuideCommand[
 }
 
 /**
- * The blocks of a language below a heading of docs/operations.md, in their order and without the indentation of a list.
- * `packages/guard/test/guides.test.ts` keeps a list of those that a suite takes.
+ * The blocks of a language below a heading of docs/operations.md, in order and without the indentation of a list.
+ * `packages/guard/test/guides.test.ts` lists the ones that a suite uses.
  *
- * @param heading its text, of whatever level
+ * @param heading its text, at any level
  * @throws when there is none
  */
 export function guideBlocks(heading: string, language: 'nginx' | 'apache'): readonly string[] {
@@ -64,15 +64,15 @@ export function guideBlocks(heading: string, language: 'nginx' | 'apache'): read
   return blocks;
 }
 
-/** The text with each left side replaced by its right one. @throws when one of them stands nowhere in it and must */
+/** Replaces each key of the table in the text by its value. */
 export function replaceAll(text: string, table: Readonly<Record<string, string>>): string {
-  // Longer names first, since they may hold shorter ones.
+  // Longer names first, since they may contain shorter ones.
   const names = Object.keys(table).sort((a, b) => b.length - a.length);
   const pattern = new RegExp(names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
   return text.replace(pattern, (name) => table[name] as string);
 }
 
-/** The usual nginx server of a WordPress, on port 443, with the names that the guides use, before their first step. */
+/** The usual nginx server block of a WordPress, on port 443, with the names of the guides, before their first step. */
 export function serverBefore(host: string): string {
   return `server {
   listen 443 ssl;
@@ -92,7 +92,7 @@ export function serverBefore(host: string): string {
 `;
 }
 
-/** The whole configuration, which includes all of `conf.d` beside it. Everything it writes is in a folder. */
+/** The main configuration, which includes `conf.d` beside it and writes only to the folder. */
 export function frontConfig(dir: string): string {
   return `${process.getuid?.() === 0 ? 'user root;\n' : ''}worker_processes 2;
 daemon off;

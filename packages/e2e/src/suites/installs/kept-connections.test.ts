@@ -9,16 +9,16 @@ import { sendRequest } from '../../http/request.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 
-/** The stack whose WordPress they stand in front of. */
+/** The stack whose WordPress they serve. */
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 
 interface WebServer {
   readonly name: string;
   readonly program: string;
-  /** Its configuration: it answers `/kept/` by itself, and keeps idle connections for a second. */
+  /** Its configuration: it answers `/kept/` itself, and keeps idle connections for a second. */
   readonly configure: (dir: string, port: number, upstreamPort: number) => string;
   readonly args: (file: string) => string[];
-  /** Signal by which it reads its configuration again and ends idle connections. */
+  /** Signal that reloads its configuration and closes idle connections. */
   readonly reload: NodeJS.Signals;
 }
 

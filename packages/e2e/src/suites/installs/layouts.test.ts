@@ -32,7 +32,9 @@ const ABOVE = 'above.example';
 const DEPLOYED = 'deployed.example';
 const INSIDE = 'inside.example';
 
-/** Puts a site of the network at a domain that its table of sites does not have, and cookies at the domain asked for. */
+/**
+ * Maps a site of the network to a domain that is not in its table of sites, and sets cookies for the requested domain.
+ */
 const SUNRISE = `<?php
 $host = strtolower( $_SERVER['HTTP_HOST'] );
 if ( '${DOMAINS.alias}' === $host ) {
@@ -48,7 +50,7 @@ if ( '${DOMAINS.alias}' === $host ) {
 define( 'COOKIE_DOMAIN', $host );
 `;
 
-/** Loads every must-use plugin that is in a folder of its own, as sites that are put together by Composer do. */
+/** Loads every must-use plugin in its own folder, as Composer-based sites do. */
 const AUTOLOADER = `<?php
 /* Plugin Name: Loads the must-use plugins in folders */
 spl_autoload_register( static function ( $name ) {
@@ -64,7 +66,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
   const at = (...names: string[]) => join(dir, ...names);
   let layouts: Layouts;
   const site = (host: string) => layouts.sites.get(host) as OddSite;
-  /** The same site by another of its hosts. */
+  /** The same site under another of its hosts. */
   const atHost = (of: OddSite, host: string): OddSite => ({ ...of, url: `http://${host}` });
   const status = async (of: OddSite, target: string, method = 'GET') =>
     [target, (await visit(of, { method, target, ...(method === 'POST' ? { body: '' } : {}) })).status] as const;
@@ -83,7 +85,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
     );
     expect(answer.body).toMatchObject({ status: 200 });
   };
-  /** Looks the same to an anonymous visitor as a page that is not there. */
+  /** Expects the same response for an anonymous client as for a missing page. */
   const expectMissing = async (of: OddSite, target: string, twin: string) => {
     const [real, missing] = [await visit(of, { target }), await visit(of, { target: twin })];
     const [name, as] = [twin, target].map((path) => path.replace(/\/$/, '').split('/').at(-1) as string);
@@ -333,7 +335,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       '/wp-content/languages/x.php',
     ].flatMap((path) => ['', '/wp', '/second', '/WP'].map((folder) => folder + path));
     await setAll(one, owner, 0);
-    // The server runs them, so the rule is what keeps them from it.
+    // The server would run them, so only the rule prevents it.
     expect((await visit(one, { target: '/wp-content/uploads/shell.php' })).body).toContain('ran');
     expect((await visit(one, { target: '/second/wp-content/uploads/shell.php' })).body).toContain('ran');
     expect(await status(one, '/second/wp-includes/version.php')).toEqual(['/second/wp-includes/version.php', 200]);
@@ -406,7 +408,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
         (line) => line.event === event && line.site === 'deployed-example',
       );
     let owner: Session;
-    /** What guard enforces by itself, and what visitors and the owner may do. */
+    /** Expects that guard enforces its rules, and that visitors and the owner can work. */
     const expectServed = async () => {
       const one = site(DEPLOYED);
       for (const target of ['/wp-content/uploads/shell.php', '/wp-includes/version.php', '//xmlrpc.php', '/.env']) {

@@ -33,7 +33,7 @@ const LAYOUTS: readonly (readonly [string, Layout])[] = [
   ['behind a TLS proxy on a port of its own', { home: '', core: '', origin: 'https://shop.example:8443' }],
 ];
 
-/** They take PHP with SQLite, each one of their own. */
+/** Each one starts its own PHP with SQLite. */
 const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
 
 describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
@@ -72,10 +72,10 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     async () => {
       const told = await securityOptimizer('doctor', 'site', '--data-dir', site.guardDir, '--json');
       const findings = JSON.parse(told.stdout) as { check: string; state: string; message: string }[];
-      // How full the disk is, is no matter of the site.
+      // The state of the disk does not depend on the site.
       const wrong = findings.filter(({ check, state }) => state !== 'ok' && check !== 'disk');
       expect(wrong).toMatchObject([
-        // PHP's own web server, which these sites run on, knows of no proxies.
+        // PHP's own web server, which these sites use, does not support proxies.
         { check: 'server-behind', state: 'skipped' },
         { check: 'https', state: 'problem' },
         { check: 'certificate', state: 'skipped' },
@@ -258,7 +258,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     });
   });
 
-  // Only behind a proxy do guesses come from an address that is not the owner's.
+  // Only behind a proxy do guesses come from another address than the owner's.
   it.runIf(layout.releases === true)('keeps its settings and sessions after a deployment and a rollback', async () => {
     const attachAll = () => securityOptimizer('attach', '--all', '--data-dir', site.guardDir);
     const told = async () =>

@@ -4,17 +4,17 @@ import { form, sendRequest, type TypedRequest } from '../../http/request.js';
 import { type ApiResponse, authorised, callApi, getCookies, type Session } from '../../http/session.js';
 import type { OddSite } from '../../stacks/odd-install.js';
 
-/** Sends a request as it arrives at guard: by the TLS proxy in front of it where there is one. */
+/** Sends a request as it arrives at guard: through the TLS proxy in front of it if there is one. */
 export function visit(site: OddSite, request: TypedRequest, address = '203.0.113.9'): Promise<RawResponse> {
   return sendRequest(site, { ...request, headers: { ...request.headers, ...proxied(site, address) } });
 }
 
-/** What a TLS proxy adds. */
+/** Headers that a TLS proxy adds. */
 export function proxied(site: OddSite, address = '203.0.113.9'): Record<string, string> {
   return site.layout.origin === undefined ? {} : { 'x-forwarded-for': address, 'x-forwarded-proto': 'https' };
 }
 
-/** Logs someone in at an address, as a browser without JavaScript would; everyone has the owner's password. */
+/** Logs a user in as a browser without JavaScript would. All users have the owner's password. */
 export async function logInToSite(
   site: OddSite,
   loginPath = `${site.corePath}/wp-login.php`,
@@ -32,7 +32,7 @@ export async function logInToSite(
   return { login, cookie, nonce: nonce.body.trim() };
 }
 
-/** Opens a page of the product in wp-admin; gives what it tells the dashboard. */
+/** Opens a page of the product in wp-admin. @returns the response, and the configuration of the dashboard */
 export async function openPage(
   site: OddSite,
   owner: Session,
@@ -45,10 +45,10 @@ export async function openPage(
   return { answer, config: JSON.parse(unescaped(text)) as Record<string, string> };
 }
 
-/** Addresses of the API that pages gave to the dashboard. */
+/** Base URLs of the API from the configuration of the dashboard. */
 const bases = new WeakMap<OddSite, URL>();
 
-/** The address of the API that the page gives to the dashboard, read once: each page costs WordPress more than a call. */
+/** The base URL of the API from the configuration of the dashboard. Read once, since a page is slower than a call. */
 async function getApiBase(site: OddSite, owner: Session): Promise<URL> {
   const known = bases.get(site);
   if (known !== undefined) return known;
@@ -59,7 +59,7 @@ async function getApiBase(site: OddSite, owner: Session): Promise<URL> {
   return base;
 }
 
-/** A call of the API by the address that the page gives to the dashboard. */
+/** Calls the API at the base URL from the configuration of the dashboard. */
 export async function call(
   site: OddSite,
   owner: Session,
@@ -84,7 +84,7 @@ export async function setAll(site: OddSite, owner: Session, value: 0 | 1): Promi
   return (await call(site, owner, '/fetch-options', { page: 'security' })).body.data as Record<SecurityField, number>;
 }
 
-/** What an anonymous visitor sees of an answer; one name is read as another one, so that two pages can be compared. */
+/** The visible parts of a response. One name is replaced by another, so that two pages can be compared. */
 export function toComparable({ status, headers, body }: RawResponse, name = 'none', as = name): object {
   const kept = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
   const read = (text: string) => text.split(name).join(as);

@@ -15,7 +15,7 @@ const MAIN = 'clubs.example';
 const OWN = 'roses.example';
 const LOGIN_SLUG = 'club-door';
 const FROM = '127.0.85.9';
-/** Belongs to the site at its own domain alone. */
+/** Exists only on the site at its own domain. */
 const USER = 'rose-keeper';
 const MAIL = 'rose-keeper@example.com';
 const NEW_PASSWORD = 'A-new-Password-for-roses-7';
@@ -23,7 +23,7 @@ const NEW_PASSWORD = 'A-new-Password-for-roses-7';
 /** The stack whose WordPress, PHP and database it uses. */
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 
-/** Addresses in HTML, by words that they hold. */
+/** Finds a URL in HTML by a part of it. */
 function linkIn(page: RawResponse, words: string): string {
   const links = [...page.body.matchAll(/href=["']([^"']+)["']/g)].map(([, link = '']) => link);
   const found = links.map((link) => link.replace(/&(?:amp|#0?38);/g, '&')).find((link) => link.includes(words));
@@ -46,7 +46,7 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
     expect(hostname).toBe(host);
     return pathname + search;
   };
-  /** Opens the login that a redirect leads to, logs in there, and gives where that leads. */
+  /** Opens the login that a redirect leads to, and logs in there. @returns the next redirect */
   const logInBy = async (url: string, host: string, name: string) => {
     const visitor = browserAt(host, name);
     const page = await visitor.look(toTarget(url, host));
@@ -73,7 +73,7 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
         configuration,
         async prepare(network) {
           await makeNetwork(network, configuration, OWN);
-          // As sites at domains of their own need it: a cookie holds at the host that sets it.
+          // As mapped domains need it: a cookie is valid at the host that sets it.
           const text = readFileSync(configuration, 'utf8').replace(
             '<?php\n',
             "<?php\ndefine( 'COOKIE_DOMAIN', '' );\n",

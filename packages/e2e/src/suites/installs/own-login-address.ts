@@ -5,7 +5,7 @@ import type { OddSite } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
 import { call, logInToSite, openPage, toComparable, visit } from './odd-site.js';
 
-/** URL paths of an odd install, and what is there once its tests run. */
+/** URL paths of an unusual installation, and values that are set once its tests run. */
 export interface OddPlace {
   /** URL path of WordPress's own folder, '' at the root. */
   readonly core: string;
@@ -17,7 +17,7 @@ export interface OddPlace {
   readonly owner: () => Session;
 }
 
-/** With a login address of its own nobody finds the old one, and the owner works by the new one. */
+/** With a custom login URL, nobody finds the old one, and the owner uses the new one. */
 export function ownLoginAddress(place: OddPlace): void {
   const { core, home, homes } = place;
   describe('with a custom login URL', () => {
@@ -87,7 +87,7 @@ export function ownLoginAddress(place: OddPlace): void {
     it('the command line restores the old one', async () => {
       expect(await securityOptimizer('login-url', 'reset', '--data-dir', site.guardDir)).toMatchObject({ code: 0 });
       await until('the old address answers', async () =>
-        // Its form, not only a status: WordPress learns of it a moment after guard.
+        // Waits for the form, not only for the status, since WordPress gets the setting a moment after guard.
         (await visit(site, { target: `${core}/wp-login.php` })).body.includes('name="log"'),
       );
     });

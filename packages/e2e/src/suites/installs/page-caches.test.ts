@@ -20,17 +20,17 @@ import {
   visit,
 } from './site-behind.js';
 
-/** Page caches behind guard, which answer before the connector: what a hit costs, and who gets one past guard. */
+/** Page caches behind guard, which respond before the connector: the cost of a hit, and hits that bypass guard. */
 
 const MINUTES = 60_000;
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 
-/** An address by which other machines reach this one; undefined where it has none. */
+/** An address at which other machines reach this one; undefined if there is none. */
 const own = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-/** A page cache in the way of the common ones, which keeps pages in files with their headers. */
+/** A page cache like the common ones, which stores pages in files with their headers. */
 const DROP_IN = `<?php
 $https = isset( $_SERVER['HTTPS'] ) && 'on' === $_SERVER['HTTPS'] ? 'https' : 'http';
 define( 'DROP_IN_FILE', WP_CONTENT_DIR . '/cache/pages/' . md5( $https . $_SERVER['HTTP_HOST'] . $_SERVER['REQUEST_URI'] ) );
@@ -76,7 +76,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   });
   afterAll(() => removeLayouts(dir));
 
-  /** Requests for which PHP was started, and forgets them. */
+  /** Returns and clears the requests for which PHP was started. */
   const takeStarts = (): readonly string[] => {
     const lines = readFileSync(starts, 'utf8').split('\n').slice(0, -1);
     writeFileSync(starts, '');
@@ -85,7 +85,11 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
 
   const CACHES = ['nginx', 'a drop-in of a plugin'] as const;
 
-  /** Starts the web server by the guide's example, and guard, which is required. @param everywhere listens on all addresses */
+  /**
+   * Starts the web server with the guide's example, and guard, which is required.
+   *
+   * @param everywhere listens on all addresses
+   */
   async function begin(cache: (typeof CACHES)[number], everywhere: boolean): Promise<void> {
     const pages = join(site.wordpressDir, 'wp-content/cache/pages');
     rmSync(pages, { recursive: true, force: true });
@@ -119,7 +123,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
       async (cache) => {
         await begin(cache, false);
         expect((await visit(site, '/')).headers['x-cache']).toBe('MISS');
-        // The kept page has the signal of the first request for ever.
+        // The cached page keeps the signal of the first request.
         const kept = await sendUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
         expect([kept.status, kept.headers['x-cache']]).toEqual([200, 'HIT']);
         expect(kept.headers['x-security-optimizer-signal']).toMatch(/^1 [0-9a-f]{8} [0-9a-f]{16} /);
@@ -183,7 +187,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
     });
   });
 
-  /** Asks the web server behind at another address of this machine, as a visitor by https. */
+  /** Requests a page from the web server behind at another address of this machine, as a visitor with https. */
   async function requestAt(host: string, port: number): Promise<readonly unknown[]> {
     const asked = get({ host, port, path: '/', agent: false, headers: { host: HOST, ...BY_HTTPS } });
     const [response] = (await once(asked, 'response')) as [IncomingMessage];

@@ -10,8 +10,8 @@ import { type Front, startFront } from './front-by-guide.js';
 import { attachAnew, HOST, installSite, readStatus, type SiteBehind, startApache, startNginx } from './site-behind.js';
 
 /**
- * Plugins that have a web server send a file (downloads of a shop): the one behind guard does, and the one in front, which
- * has files of its own under such a name, never. Both are set up by the guide's examples.
+ * Plugins that let a web server send a file, as for downloads of a shop: the server behind guard does that, the server
+ * in front never does. Both use the guide's examples.
  */
 
 const MINUTES = 60_000;
@@ -23,7 +23,7 @@ const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-d
 const has = (program: string, flag: string) => spawnSync(program, [flag]).error === undefined;
 const isReady = stack !== undefined && has('openssl', 'version') && existsSync('/etc/nginx/fastcgi.conf');
 
-/** Has in every answer, also to guard itself, the headers that a file lists; and hands out what was bought. */
+/** Adds the headers listed in a file to every response, also to guard itself; and serves purchased files. */
 const plugin = (bought: string) => `<?php
 if ( is_file( __DIR__ . '/headers.json' ) ) {
   foreach ( json_decode( file_get_contents( __DIR__ . '/headers.json' ) ) as $line ) { header( $line, false ); }
@@ -65,7 +65,7 @@ describe.skipIf(!isReady)(
     const sayInEveryAnswer = (lines: readonly string[]) =>
       writeFileSync(join(muPlugins, 'headers.json'), JSON.stringify(lines));
 
-    /** Guard between the web server behind and a front by the guide. */
+    /** Guard between the web server behind and a front from the guide. */
     async function through(behind: Service, program: 'nginx' | 'apache2'): Promise<Front> {
       running.push(behind);
       await attachAnew(site, [HOST]);
@@ -80,7 +80,7 @@ describe.skipIf(!isReady)(
     const ASKED = ['X-Accel-Redirect: /internal/secret', 'x-accel-redirect: /internal/secret'];
     const OTHERS = ['X-Sendfile: /srv/secret', 'X-LIGHTTPD-Send-File: /srv/secret', 'X-Accel-Expires: 60'];
 
-    /** What stands behind and hands these headers on. */
+    /** Servers behind guard that pass these headers on. */
     const BEHIND: readonly (readonly [string, boolean, () => Promise<Service>])[] = [
       ['Apache', has('apache2', '-v'), () => startApache(site)],
       [
@@ -99,7 +99,7 @@ describe.skipIf(!isReady)(
         const front = await through(await start(), 'nginx');
         for (const asked of ASKED) {
           sayInEveryAnswer([asked, ...OTHERS, 'X-Kept: kept']);
-          // The same without guard between.
+          // The same without guard.
           for (const target of ['/', '/wp-login.php', '/?rest_route=/', '/?p=987654'])
             expect([target, (await front.requestWithoutGuard({ target })).body]).toEqual([target, SECRET]);
           const page = await front.request({ target: '/' });
@@ -116,7 +116,7 @@ describe.skipIf(!isReady)(
             expect(head).not.toMatch(/accel|internal|send-?file|\/srv\/secret/i);
           }
         }
-        // Guard's own commands have had the header in every answer, too.
+        // The responses to guard's own commands had the header, too.
         await expect.poll(async () => (await readStatus(site)).problems).toEqual([]);
         expect((await readStatus(site)).sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok' }]);
       });
@@ -131,7 +131,7 @@ describe.skipIf(!isReady)(
       expect(head).not.toMatch(/accel-redirect|internal|send-?file|\/srv\/secret/i);
     });
 
-    /** The visitor has the file as it would be without guard: whole, its head, a part, and not again. */
+    /** Expects the same file as without guard: complete, HEAD, a range, and not modified. */
     async function expectBought(front: Front, target: string): Promise<void> {
       for (const request of [front.requestWithoutGuard, front.request]) {
         const whole = await request({ target });
@@ -157,7 +157,7 @@ describe.skipIf(!isReady)(
         const lines = `location /bought/ { internal; alias ${bought}/; }`;
         const front = await through(await startNginx(site, { example, lines }), 'nginx');
         for (let time = 0; time < 2; time++) await expectBought(front, '/?download=nginx');
-        // Nobody else may have it.
+        // Other clients must not get it.
         expect((await front.request({ target: '/bought/a%20file.pdf' })).status).toBe(404);
       },
     );

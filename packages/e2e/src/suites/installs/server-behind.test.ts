@@ -14,18 +14,18 @@ import { behindProxy, visitFrom } from '../activity/helpers.js';
 import { projectDir, replaceAll } from './helpers.js';
 
 /**
- * The examples for the web server behind guard, and what it makes of each visitor: first without the lines by which it
- * takes the address from guard, then as they stand there.
+ * The examples for the web server behind guard, and how it sees each visitor: first without the lines that take the
+ * address from guard, then with them.
  */
 
 /** The stack whose database and PHP they use. */
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 const programs = findPrograms();
 const hasApache = spawnSync('apache2', ['-V']).error === undefined;
-/** Loopback without being 127.0.0.1, which may name the machine. */
+/** Loopback, but not 127.0.0.1, which may mean the machine. */
 const ELSEWHERE = '127.0.93.7';
 
-/** The two lines of each example that `status` asks for. */
+/** The two lines of each example that `status` recommends. */
 const ADDRESS_LINES = {
   nginx: /^ *(?:set_real_ip_from|real_ip_header) .*\n/gm,
   apache: /^ *RemoteIP\w+ .*\n/gm,
@@ -38,7 +38,7 @@ interface SiteStatus {
 
 const phpSocket = ({ dir }: Stack) => join(dir, 'run/php-fpm.sock');
 
-/** An example from the documents, with the names in it replaced. */
+/** An example from the documentation, with its names replaced. */
 function example(name: string, table: Readonly<Record<string, string>>): string {
   const text = readFileSync(join(projectDir, 'docs/examples', name), 'utf8');
   for (const from of Object.keys(table)) expect(text).toContain(from);
@@ -99,7 +99,11 @@ describe.skipIf(stack === undefined || typeof programs === 'string')('the web se
     const log = join(dir, 'access.log');
     const file = join(dir, 'nginx.conf');
 
-    /** The example, with what sites have besides. @param isSet whether with the lines by which it sees each visitor */
+    /**
+     * The example, with further usual settings.
+     *
+     * @param isSet whether it contains the lines for the visitor's address
+     */
     const configure = (name: string, isSet: boolean) => {
       const more = `
   location = /nginx_status { stub_status; allow 127.0.0.1; deny all; }
@@ -198,11 +202,11 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
         });
         for (const page of ['/nginx_status', '/fpm-status']) {
           expect((await get('203.0.113.5', page))[0]).toBe(403);
-          // Who forges the machine's address is who it was.
+          // A forged address of the machine is ignored.
           expect((await get('127.0.0.1, 203.0.113.5', page))[0]).toBe(403);
           expect((await get('203.0.113.5', page, { 'x-real-ip': '127.0.0.1', 'client-ip': '127.0.0.1' }))[0]).toBe(403);
         }
-        // The machine itself, as a monitoring agent asks.
+        // A request of the machine itself, as of a monitoring agent.
         expect((await sendUpstream({ ...site, upstreamPort: port }, { target: '/nginx_status' })).status).toBe(200);
         const [first, second, third] = [`198.51.100.${number}0`, `198.51.100.${number}1`, `2001:db8:${number}::1`];
         for (const visitor of [first, second, third]) {
@@ -230,7 +234,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
         });
         expect([host, straight.status]).toEqual([host, 404]);
       }
-      // The site's own name, an address of loopback here, goes on.
+      // The site's own name, a loopback address here, still works.
       expect((await get('203.0.113.5', '/'))[0]).toBe(200);
     });
 
@@ -254,7 +258,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
         });
         expect([host, straight.status]).toEqual([host, 404]);
       }
-      // The server of the example takes all other names, as one that knows domains mapped to the site.
+      // The server block of the example accepts all other names, as for domains mapped to the site.
       const file = '/wp-includes/css/buttons.min.css';
       for (const host of ['mapped.example', 'de.example:8443', '[2001:db8::80]', '198.51.100.80']) {
         expect([host, (await get('203.0.113.6', file, { host }))[0]]).toEqual([host, 200]);
@@ -298,7 +302,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
 
     beforeAll(async () => {
       port = await freePort();
-      // Apache answers nobody as root: its own user must reach WordPress and PHP.
+      // Apache never serves as root, so its user must have access to WordPress and PHP.
       for (const folder of [dirname(site.dir), site.dir, join(site.dir, 'run'), site.wordpressDir, dir]) {
         chmodSync(folder, 0o755);
       }

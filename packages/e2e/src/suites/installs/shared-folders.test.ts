@@ -16,9 +16,9 @@ import type { Stack } from '../../stacks/stack.js';
 const NAMES = ['one', 'two'] as const;
 type Name = (typeof NAMES)[number];
 
-/** What two sites share. */
+/** The code that two sites share. */
 interface Shared {
-  /** One WordPress, whose wp-config.php leads to that of the site which the request names. */
+  /** One WordPress, whose wp-config.php loads that of the site in the request. */
   readonly core: boolean;
   /** One folder of must-use plugins. */
   readonly plugins: boolean;
@@ -30,7 +30,7 @@ const LAYOUTS: readonly (readonly [string, Shared])[] = [
   ['one core and one folder of must-use plugins, with a key that each of them names', { core: true, plugins: true }],
 ];
 
-/** They take PHP with SQLite, each one of their own. */
+/** Each one starts its own PHP with SQLite. */
 const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
 
 describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
@@ -44,7 +44,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     shared.plugins ? join(dir, 'mu-plugins') : join(dir, `${name}-content/mu-plugins`);
   const toWordPressDir = (name: Name) => join(dir, shared.core ? 'core' : `${name}-core`);
 
-  /** Lays out both sites, without the connector. */
+  /** Creates both sites, without the connector. */
   async function layOut(): Promise<void> {
     mkdirSync(join(dir, 'mu-plugins'));
     for (const name of NAMES) {
@@ -162,7 +162,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
 
   it('are not opened by a forged host name: the site decides which key is used', async () => {
     for (const host of ['one.example', 'two.example', 'other.example', 'TWO.example', '', 'two.example:80']) {
-      // With one core the host chooses the site, and so its data: whose they are, its key holds.
+      // With one core, the host selects the site and its data, and the key of that site is valid.
       const isTwo = shared.core ? host === 'two.example' : true;
       expect([host, await direct('two', { host })]).toEqual([host, isTwo ? 403 : expect.any(Number)]);
     }
@@ -221,7 +221,7 @@ describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard ca
       const plugins = join(site.wordpressDir, 'wp-content/mu-plugins');
       mkdirSync(plugins, { recursive: true });
       writeFileSync(join(plugins, 'security-optimizer.php'), loader);
-      // In a folder of the test, not of the system.
+      // In a folder of the test, not the system.
       writeFileSync(join(dir, 'key.php'), key);
       expect(constant[1]).toBe('/etc/security-optimizer/example-com.php');
     };

@@ -14,7 +14,7 @@ const LIMIT = 5;
 const STAGING = ['staging', 'open-sesame'] as const;
 const OWNER_OF_PROGRAM = 'a-program-owner';
 
-/** A basket that anybody may have, and that adds something. */
+/** A request that adds something to a cart. */
 const PLUGIN = `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
 add_action( 'rest_api_init', function () {
@@ -26,10 +26,10 @@ add_action( 'rest_api_init', function () {
 } );
 `;
 
-/** The guide's lines: guard's own questions bear a header that guard takes out of every request of a visitor. */
+/** The guide's lines: guard's own requests carry a header that guard strips from requests of visitors. */
 const [ASKS = '', ...BASIC] = guideBlocks('A password of the web server', 'nginx').join('').trim().split('\n');
 
-/** nginx asks for a name and a password of its own while `work` runs, below a path. */
+/** nginx requires basic authentication below a path while `work` runs. */
 async function behindPassword(stack: Stack, path: string, work: () => Promise<void>): Promise<void> {
   const file = join(stack.dir, 'nginx.conf');
   const passwords = join(stack.dir, 'passwords');
@@ -85,7 +85,7 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
     );
   });
 
-  // PHP's own web server asks for none.
+  // PHP's own web server has no basic authentication.
   describe.skipIf(stack.kind === 'embedded')('with basic authentication in nginx', () => {
     it('serves its visitors: a hundred requests of a cart lock nobody out, and every page and style is served', async () => {
       await behindPassword(stack, '/', async () => {

@@ -6,7 +6,7 @@ import { ownerSuite } from '../login-owner/helpers.js';
 /** What happened to a live region, in order. */
 interface Heard {
   readonly role: string;
-  /** `there` when it came, else the text that came into it. */
+  /** `there` when the region appeared, else its new text. */
   readonly what: string;
   readonly at: number;
 }
@@ -14,7 +14,7 @@ interface Heard {
 const FEEDS = 'Disable RSS and ATOM Feeds';
 const SUFFIX = '/disable-feeds';
 
-// A screen reader speaks what changes in a live region that it knows already: the region must come first, and empty.
+// A screen reader only announces changes of an existing live region, so the region must exist first, empty.
 ownerSuite('the messages for screen readers', (owner) => {
   const { stack } = owner;
   afterAll(async () => {
@@ -81,7 +81,7 @@ ownerSuite('the messages for screen readers', (owner) => {
   });
 });
 
-/** Notes from now on which live regions of messages come, and what comes into them. */
+/** Records from now on which live regions appear, and their texts. */
 function listen(page: Page): Promise<void> {
   return page.evaluate(() => {
     const heard: Heard[] = [];
@@ -107,7 +107,7 @@ function getGap([first, second]: readonly Heard[]): number {
   return (second?.at ?? 0) - (first?.at ?? 0);
 }
 
-/** Live regions as the browser tells them to a screen reader. */
+/** Live regions in the accessibility tree of the browser. */
 async function liveRegions(page: Page): Promise<{ role: string; live: unknown; atomic: unknown }[]> {
   const devTools = await page.context().newCDPSession(page);
   const { nodes } = await devTools.send('Accessibility.getFullAXTree');

@@ -6,7 +6,7 @@ import { logIn } from '../../http/session.js';
 import { muPlugins } from '../../stacks/wordpress.js';
 import { ownerSuite } from '../login-owner/helpers.js';
 
-/** Locales of WordPress with what their clocks and dates look like: specification, section 2. */
+/** Locales of WordPress with their formats of times and dates (specification, section 2). */
 const LANGUAGES = [
   { locale: 'en_US', listed: /^\d{1,2}:\d\d:\d\d [AP]M [A-Z][a-z]{2} \d{1,2}$/, short: /\b\d{1,2}:\d\d [AP]M/ },
   { locale: 'en_GB', listed: /^\d\d:\d\d:\d\d \d{1,2} [A-Z][a-z]{2,3}$/, short: /\b\d\d:\d\d\b/ },
@@ -59,7 +59,7 @@ ownerSuite('the time format of each language', (owner) => {
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('radio').last().click();
       const fields = dialog.getByRole('combobox');
-      // One hour of the morning, but not now: it must not shut us out. The site keeps UTC.
+      // An hour in the morning, but not now, so that the login stays open. The site uses UTC.
       const [from, to] = new Date().getUTCHours() < 6 ? [8, 9] : [3, 4];
       for (const [at, hours] of [from, to].entries()) {
         await fields.nth(at).click();
@@ -87,7 +87,7 @@ ownerSuite('the time format of each language', (owner) => {
   });
 });
 
-/** `Intl` puts narrow blanks between its parts. */
+/** `Intl` puts narrow spaces between its parts. */
 function plain(text: string): string {
   return text.replace(/\s+/g, ' ');
 }

@@ -4,7 +4,7 @@ import { focusedStop, tabStops } from '../../browser/keyboard.js';
 import { ownerSuite } from '../login-owner/helpers.js';
 import { openPlace, PLACES } from './sample-site.js';
 
-/** How our parts look, each a property whose value does not depend on how wide the page is. */
+/** Properties of the look of elements whose values do not depend on the width of the page. */
 const LOOKS =
   'color backgroundColor fontFamily fontSize fontWeight lineHeight letterSpacing textTransform textDecorationLine textAlign listStyleType boxShadow boxSizing borderTopWidth borderTopStyle borderTopColor borderTopLeftRadius paddingTop paddingLeft marginTop minHeight float verticalAlign';
 
@@ -69,13 +69,13 @@ ownerSuite('every page and tab', (owner) => {
   it('do not affect the styles of wp-admin', async () => {
     const neighbours = '#adminmenu, #adminmenu a, #wpadminbar, #wpadminbar a, #wpfooter, #wpfooter a, #wpbody, .notice';
     const look = async (page: Page) => {
-      // What lies under the pointer looks different: nothing that is compared.
+      // Elements under the pointer look different, so the pointer is moved away from them.
       await page.mouse.move(720, 450);
-      // wp-admin's bar takes a moment to see that the pointer has left it.
+      // wp-admin's bar needs a moment to notice that the pointer has left it.
       await page.waitForFunction(() => document.querySelector('#wpadminbar :hover, #wpadminbar .hover') === null);
       return await page.evaluate(
         ([selector, properties]) => {
-          // A message of another plugin stands above ours.
+          // A message of another plugin above the product.
           const notice = document.createElement('div');
           notice.className = 'notice notice-warning';
           notice.innerHTML = '<p>Hello</p><a class="button">Go</a><input type="text"><table class="widefat"></table>';

@@ -5,16 +5,16 @@ import { repositoryDir } from '@security-optimizer/sandbox/fetch/cache';
 import type { Stack } from '../../stacks/stack.js';
 import { muPlugins } from '../../stacks/wordpress.js';
 
-/** A language of the walks: how it says a text of the product, and which texts are none of it. */
+/** A locale of the interface tests: translates texts of the product, and recognises untranslated ones. */
 export interface Language {
   readonly name: 'German' | 'right to left';
-  /** As WordPress names it; the second one is put in the place of Italian. */
+  /** The locale of WordPress; the pseudo-locale replaces Italian. */
   readonly locale: 'de_DE' | 'it_IT';
-  /** A text of the catalogue. @param words take the places of its placeholders, in order */
+  /** Translates a text of the catalogue. @param words values of its placeholders, in order */
   translate(text: string, ...words: string[]): string;
-  /** The plural of a text, which the catalogue has under its singular. */
+  /** Translates the plural of a text, which the catalogue lists under its singular. */
   translatePlural(text: string, count: number): string;
-  /** Whether a text is in this language, or a value such as a name, a number or a day. */
+  /** Whether a text is translated, or a value such as a name, a number or a day. */
   isTranslated(text: string): boolean;
 }
 
@@ -25,7 +25,8 @@ interface CatalogueTools {
 }
 
 /**
- * German, and the language of the layout tests. A text is a value when it holds nothing but these words.
+ * German and the pseudo-locale of the layout tests. A text of only these words is a value.
+ *
  * @param values names on the site: logins, plugins, addresses
  */
 export async function readLanguages(values: readonly string[]): Promise<readonly [Language, Language]> {
@@ -51,7 +52,9 @@ function createTranslator(messages: Messages): Pick<Language, 'translate' | 'tra
 }
 
 /**
- * Makes the site speak these languages to a browser that sends the cookie `language`. @returns puts everything back
+ * Makes the site use these locales for a browser that sends the cookie `language`.
+ *
+ * @returns a function that restores the site
  */
 export async function installLanguages(stack: Stack): Promise<() => void> {
   const plugin = join(muPlugins(stack), 'languages.php');
@@ -93,7 +96,7 @@ function parseMessages(json: string): Messages {
 const PLACEHOLDER = /%(?:\d\$)?[sd]|%\(\w+\)[sd]|\{\w+\}/;
 const HAS_LETTER = /\p{L}/u;
 
-/** A text is German when it is a form of the catalogue, a part of one between elements, or put together of such. */
+/** A text is German if it is an entry of the catalogue, a part of one between elements, or composed of such. */
 function germanRule(messages: Messages, values: readonly string[]): Language['isTranslated'] {
   const whole = new Set<string>();
   const patterns: RegExp[] = [];
@@ -111,7 +114,7 @@ function germanRule(messages: Messages, values: readonly string[]): Language['is
   const isTranslated = (text: string): boolean => {
     const found = known.get(text);
     if (found !== undefined) return found;
-    // Against texts that lead back to themselves.
+    // Prevents endless recursion.
     known.set(text, false);
     const joints = text.split(/, |: |\. | {2,}|\n|[“”„"()]/).filter((part) => part.trim() !== '');
     const is =
@@ -135,7 +138,7 @@ function toPattern(text: string): RegExp {
   return new RegExp(`^${literal.join('(.+?)')}$`, 's');
 }
 
-/** What the catalogue gave has no plain vowel and no plain C, N or S; see pseudo-locale.mjs. */
+/** Translated texts contain no plain vowel and no plain C, N or S; see pseudo-locale.mjs. */
 function pseudoRule(values: readonly string[]): Language['isTranslated'] {
   const isValue = valueRule(values, 'it');
   return (text) => {
@@ -151,7 +154,7 @@ const FORMS = [
   ['weekday', 'short'],
 ] as const;
 
-/** Names on the site, names of days and months as the browser writes them, and what holds no word at all. */
+/** Recognises names on the site, names of days and months, and texts without words. */
 function valueRule(values: readonly string[], language: string): (text: string) => boolean {
   const words = new Set(values.flatMap((value) => [value, ...value.split(' ')]).map((word) => word.toLowerCase()));
   for (let day = 0; day < 366; day += 5) {
@@ -160,7 +163,7 @@ function valueRule(values: readonly string[], language: string): (text: string) 
       const alone = new Intl.DateTimeFormat(language, { [part]: form, timeZone: 'UTC' });
       const date = Date.UTC(2024, 0, 1 + day);
       for (const { value } of [...format.formatToParts(date), ...alone.formatToParts(date)]) {
-        // A calendar heads its columns with two letters.
+        // The columns of a calendar have headings of two letters.
         for (const word of [value, value.slice(0, 2)]) words.add(word.toLowerCase());
       }
     }

@@ -37,7 +37,7 @@ function define(stack: Stack): void {
     );
   }
 
-  // At 390 px the strip of the tabs may show any part of itself.
+  // At 390 px the tab list may be scrolled to any part.
   it.each([1440, 390])('moves with Tab through every page from right to left at %i px', async (width) => {
     for (const [place, ready] of PLACES) {
       await open(place, ready, width);
@@ -69,7 +69,7 @@ function define(stack: Stack): void {
     const dialog = walker.dialog('Configure Away Mode');
     await dialog.waitFor();
     const boxes: Box[] = [];
-    // Once round: until the focus is where it began.
+    // One full round, until the focus is where it began.
     for (let stop = 0; stop < 40; stop++) {
       await page.keyboard.press('Tab');
       const box = await getFocusBox(page);
@@ -133,11 +133,11 @@ interface Box {
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
-  /** The part of the page whose controls stand in one line. */
+  /** The part of the page whose controls are in one row. */
   readonly line: string;
 }
 
-/** The same line, and the next one lies further to the right. */
+/** Whether the next control is in the same row, further to the right. */
 function isBackwards(before: Box, now: Box): boolean {
   const sameLine = before.line === now.line && Math.min(before.bottom, now.bottom) - Math.max(before.top, now.top) > 8;
   return sameLine && now.left >= before.right;

@@ -14,7 +14,7 @@ import { change, recover } from '../login/helpers.js';
 export const VISITOR = '203.0.113.81';
 export const BLOCKED = '203.0.113.82';
 export const SCANNER = '203.0.113.83';
-/** Several attackers of one network are one. */
+/** Attackers of one network are grouped. */
 export const ATTACKERS = '203.0.113.0/24';
 const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const GUIDE = { title: 'Ten steps', text: 'A guide.', link: 'https://example.com/guide' };
@@ -22,12 +22,12 @@ const GUIDE = { title: 'Ten steps', text: 'A guide.', link: 'https://example.com
 /** A site on which every part of the interface has something to show. */
 export interface SampleSite {
   readonly owner: Session;
-  /** Until `work` is done the owner is one who was not asked for consent yet. */
+  /** Runs `work` with an owner who has not answered the consent dialog. */
   withoutConsent(work: () => Promise<void>): Promise<void>;
   restore(): Promise<void>;
 }
 
-/** Names on that site that are in no language. */
+/** Names on that site that are not translated. */
 export function listSiteValues(stack: Stack): string[] {
   const names = [
     'WordPress',
@@ -48,7 +48,8 @@ export function listSiteValues(stack: Stack): string[] {
 }
 
 /**
- * Visits, a member who did something, somebody who is blocked, recipients of the report, and a provider with a book.
+ * Creates visits, activity of a registered user, a blocked visitor, recipients of the report, and a provider with a
+ * guide.
  */
 export async function prepareSampleSite(stack: Stack): Promise<SampleSite> {
   const file = join(stack.guardDir, 'guard.json');
@@ -111,7 +112,7 @@ export async function prepareSampleSite(stack: Stack): Promise<SampleSite> {
 const LIST = '.so-table:not(.so-table--sk)';
 const EMPTY = '.so-empty';
 
-/** Pages and tabs, and what is there once they have loaded. */
+/** Pages and tabs, each with a selector that matches once it has loaded. */
 export const PLACES = [
   ['security-optimizer', `.so-recent ${LIST}, .so-recent ${EMPTY}`],
   ['site-security', '[role="switch"]'],
@@ -124,19 +125,19 @@ export const PLACES = [
   ['post-hack-actions', '.so-row__ctl .so-btn'],
 ] as const;
 
-/** Opens a page or tab and waits until all of it has loaded: parts come with answers of their own, in any order. */
+/** Opens a page or tab and waits until all of it has loaded. Parts have their own requests, which end in any order. */
 export async function openPlace(page: Page, stack: Stack, place: string, ready: string, width: number): Promise<void> {
   await page.setViewportSize({ width, height: 900 });
-  // From elsewhere, so that the address with its hash is really loaded.
+  // From another page, so that the URL with its hash is really loaded.
   await page.goto('about:blank');
   await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
   await page.locator(ready).first().waitFor();
-  // It is another control, and comes with an answer of its own.
+  // The status control has its own request.
   if (place !== 'security-optimizer') await page.locator('.so-status').waitFor();
   await nothingLoads(page);
 }
 
-/** Waits until nothing stands for what is still to come. */
+/** Waits until no placeholder is left. */
 export async function nothingLoads(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.so .so-sk, .so [class*="--sk"]') === null);
 }

@@ -5,9 +5,9 @@ import { answerConsent } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { openPlace, PLACES, prepareSampleSite } from './sample-site.js';
 
-/** What all shifts of a page may add up to: a fifth of what is called good (web.dev/cls). */
+/** The maximum sum of shifts of a page: a fifth of a good score (web.dev/cls). */
 const MOST = 0.02;
-/** How much longer than on this machine each answer takes, milliseconds. */
+/** Additional delay of each response, milliseconds. */
 const LATE_MS = 300;
 
 interface Shift {
@@ -33,7 +33,7 @@ onUsualStack('the layout of a page while its data loads', (stack) => {
   it.each([1440, 390])('does not shift at %d px, on every page and tab', async (width) => {
     const context = await openWindow(browser, stack, site.owner);
     const page = await context.newPage();
-    // Everything arrives late, so that what stands for it is drawn and replaced, however fast the machine is.
+    // Every response is delayed, so that placeholders are rendered and replaced even on a fast machine.
     await page.route(/security-optimizer(\/|%2F)v1/, async (route) => {
       await new Promise((done) => setTimeout(done, LATE_MS));
       await route.continue();
@@ -62,7 +62,7 @@ onUsualStack('the layout of a page while its data loads', (stack) => {
           const elements = entry.sources.map(({ node }) =>
             node instanceof Element ? node : (node?.parentElement ?? null),
           );
-          // wp-admin's own: its bar is filled by a script of WordPress, and its foot stands below the page.
+          // Shifts of wp-admin itself do not count: a script of WordPress fills its bar.
           if (elements.every((element) => element !== null && element.closest('.so') === null)) continue;
           const what = entry.sources.map(({ previousRect, currentRect }, place) => {
             const element = elements[place];

@@ -8,14 +8,14 @@ const getTable = (walker: Walker, name: string) =>
     .locator('tbody tr')
     .first();
 
-/** The menu of a row, and the dialog that it leads to. */
+/** The menu of a row, and the dialog that it opens. */
 async function walkRow(walker: Walker, subject: string, callAction: string): Promise<void> {
   const { page, translate } = walker;
   const actions = page.getByRole('button', { name: translate('Actions for %s', subject), exact: true }).first();
   const item = page.getByRole('menuitem', { name: translate(callAction), exact: true });
   await walker.opens(actions, item, `the menu of a row for ${callAction}`);
   await walker.press(actions);
-  // What blocks or unblocks stands before it, where that is possible.
+  // The item that blocks or unblocks comes before it if there is one.
   await walker.press(item);
   const dialog = walker.dialog(callAction);
   await dialog.locator('.so-pill').waitFor();
@@ -23,13 +23,13 @@ async function walkRow(walker: Walker, subject: string, callAction: string): Pro
   await walker.closes(actions, dialog, callAction);
 }
 
-/** Block for an attacker of the panel, and what it asks. */
+/** The button Block of an attacker in the panel, and its dialog. */
 export async function walkBlock(walker: Walker): Promise<void> {
   const question = walker.page.getByRole('dialog', { name: walker.translate('Block %s', ATTACKERS), exact: true });
   await walker.opens(walker.button('Block %s', ATTACKERS), question, 'Block');
 }
 
-/** Unknown: the list, what opens from it, what nothing found looks like, and the log when it is off. */
+/** Unknown: the list, its dialogs, the empty state, and the disabled log. */
 export async function walkUnknown(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   await walker.open('activity-log', getTable(walker, 'Unknown Visitors Activity'));
@@ -88,7 +88,7 @@ export async function walkUnknown(walker: Walker): Promise<void> {
   );
 }
 
-/** Registered: the list, and what opens from it. */
+/** Registered: the list and its dialogs. */
 export async function walkRegistered(walker: Walker): Promise<void> {
   await walker.open('activity-log', getTable(walker, 'Registered Users Activity'), '#registered');
   await walker.look('Registered');
@@ -98,7 +98,7 @@ export async function walkRegistered(walker: Walker): Promise<void> {
   await walker.opens(walker.button('Filter'), walker.dialog('Filter'), 'the filters of members');
 }
 
-/** Blocked: the list, a fault in its form, and nobody. */
+/** Blocked: the list, an error in its form, and the empty state. */
 export async function walkBlocked(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   await walker.open('activity-log', page.getByRole('button', { name: translate('Unblock %s', BLOCKED) }), '#blocked');
@@ -117,7 +117,7 @@ export async function walkBlocked(walker: Walker): Promise<void> {
   );
 }
 
-/** Weekly Reports: the recipients and their dialogs, the report, the alerts and their channels, and no place left. */
+/** Weekly Reports: the recipients and their dialogs, the report, the alerts and their channels, and the full list. */
 export async function walkWeekly(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   const edit = page.getByRole('button', { name: translate('Edit %s', 'owner@example.com'), exact: true });
@@ -139,7 +139,7 @@ export async function walkWeekly(walker: Walker): Promise<void> {
   const remove = page.getByRole('button', { name: translate('Delete %s', 'owner@example.com'), exact: true });
   const question = walker.dialog('Delete Notification Email', 'alertdialog');
   await walker.opens(remove, question, 'Delete Notification Email');
-  // The mail speaks the language of the site, and so does its subject.
+  // The mail and its subject use the language of the site.
   const withoutSubject = (real: { data: object }) => ({ ...real, data: { ...real.data, subject: '-' } });
   await walker.answering('/weekly-report-preview', withoutSubject, () =>
     walker.opens(walker.button('See an example'), page.locator('.so-dialog'), 'the report'),
@@ -151,7 +151,7 @@ export async function walkWeekly(walker: Walker): Promise<void> {
   });
 }
 
-/** Log Settings, with the days of a report and with fewer; and the whole page when nothing can be read. */
+/** Log Settings, with enough days for a report and with fewer; and the page when loading fails. */
 export async function walkLogSettings(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   const days = page.getByRole('combobox', { name: translate('Days to keep'), exact: true });

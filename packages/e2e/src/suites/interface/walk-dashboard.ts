@@ -2,14 +2,14 @@ import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { walkBlock } from './walk-activity-log.js';
 import type { Walker } from './walker.js';
 
-/** Get the Most of This Plugin: opens by itself, and only an answer closes it. */
+/** Get the Most of This Plugin: opens automatically, and only an answer closes it. */
 export async function walkConsent(walker: Walker): Promise<void> {
   const dialog = walker.dialog('Get the Most of This Plugin');
   await walker.open('security-optimizer', dialog);
   await walker.look('Get the Most of This Plugin', '.so-portal');
 }
 
-/** The Security Dashboard: its sections, the list of what would change, and what is shown when nothing is left or known. */
+/** The Security Dashboard: its sections, the list of changes, and its states without steps or data. */
 export async function walkDashboard(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   const table = page.getByRole('table');
@@ -65,7 +65,7 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   });
 }
 
-/** What a site with old plugins and editable code would be told. */
+/** Recommendations for a site with outdated plugins and editable code. */
 function withNotifications(real: object): unknown {
   const link = { button_link: 'https://example.com/wp-admin/update-core.php', button_text: 'Review updates' };
   const text = 'Updates close known security holes.';
@@ -91,7 +91,7 @@ function withNotifications(real: object): unknown {
   return { ...real, data, texts };
 }
 
-/** The answers for both kinds of options with every essential on. */
+/** The responses for both kinds of options with every essential on. */
 function withEverythingOn({ data, ...rest }: { readonly data: Readonly<Record<string, unknown>> }): unknown {
   const flags = Object.entries(data).map(([name, value]) => [name, value === 0 ? 1 : value]);
   const url = Array.isArray(data.login_url)

@@ -1,6 +1,6 @@
 import type { Walker } from './walker.js';
 
-/** Site Security: its rows, a change that is made, one that fails, and what is shown instead of rows. */
+/** Site Security: its rows, a successful change, a failed change, and the states without rows. */
 export async function walkSiteSecurity(walker: Walker): Promise<void> {
   const { page } = walker;
   const rows = page.getByRole('switch');
@@ -34,7 +34,7 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
     await walker.hasFocus(opener);
   };
 
-  // The suite of each dialog has axe look at it.
+  // The suite of each dialog runs axe.
   walker.axe = false;
   await walker.open('login-settings', configure('Away Mode'));
   await walker.look('Login Security');
@@ -117,7 +117,7 @@ async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>
   await leave(opener);
 }
 
-/** Login Security with what is rare: a second factor, common usernames, and options that can't be read. */
+/** Login Security in rare states: a second factor, common usernames, and options that can't be loaded. */
 export async function walkRareLogin(walker: Walker): Promise<void> {
   await walkSecondFactor(walker, walker.button('Configure: %s', walker.translate('Away Mode')));
   await walker.failing(null, async () => {
@@ -126,7 +126,7 @@ export async function walkRareLogin(walker: Walker): Promise<void> {
   });
 }
 
-/** Switching the second factor on would end the sessions of everybody, so these states are shown, not made. */
+/** Turning the second factor on would end all sessions, so these states are simulated. */
 async function walkSecondFactor(walker: Walker, ready: ReturnType<Walker['button']>): Promise<void> {
   const { page, translate } = walker;
   const users = {
@@ -163,7 +163,7 @@ async function walkSecondFactor(walker: Walker, ready: ReturnType<Walker['button
   });
 }
 
-/** “Rename 2 users”: the catalogue holds it below its singular. */
+/** “Rename 2 users”: the catalogue lists it under its singular. */
 function renameText({ language }: Walker): string {
   return language.translatePlural('Rename %d user', 2);
 }

@@ -11,7 +11,10 @@ import { walkPostHack } from './walk-post-hack.js';
 import { walkLoginSecurity, walkRareLogin, walkSiteSecurity } from './walk-settings.js';
 import { Walker } from './walker.js';
 
-/** A walk looks at up to ten states on three screens in two languages. It ends one that hangs; each wait has its own limit. */
+/**
+ * A walk checks up to ten states on three screens in two locales. This limit only ends a hanging one, since each wait
+ * has its own limit.
+ */
 const WALK_MS = 600_000;
 
 onUsualStack('the whole interface in German and right to left, on desktop and phones', defineWalks, {
@@ -37,7 +40,7 @@ function defineWalks(stack: Stack): void {
     await site?.restore();
   });
 
-  /** Both languages at the same time: each walker has a window of its own and changes nothing. */
+  /** Both locales in parallel: each walker has its own window and changes nothing. */
   async function walk(along: (walker: Walker) => Promise<void>): Promise<void> {
     const faults = await Promise.all(
       both.map(async (language) => {

@@ -8,7 +8,7 @@ const REQUIRED = 'This field is required.';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** `YYYY-MM-DD` of a day from today; the site's time zone is UTC. */
+/** `YYYY-MM-DD` of a day relative to today; the site's time zone is UTC. */
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
 ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
@@ -18,7 +18,7 @@ ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
     for (const key of keys) await owner.page.keyboard.press(key);
   };
   const schedule = async () => (await owner.options()).away_mode.schedule;
-  /** The dialog with its third, second or first kind of schedule. */
+  /** Opens the dialog and selects a type of schedule. */
   const openAt = async (steps: 0 | 1 | 2) => {
     await owner.open();
     const dialog = await owner.openDialog('away');
@@ -26,7 +26,7 @@ ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
     await press(...Array.from({ length: steps }, () => 'ArrowRight'));
     return dialog;
   };
-  /** It is saved: the row says when it begins, and until then nothing is closed. */
+  /** Expects that the schedule is saved: the row shows when it begins, and nothing is closed until then. */
   const expectScheduled = async (dialog: Locator, words: string) => {
     await owner.isBackAt(owner.configure('away'), dialog);
     await owner.page.getByText('Scheduled', { exact: true }).waitFor();
@@ -49,7 +49,7 @@ ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
     await expectFocus(from);
     await expectLayout(page, 'away-period-wrong');
 
-    // Days before today can't be reached.
+    // Days before today can't be selected.
     await press('Enter');
     const today = dialog.locator('button[aria-current="date"]');
     await expectFocus(today);
@@ -64,7 +64,7 @@ ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
     await dialog.getByText(', 3 days.').waitFor();
     await expectLayout(page, 'away-period');
 
-    // From after To clears To.
+    // A From after To clears To.
     await pressOn(page, from, 'Enter', 'Shift+Tab');
     await press('ArrowDown', 'Enter');
     expect(await to.inputValue()).toBe('');
@@ -74,7 +74,7 @@ ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
     await press('Enter', 'ArrowRight', 'Enter');
     await pressOn(page, save(), 'Enter');
     await expectScheduled(dialog, 'Closed from');
-    // Midnight may have passed before or after the calendar was opened.
+    // The date may have changed before or after the calendar was opened.
     expect([chosenBefore, chosen()]).toContainEqual(await schedule());
 
     await press('Enter');
@@ -110,7 +110,10 @@ ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
     const dialog = await openAt(2);
     const from = dialog.getByLabel('From', { exact: true });
     const to = dialog.getByLabel('To', { exact: true });
-    /** Hours that begin later than now, so that nothing is closed; on the half, away from the turn of an hour. */
+    /**
+     * Hours that begin later, so that nothing is closed now; at half past, so that the hour does not change during the
+     * test.
+     */
     const later = (hours: number) => {
       const hour = new Date(Date.now() + hours * HOUR_MS).getUTCHours();
       return {

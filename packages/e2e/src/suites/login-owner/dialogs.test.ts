@@ -8,7 +8,7 @@ import { expectLayout, ownerSuite } from './helpers.js';
 
 const ANONYMOUS = '127.0.56.1';
 const REQUIRED = 'This field is required.';
-/** How long a message about what is being typed waits, milliseconds (specification section 5). */
+/** Delay of a validation message while typing, milliseconds (specification section 5). */
 const PAUSE = 500;
 
 ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
@@ -47,7 +47,7 @@ ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
       await expectFocus(login);
     }
     await expectLayout(page, 'login-url-wrong');
-    // Only the server knows that WordPress has a page there.
+    // Only the server knows that WordPress has a page at this path.
     await typeAnew(page, 'sample-page');
     await tabTo(page, signup);
     await typeAnew(page, 'team-join');
@@ -103,7 +103,7 @@ ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
     const dialog = await owner.openDialog('access');
     const first = dialog.getByLabel('IP address 1');
     await expectFocus(first);
-    // Slower than the pause in all: each key starts it anew.
+    // Longer than the delay in total, but each key restarts it.
     await page.keyboard.type('my-hous', { delay: 100 });
     const typed = Date.now();
     await page.keyboard.type('e');
@@ -158,7 +158,7 @@ ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
     await page.keyboard.type('203.0.113.10');
     await page.keyboard.press('Enter');
     await pressOn(page, owner.button('Save and shut me out'), 'Enter');
-    // By role it can't be seen from the moment on when the question lies over it.
+    // It is no longer found by role once the confirmation covers it.
     await page.locator('.so-dialog').first().waitFor({ state: 'detached' });
     try {
       expect((await page.goto(`${stack.url}/wp-admin/`))?.status()).toBe(403);
@@ -184,7 +184,7 @@ ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
     try {
       await owner.open();
       const control = owner.getSwitch('usernames');
-      // An open dialog takes the page behind out of the reach of roles.
+      // An open dialog hides the page behind it from roles.
       const behind = await control.elementHandle();
       await pressOn(page, control, 'Space');
       const dialog = await owner.dialog('Change Common Usernames');

@@ -13,7 +13,7 @@ import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { change } from '../login/helpers.js';
 
 const LOGIN_SECURITY = '/wp-admin/admin.php?page=login-settings';
-/** Where pictures of pages go, for people who want to look. */
+/** Folder for screenshots. */
 export const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 
 /** Titles of the rows, and of the dialogs that they open. */
@@ -27,7 +27,7 @@ export const switches = {
   usernames: 'Disable Common Usernames',
 } as const;
 
-/** An owner in front of Login Security, without a mouse. One browser, one login and one tab for each file. */
+/** An owner on the Login Security page, without a mouse. Each file has one browser, one session and one tab. */
 export class Owner {
   #browser: Browser | undefined;
   #page: Page | undefined;
@@ -61,7 +61,7 @@ export class Owner {
     await this.#browser?.close();
   }
 
-  /** Opens the page; the focus is where the link "Skip to main content" leads. */
+  /** Opens the page, with the focus on the target of the link "Skip to main content". */
   async open(): Promise<void> {
     const { page, stack } = this;
     await page.goto(`${stack.url}${LOGIN_SECURITY}`);
@@ -83,7 +83,7 @@ export class Owner {
     return dialog;
   }
 
-  /** A dialog has closed, and the focus is back at what opened it. */
+  /** Waits until a dialog is closed, and expects the focus back on its opener. */
   async isBackAt(opener: Locator, dialog: Locator): Promise<void> {
     await dialog.waitFor({ state: 'detached' });
     await expectFocus(opener);
@@ -101,7 +101,7 @@ export class Owner {
     return this.page.getByRole('button', { name, exact: true });
   }
 
-  /** Changes a setting by the API alone. */
+  /** Changes a setting with the API. */
   set(suffix: string, body: unknown): Promise<unknown> {
     return change(this.stack, known(this.#session), suffix, body);
   }
@@ -117,7 +117,7 @@ function known<T>(value: T | undefined): T {
   return value;
 }
 
-/** Defines a suite of what an owner sees. */
+/** Defines a suite with an owner in a browser. */
 export function ownerSuite(title: string, define: (owner: Owner) => void): void {
   onUsualStack(title, (stack) => {
     const owner = new Owner(stack);
@@ -127,7 +127,7 @@ export function ownerSuite(title: string, define: (owner: Owner) => void): void 
   });
 }
 
-/** Axe finds nothing on a desk and on a phone, and nothing scrolls sideways on the narrowest screen. */
+/** Expects no violations on desktop and phone, and no sideways scrolling on the narrowest screen. */
 export async function expectLayout(page: Page, name: string, part?: string): Promise<void> {
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 900 });
@@ -144,7 +144,7 @@ export async function expectLayout(page: Page, name: string, part?: string): Pro
 export async function logInByKeyboard(page: Page, stack: Stack, login: string): Promise<void> {
   await page.goto(`${stack.url}/wp-login.php`);
   const user = page.getByLabel('Username or Email Address');
-  // WordPress's script focuses the field and selects its text 200 ms after the page: what is typed before gets lost.
+  // WordPress's script focuses the field and selects its text after 200 ms, so earlier input would be lost.
   if (await page.evaluate(() => 'wp_attempt_focus' in window)) await expectFocus(user);
   await tabTo(page, user);
   await page.keyboard.type(login);

@@ -14,7 +14,7 @@ ownerSuite('the second factor of the owner, by keyboard', (owner) => {
     await recover(stack, 'two-factor', 'reset', stack.user).catch(() => undefined);
   });
 
-  /** The second factor of the owner is asked for in a browser that has not been here before. */
+  /** Runs `look` in a new browser, where the owner needs the second factor. */
   async function inAnotherBrowser(look: (page: Page) => Promise<void>): Promise<void> {
     const window = await owner.browser.newContext({ viewport: { width: 1440, height: 900 } });
     try {
@@ -31,7 +31,7 @@ ownerSuite('the second factor of the owner, by keyboard', (owner) => {
     const question = await owner.dialog('Turn on two-factor');
     await question.getByText(`${stack.user} (You)`).waitFor();
     await expectLayout(page, 'two-factor-on');
-    // No mail leaves this site.
+    // This site can't send mails.
     const tells = question.getByRole('checkbox');
     if ((await tells.count()) > 0) await page.keyboard.press('Space');
     await pressOn(page, question.getByRole('button', { name: /^Turn on/ }), 'Enter');
@@ -55,7 +55,7 @@ ownerSuite('the second factor of the owner, by keyboard', (owner) => {
       await logInByKeyboard(page, stack, stack.user);
       await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await expectFocus(page.getByLabel('Code', { exact: true }));
-      // That of the next step, since the set-up has used up this step's.
+      // The code of the next step, since the set-up has used the present one.
       await page.keyboard.type(totpCode(key, totpStep() + 1));
       await page.keyboard.press('Enter');
       await page.locator('#wpadminbar').waitFor();
@@ -86,7 +86,7 @@ ownerSuite('the second factor of the owner, by keyboard', (owner) => {
     await expectLayout(page, 'reset-2fa-wrong');
     await page.keyboard.press('ArrowDown');
     await expectLayout(page, 'reset-2fa-open');
-    // Escape closes the list, and not the dialog around it.
+    // Escape closes the list, but not the dialog around it.
     await page.keyboard.press('Escape');
     await expectFocus(select);
     await page.keyboard.press('ArrowDown');

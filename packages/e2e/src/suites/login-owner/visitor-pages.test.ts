@@ -27,7 +27,7 @@ ownerSuite('the pages of the login for visitors', (owner) => {
 
   async function expectGood(page: Page, name: string, javaScriptEnabled: boolean): Promise<void> {
     if (javaScriptEnabled) return expectLayout(page, name, 'html');
-    // Axe itself is a script: it looks at what is drawn, without the page's own, in a tab that runs some.
+    // Axe is a script, so the rendered HTML is checked without the page's own scripts in a tab that runs scripts.
     const drawn = (await page.content()).replace(/<script[\s\S]*?<\/script>/g, '');
     await inNewBrowser(true, async (twin) => {
       await twin.setContent(drawn);
@@ -35,7 +35,7 @@ ownerSuite('the pages of the login for visitors', (owner) => {
     });
   }
 
-  /** Recovers by the command line, and waits until the running guard knows. */
+  /** Runs a recovery command, and waits until the running guard has applied it. */
   async function openAgain(...words: string[]): Promise<void> {
     await recover(stack, ...words);
     await until(
@@ -51,7 +51,7 @@ ownerSuite('the pages of the login for visitors', (owner) => {
         await inNewBrowser(javaScriptEnabled, async (page) => {
           expect((await page.goto(`${stack.url}/wp-login.php`))?.status()).toBe(429);
           await page.getByRole('heading', { name: 'Too many login attempts' }).waitFor();
-          // On another day where the hour ends after midnight: the page then names it.
+          // If the hour ends after midnight, the page also names the day.
           await page.getByText(/left\. Try again (at|on) /).waitFor();
           await expectGood(page, 'locked', javaScriptEnabled);
         });
@@ -62,7 +62,7 @@ ownerSuite('the pages of the login for visitors', (owner) => {
   });
 
   it('say when the login opens again during Away Mode', async () => {
-    // Tomorrow as well, should midnight pass meanwhile.
+    // Tomorrow as well, in case the day changes during the test.
     const weekly = [0, 1].map((days) =>
       new Date(Date.now() + days * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toLowerCase(),
     );
@@ -78,7 +78,7 @@ ownerSuite('the pages of the login for visitors', (owner) => {
         });
       }
     } finally {
-      // The owner is away, too: only the command line ends it.
+      // The owner is locked out, too: only the command line ends it.
       await openAgain('away-mode', 'off');
     }
   });
@@ -104,7 +104,7 @@ ownerSuite('the pages of the login for visitors', (owner) => {
         await expectGood(page, 'two-factor-codes', javaScriptEnabled);
         backUpCodes = await page.locator('.so-codes li').allInnerTexts();
         expect(backUpCodes).toHaveLength(10);
-        // What needs a script is not offered without one; the download is there either way.
+        // Features that need a script are not offered without one. The download always is.
         expect(await page.getByRole('button', { name: 'Copy' }).isVisible()).toBe(javaScriptEnabled);
         expect(await page.getByRole('link', { name: 'Download' }).isVisible()).toBe(true);
         await pressOn(page, page.getByLabel('I have saved the codes somewhere safe'), 'Space');

@@ -12,20 +12,20 @@ import { change, createsSession, loginForm, recover, sendFrom } from './helpers.
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
 const FROM = '127.0.38.1';
-/** The site keeps UTC. */
+/** The site uses UTC. */
 const toDate = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const toTime = (ms: number) => new Date(ms).toISOString().slice(11, 16);
 const DAY_FORM = { weekday: 'long', month: 'long', day: 'numeric' } as const;
 const TIME_FORM = { hour: 'numeric', minute: '2-digit' } as const;
-/** As the site's language writes it, American English, but with plain blanks. */
+/** In the format of the site's language, American English, but with plain spaces. */
 const inEnglish = (ms: number, form: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-US', { ...form, timeZone: 'UTC' }).format(ms).replace(/\s+/g, ' ');
 const toWeekday = (ms: number) =>
   new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(ms).toLowerCase();
 
 /**
- * What plugins do: change things on `plugins_loaded`, on `init` and by AJAX for whoever is signed in, know users by a token
- * of their own, put another user in the place of the one who asks, and tell other programs of it in the owner's name.
+ * Typical behaviour of plugins: they make changes on `plugins_loaded`, on `init` and by AJAX for logged-in users,
+ * authenticate users by their own token, switch the user of a request, and notify other programs in the owner's name.
  */
 const PLUGIN = `<?php
 function so_away_note( $what ) {
@@ -59,7 +59,7 @@ add_action( 'shutdown', function () {
 } );
 `;
 
-/** Schedules that are on now and will be on in an hour, whatever the time of day, each with the moment it ends. */
+/** Schedules that are active now and in an hour, at any time of day, each with its end. */
 function schedules() {
   const now = Date.now();
   const midnight = (Math.floor(now / DAY) + 1) * DAY;
@@ -95,7 +95,7 @@ onUsualStack('Away Mode', (stack) => {
   afterAll(() => setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore }));
 
   const begin = (schedule: object) => change(stack, owner, '/away-mode', { ...schedule, confirm: true });
-  /** The login says until when it is closed, and nobody gets in. */
+  /** Expects that the login shows until when it is closed, and that nobody can log in. */
   const expectClosed = async (ends: number) => {
     const page = await sendFrom(stack, FROM, login);
     expect(page.status).toBe(403);
@@ -122,7 +122,7 @@ onUsualStack('Away Mode', (stack) => {
     const plugin = join(muPlugins(stack), 'so-away-test.php');
     let sessions: Record<'owner' | 'editor' | 'author' | 'subscriber', Session>;
     let memberId: number;
-    /** What was changed by whom, and what a change would have left. */
+    /** Reads which changes were made by whom. */
     const done = async () =>
       JSON.parse(
         await runInWordPress(
@@ -252,7 +252,7 @@ onUsualStack('Away Mode', (stack) => {
       }
       const after = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
       expect(Number(after) - Number(told)).toBe(2);
-      // What WordPress itself does not allow them is none of Away Mode's business.
+      // Refusals by WordPress's own capabilities do not concern Away Mode.
       const post = await sendRequest(stack, { ...comment('x'), target: '/wp-json/wp/v2/posts' });
       expect([post.status, JSON.parse(post.body).code]).toEqual([403, 'rest_cannot_create']);
     });
@@ -281,7 +281,7 @@ onUsualStack('Away Mode', (stack) => {
       const before = await done();
       await withoutConnector(stack, async () => {
         const { cookie } = sessions.subscriber;
-        // PHP may run a cached copy of the loader for two seconds, and an answer may be ten seconds old.
+        // PHP may use a cached copy of the loader for two seconds, and guard a cached state for ten.
         await until('guard knows', async () => {
           const asked = await sendRequest(stack, {
             target: '/wp-admin/admin-ajax.php?action=nothing',

@@ -12,7 +12,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
   const { editor } = usersByRole;
   let owner: Session;
   let codes: string[] = [];
-  /** A visitor whose password was right, at the page that asks for the code. */
+  /** A browser after the right password, on the page that asks for the code. */
   const halfWay = async () => {
     const browser = new FormBrowser(stack, FROM, 'A browser');
     await browser.logIn(editor);
@@ -54,7 +54,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
 
   describe('a session that was created without a second factor', () => {
     const isIn = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status === 200;
-    /** What a plain WordPress makes of a right password: a session without any mark. */
+    /** A session as of a plain WordPress, without a second factor. */
     const plainSession = async (login: string) => {
       const cookie = await runInWordPress(
         stack,
@@ -82,7 +82,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
       await startGuard(stack);
       await until('the session without the factor is over', async () => !(await plain()));
       expect([await isIn(passed.browser), await author()]).toEqual([true, true]);
-      // That of whoever switched it on stays, too.
+      // The session of the user who turned it on stays, too.
       await readOptions(stack, owner);
       await runInWordPress(
         stack,

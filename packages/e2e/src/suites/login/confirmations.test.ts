@@ -13,7 +13,7 @@ const NEW_PASSWORD = 'A-new-Password-7';
 /** Key in the mail that confirms a new e-mail address. */
 const HASH = 'f'.repeat(32);
 
-/** The first link of a mail that holds these words, as a target; long lines of a mail are not wrapped here. */
+/** The first link of a mail that contains a text, as a request target. Long lines are not wrapped here. */
 function linkIn(mail: string, words: string): string {
   const url = [...mail.matchAll(/https?:\/\/[^\s<>]+/g)].map(([link]) => link).find((link) => link.includes(words));
   if (url === undefined) throw new Error(`The mail has no link with ${words}: ${mail}`);
@@ -24,7 +24,7 @@ function linkIn(mail: string, words: string): string {
 onUnlikeStacks('confirmation links in mails, with a custom login URL', (stack) => {
   const plugin = join(muPlugins(stack), 'contact-form.php');
   let owner: Session;
-  /** Sends a form that mails a copy to who fills it in, and gives the copy's text. */
+  /** Sends a form that mails a copy to its sender. @returns the text of the copy */
   const mailCopy = async (words: string, cookie?: string): Promise<string> => {
     const mails = mailbox(stack);
     const fields = new URLSearchParams({ copy_to: 'visitor@example.com', words });
@@ -84,7 +84,7 @@ add_action( 'wp_loaded', function () {
     const mail = await mailCopy(guesses.join(' '));
     for (const guess of guesses) expect(mail).toContain(guess);
     expect(mail.match(/wp-login\.php/g)).toHaveLength(1);
-    // What a member causes may hold links that WordPress made for the member.
+    // Mails caused by a registered user may contain links that WordPress created for that user.
     const caused = await mailCopy('', owner.cookie);
     expect(caused).toContain('/wp-login.php');
     expect(caused).not.toContain(LOGIN_SLUG);

@@ -26,7 +26,7 @@ export function loginForm(
   return form(more.path ?? '/wp-login.php', fields.toString(), { cookie, ...more.headers });
 }
 
-/** Whether an answer makes a session. */
+/** Whether a response creates a session. */
 export function createsSession(answer: RawResponse): boolean {
   return /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
 }
@@ -34,7 +34,7 @@ export function createsSession(answer: RawResponse): boolean {
 /** Runs a recovery command of the product on the stack's site. Throws with its words when it fails. */
 export async function recover(stack: Stack, ...words: string[]): Promise<string> {
   const lifted = (): number => guardLog(stack).filter(({ event }) => event === 'login-locks-lifted').length;
-  // Guard hears of it a moment later, and would then forget failures of the next test.
+  // Guard applies it with a delay, and would then reset failures of the next test.
   const isHeard = words.join(' ') === 'unblock --all' && isGuardRunning(stack);
   const before = isHeard ? lifted() : 0;
   const outcome = await securityOptimizer(...words, '--data-dir', stack.guardDir);
@@ -54,23 +54,23 @@ export async function change(stack: Stack, session: Session, suffix: string, bod
   return answer.body.data;
 }
 
-/** Everything a visitor can tell an answer by, but for what differs between any two. */
+/** Everything that distinguishes two responses for a client, without values that always differ. */
 export function toComparable(answer: RawResponse) {
   const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
   const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
   return { status: answer.status, headers, body };
 }
 
-/** A site prepared for a suite about logging in; its fields are there from `beforeAll` on. */
+/** A site prepared for a suite about logins. Its fields are set in `beforeAll`. */
 export interface LoginSuite {
   readonly owner: Session;
-  /** An application password of an account that was made. */
+  /** The application password of a created account. */
   key(login: string): string;
 }
 
 /**
  * Adds a must-use plugin and accounts with the owner's password, opens XML-RPC and sets the limit of login attempts;
- * takes all of it back at the end of the suite.
+ * reverts all of it at the end of the suite.
  */
 export function prepareLoginSuite(
   stack: Stack,
@@ -133,17 +133,17 @@ export async function deleteUsers(stack: Stack, logins: readonly string[]): Prom
   );
 }
 
-/** The passwords that WordPress compared since the beginning of a test. */
+/** The passwords that WordPress compared since the start of a test. */
 export interface PasswordChecks {
-  /** PHP for a must-use plugin, which writes them down. */
+  /** PHP for a must-use plugin that records them. */
   readonly php: string;
   readonly file: string;
-  /** Each password once: WordPress itself compares one with the password and with application passwords. */
+  /** Each password once, since WordPress compares one with the password and with application passwords. */
   list(): readonly string[];
   clear(): void;
 }
 
-/** Records the passwords that are compared, in a file that is emptied before each test and removed after the last. */
+/** Records the compared passwords in a file that is emptied before each test and removed after the last. */
 export function recordPasswordChecks(stack: Stack, name: string): PasswordChecks {
   const file = join(stack.dir, name);
   beforeAll(() => {
@@ -154,7 +154,7 @@ export function recordPasswordChecks(stack: Stack, name: string): PasswordChecks
   afterAll(() => rmSync(file, { force: true }));
   return {
     file,
-    // WordPress 6.8 and newer compare application passwords without the filter; there is the action for a wrong one.
+    // WordPress 6.8 and newer compare application passwords without the filter, so the action for a wrong one is used.
     php: `add_filter( 'check_password', function ( $right, $password ) {
   file_put_contents( '${file}', "$password\\n", FILE_APPEND | LOCK_EX );
   return $right;
@@ -178,10 +178,10 @@ export class FormBrowser {
   readonly #cookies = new Map<string, string>();
   constructor(
     readonly stack: Stack,
-    /** Address that it comes from. */
+    /** Client address. */
     readonly from: string,
     readonly agent: string,
-    /** Where it finds the login form. */
+    /** Path of the login form. */
     readonly loginPath = '/wp-login.php',
   ) {}
 
@@ -206,7 +206,7 @@ export class FormBrowser {
     return this.#keep(await sendFrom(this.stack, this.from, { ...request, headers }));
   }
 
-  /** Sends a form of the second factor, with the token of the page it stands on. */
+  /** Sends a form of the second factor, with the token of its page. */
   async send(
     page: RawResponse,
     step: string,
@@ -231,18 +231,18 @@ export class FormBrowser {
   }
 }
 
-/** Accounts with a second factor. Each back-up code is good once, so tests take one after the other. */
+/** Accounts with a second factor. Each backup code works once, so tests use one after the other. */
 export class EnrolledUsers {
   readonly #keys = new Map<string, string>();
   readonly #codes: { readonly login: string; readonly code: string }[] = [];
 
   constructor(
     readonly stack: Stack,
-    /** Address that their browsers come from. */
+    /** Client address of their browsers. */
     readonly from: string,
   ) {}
 
-  /** Sets the second factor up in a login. */
+  /** Sets up the second factor during a login. */
   async enrol(login: string): Promise<void> {
     const browser = this.browser();
     await browser.logIn(login);
@@ -255,7 +255,7 @@ export class EnrolledUsers {
     this.#codes.push(...codes.map((code) => ({ login, code })));
   }
 
-  /** Forgets every factor that was set up here. */
+  /** Resets every factor that was set up here. */
   async reset(): Promise<void> {
     for (const login of this.#keys.keys()) await recover(this.stack, 'two-factor', 'reset', login);
   }
@@ -264,7 +264,7 @@ export class EnrolledUsers {
     return new FormBrowser(this.stack, this.from, agent);
   }
 
-  /** The next unused back-up code, and whose it is. */
+  /** The next unused backup code, and its user. */
   next(login?: string): { readonly login: string; readonly code: string } {
     const at = this.#codes.findIndex((one) => login === undefined || one.login === login);
     const [code] = at === -1 ? [] : this.#codes.splice(at, 1);
@@ -272,13 +272,13 @@ export class EnrolledUsers {
     return code;
   }
 
-  /** A code of the app, later than the one that the set-up has used. Good once for each account. */
+  /** An app code, later than the one that the set-up has used. Works once for each account. */
   appCode(login: string): string {
     return totpCode(this.#keys.get(login) ?? '', totpStep() + 1);
   }
 }
 
-/** Gives a code at the page that asks for it. */
+/** Sends a code at the page that asks for it. */
 export async function sendCode(browser: FormBrowser, code: string, page = SECOND_FACTOR): Promise<RawResponse> {
   return browser.send(await browser.look(page), 'backup', { code }, page);
 }
@@ -298,11 +298,11 @@ export function totpCode(key: string, step = totpStep()): string {
   return HOTP.generate({ secret: Secret.fromBase32(key), counter: step });
 }
 
-/** What WordPress mails from now on. */
+/** The mails that WordPress sends from now on. */
 export interface Mailbox {
-  /** Waits for the first mail to an address and gives its text. */
+  /** Waits for the first mail to an address. @returns its text */
   to(address: string, seconds?: number): Promise<string>;
-  /** Throws away what has come. */
+  /** Deletes all mails. */
   empty(): void;
 }
 
@@ -328,8 +328,8 @@ export function mailbox(stack: Stack): Mailbox {
 }
 
 /**
- * PHP for a must-use plugin: application passwords without HTTPS, and a form that logs in by itself, as those of shops
- * and membership sites do. It answers in words whether it did.
+ * PHP for a must-use plugin: application passwords without HTTPS, and its own login form, as on shops and membership
+ * sites. The response says whether the login worked.
  */
 export const SHOP_PLUGIN = `add_filter( 'wp_is_application_passwords_available', '__return_true' );
 add_action( 'wp_loaded', function () {
@@ -340,7 +340,7 @@ add_action( 'wp_loaded', function () {
 } );
 `;
 
-/** PHP for a must-use plugin: what plugins for basic authentication do, without application passwords. */
+/** PHP for a must-use plugin: basic authentication as by plugins, without application passwords. */
 export const BASIC_AUTHENTICATION = `add_filter( 'determine_current_user', function ( $user ) {
   global $basic_fault;
   if ( $user || ! isset( $_SERVER['PHP_AUTH_USER'] ) || strlen( $_SERVER['PHP_AUTH_PW'] ) > 23 ) { return $user; }

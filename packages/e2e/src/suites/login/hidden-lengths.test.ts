@@ -13,7 +13,7 @@ import { change, createsSession, loginForm, recover, sendFrom, toComparable } fr
 const LOGIN_SLUG = 'silent-door';
 const LIMIT = 3;
 
-/** Logs in wherever a password comes, and says so. */
+/** Logs in on any request with a password, and reports that. */
 const ANYWHERE = `<?php
 add_action( 'wp_loaded', function () {
   if ( isset( $_POST['any_login'] ) ) {
@@ -53,7 +53,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     await change(stack, await logIn(stack), '/limit-login-attempts', { login_attempts: 5 });
   });
 
-  /** What a visitor can compare, with the name that was asked for in place of its sibling's. */
+  /** The parts of a response that a client can compare, with the requested name instead of its sibling's. */
   const shape = (answer: RawResponse) =>
     JSON.stringify(toComparable(answer))
       .replaceAll('wp-logix', 'wp-login')
@@ -68,7 +68,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     expect(shape(there), what).toBe(shape(nothing));
   };
 
-  /** The greatest length that the missing page takes: longer ones are refused by the web server, or by guard. */
+  /** The maximum length for the missing page: longer ones are refused by the web server or by guard. */
   const room = async (request: (length: number) => TypedRequest, from: number, to: number) => {
     let [fits, tooLong] = [from, to];
     const { status: usual } = await sendFrom(stack, '127.0.42.1', request(from));
@@ -95,7 +95,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     it.each([{}, { cookie: 'wordpress_logged_in_x=invented' }])(
       'looks like a missing page with as many other headers as are accepted, and a few more: %j',
       async (cookie) => {
-        // Three lines that fill a buffer of a usual web server each, and one that fills what is left.
+        // Three lines that each fill a buffer of a usual web server, and one that fills the rest.
         const full = Object.fromEntries(['a', 'b', 'c'].map((name) => [`x-${name}`, name.repeat(7900)]));
         const request = (target: string) => (length: number) => ({
           target,
@@ -126,7 +126,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
       expect(answer.body, target.slice(0, 40)).not.toContain('Logged in');
       expect(createsSession(answer), target.slice(0, 40)).toBe(false);
     }
-    // The same from an address that is not locked logs in: the plugin works.
+    // The same from another address logs in, so the plugin works.
     expect((await sendFrom(stack, '127.0.42.10', anywhere('/?field', stack.password))).body).toBe('Logged in');
   });
 
@@ -147,7 +147,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
       const fields = `1 ${requestId} ${Buffer.from(JSON.stringify(context)).toString('base64url')}`;
       return `${fields} ${mac(`guard-context\n${fields}`)}`;
     };
-    /** Straight to WordPress, as guard would. */
+    /** Directly to WordPress, as guard would. */
     const send = (purpose: string, context: ((requestId: string) => string) | null) => {
       const requestId = id();
       const request = anywhere('/', stack.password);
@@ -170,7 +170,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
         ['missing beside a decoy', 'guard-request decoy context', null],
         ['cut off', 'guard-request context', (of) => contextHeader(of, order).slice(0, -1)],
         ['of another request', 'guard-request', () => contextHeader(id(), order)],
-        // nginx takes no longer line.
+        // nginx accepts no longer line.
         ['too long', 'guard-request context', (of) => contextHeader(of, { ...order, z: 'z'.repeat(5200) })],
         ['no JSON', 'guard-request context', (of) => `1 ${of} e30x ${mac(`guard-context\n1 ${of} e30x`)}`],
       ];

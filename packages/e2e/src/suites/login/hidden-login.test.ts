@@ -9,7 +9,7 @@ import { runInWordPress } from '../../stacks/wordpress.js';
 import { change, createsSession, loginForm, mailbox, recover, sendFrom, toComparable } from './helpers.js';
 
 const LOGIN_SLUG = 'quiet-door';
-/** Names of the same length that no file or page of the site has. */
+/** Names of the same length that do not exist on the site. */
 const siblings: Readonly<Record<string, string>> = {
   'wp-login.php': 'wp-logix.php',
   'wp-register.php': 'wp-registex.php',
@@ -44,7 +44,7 @@ const hidden = [
   '/dashboard',
 ];
 
-/** The same request for a thing that does not exist, and the name that stands in it. */
+/** The same request for a missing page, and the name in it. */
 function missing(target: string): { readonly target: string; readonly name: string; readonly sibling: string } {
   const name = /^\/([^/?]+)/.exec(target)?.[1] ?? '';
   const sibling = siblings[name];
@@ -62,7 +62,7 @@ onUnlikeStacks('a custom login URL', (stack) => {
   afterAll(async () => {
     await recover(stack, 'unblock', '--all');
     await recover(stack, 'login-url', 'reset');
-    // Guard knows a moment before WordPress, which hides the form until then.
+    // WordPress gets the setting a moment after guard, and hides the form until then.
     await until('the form', async () =>
       (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
     );
@@ -99,7 +99,7 @@ onUnlikeStacks('a custom login URL', (stack) => {
         const answer = (path: string) => sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`);
         const { target: other, name, sibling } = missing(target);
         const there = await answer(other);
-        // nginx leaves no missing script to WordPress, which alone knows the host.
+        // nginx does not pass missing scripts to WordPress, which alone knows the host.
         expect([301, 404]).toContain(there.status);
         if (there.status === 301) expect(there.headers.location).toContain(other);
         const here = await answer(target);
@@ -168,7 +168,7 @@ onUnlikeStacks('a custom login URL', (stack) => {
     expect(createsSession(answer)).toBe(true);
     const admin = await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: getCookies(answer) } });
     expect(admin.status).toBe(200);
-    // The member's own log-out leads through the address.
+    // The user's own logout uses the custom URL.
     expect(admin.body).toMatch(new RegExp(`/${LOGIN_SLUG}/?\\?action=logout`));
   });
 
@@ -224,7 +224,7 @@ onUnlikeStacks('a custom login URL', (stack) => {
 
   it('can be reset to WordPress’s own', async () => {
     await recover(stack, 'login-url', 'reset');
-    // Guard knows a moment before WordPress, which hides the form until then.
+    // WordPress gets the setting a moment after guard, and hides the form until then.
     await until('the form', async () =>
       (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
     );

@@ -9,7 +9,7 @@ import { createsSession, loginForm, prepareLoginSuite, sendFrom } from './helper
 const LIMIT = 3;
 const CUSTOMER = 'a-customer';
 
-/** Forms of plugins. All of them replace what WordPress says of a name or a password by words of their own. */
+/** Forms of plugins. All of them replace WordPress's messages about a name or a password by their own. */
 const PLUGIN = `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
 function forms_sign_on( $login, $password ) {
@@ -40,7 +40,7 @@ add_action( 'rest_api_init', function () {
 
 type Attempt = (login: string, password: string) => TypedRequest;
 const fields = (values: Record<string, string>) => new URLSearchParams(values).toString();
-/** Each with its status while the address is locked. */
+/** Login routes, each with its status while the address is locked out. */
 const routes: readonly (readonly [string, Attempt, number])[] = [
   ["a shop's form", (login, password) => form('/', fields({ shop_login: login, shop_password: password })), 200],
   [
@@ -72,8 +72,9 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
   beforeAll(async () => {
     for (let turn = 0; turn < LIMIT; turn++)
       before = await sendRequest(routes[0]?.[1](CUSTOMER, `wrong${turn}`) as TypedRequest);
-    // For some seconds after an answer without the connector, of a suite before this one, guard refuses what may hold a
-    // password at once.
+    // For some seconds after a response without the connector in an earlier suite, guard refuses at once what may
+    // contain a
+    // password.
     const read = { ...restBasic('staging', 'open'), target: '/wp-json/wp/v2/posts' };
     await until('guard relies on the connector', async () => (await sendRequest(read)).status === 200);
   });
@@ -108,7 +109,7 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     const answer = await sendRequest(form('/wp-login.php?action=lostpassword', fields(lost)));
     expect([answer.status, answer.headers.location]).toEqual([302, expect.stringContaining('checkemail=confirm')]);
     expect((await sendRequest({ target: '/wp-login.php?action=lostpassword' })).status).toBe(200);
-    // A body may say something else than the address: no password is looked at.
+    // The body may contradict the query; no password is checked either.
     const login = { action: 'login', log: CUSTOMER, pwd: stack.password, testcookie: '1' };
     const cookie = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
     for (const action of ['lostpassword', 'rp', 'postpass', 'register']) {

@@ -87,7 +87,7 @@ onUsualStack('Login Access', (stack) => {
       expect(answer.status, route).toBe(403);
       expect(answer.body, route).not.toMatch(/blogid|"id":1/);
     }
-    // A form of a plugin is a public page like any other: WordPress refuses the password in it.
+    // A form of a plugin is a public page: WordPress refuses the password in it.
     expect((await sendFrom(stack, ANONYMOUS, shop())).body).toBe('Not logged in');
     expect((await sendFrom(stack, '127.0.34.1', shop())).body).toBe('Logged in');
     expect((await sendFrom(stack, '127.0.34.1', restBasic(stack.user, programKey))).body).toContain('"id":1');

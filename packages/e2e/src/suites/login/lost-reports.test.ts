@@ -10,13 +10,13 @@ import { createsSession, loginForm, prepareLoginSuite, recordPasswordChecks, sen
 
 const LIMIT = 5;
 const TRIES = 12;
-/** Many failures make an account slow for anonymous clients, so each attack has its own. */
+/** Many failures throttle an account for anonymous clients, so each attack has its own account. */
 const VICTIMS = ['lang', 'origin', 'cookie', 'killed', 'policy', 'without', 'crash', 'mine'] as const;
 const victim = (name: (typeof VICTIMS)[number]) => `lost-${name}`;
 
 /**
- * A REST route that checks a password and answers in words, a form that repeats what was sent in a cookie, one whose
- * PHP process is killed after the check, and an AJAX action whose process is killed without any.
+ * A REST route that checks a password and responds with a text, a form that repeats its input in a cookie, a form whose
+ * PHP process is killed after the check, and an AJAX action whose process is killed without a check.
  */
 const PLUGIN = (recordChecks: string) => `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
@@ -73,7 +73,7 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
         await sendFrom(stack, from, loginForm(victim('lang'), `guess${turn}`, { path }));
       }
       expect(checks()).toBeLessThanOrEqual(LIMIT);
-      // What is refused before WordPress sees it costs the visitor nothing.
+      // Requests that are refused before WordPress do not count as failures.
       if (checks() > 0) expect(await isLocked(from)).toBe(true);
     },
   );
@@ -112,7 +112,7 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
     expect(checks()).toBeLessThanOrEqual(LIMIT);
   });
 
-  // PHP's own web server has no process to spare.
+  // PHP's own web server has too few processes.
   describe.skipIf(stack.kind === 'embedded')('where PHP is killed', () => {
     it('count as failures after a check', async () => {
       const from = newAddress();
@@ -170,7 +170,7 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
         expect(checks()).toBe(LIMIT);
         expect((await sendFrom(stack, from, guess(victim('without'), stack.password))).status).toBe(429);
       });
-      // Guard writes its key again and asks until the connector answers.
+      // Guard writes its key again and sends requests until the connector answers.
       await until('the connector answers', async () => (await readOptions(stack, suite.owner)) !== null);
     });
 

@@ -23,7 +23,7 @@ const AUTHOR = 'kim-who-moves';
 const USER = 'a-plain-member';
 const FROM = '127.0.84.9';
 
-/** A form that mails anybody, and what an owner does in wp-admin, in one step. */
+/** A form that sends mails, and actions of an owner in wp-admin, in one step. */
 const PLUGIN = `<?php
 add_action( 'wp_loaded', function () {
   if ( isset( $_POST['write_to'] ) ) {
@@ -43,7 +43,7 @@ add_action( 'wp_ajax_tell_in_html', function () {
 } );
 `;
 
-/** Links of a mail, as targets at the site. */
+/** Links of a mail, as request targets of the site. */
 function linksIn(mail: string, url: string): readonly string[] {
   return [...mail.matchAll(/https?:\/\/[^\s<>"']+/g)].map(([link]) => link).filter((link) => link.startsWith(url));
 }
@@ -55,7 +55,7 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
   let ownerMail = '';
   const toLoginUrl = (url: string) => `${stack.url}/${LOGIN_SLUG}?redirect_to=${encodeURIComponent(url)}`;
   const target = (url: string) => url.slice(stack.url.length).replace(/#.*/, '');
-  /** Who opens a link in a browser without a session, and logs in where it leads. */
+  /** Opens a link in a browser without a session, and logs in at its target. */
   const openAndLogIn = async (link: string, login: string) => {
     const visitor = new FormBrowser(stack, FROM, `Reader of ${login}`, target(link));
     const page = await visitor.look(target(link));
@@ -123,7 +123,7 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
     const plain = decodeURIComponent(link.split('redirect_to=')[1] ?? '');
     expect(link).toBe(toLoginUrl(plain));
     expect(plain).toMatch(new RegExp(`^${stack.url}/wp-admin/profile\\.php\\?newuseremail=[0-9a-f]{32}$`));
-    // Without the custom address it is a missing page, with a real key as with an invented one.
+    // Without the custom URL it is a missing page, with a real or an invented key.
     await expectMissing(target(plain));
     await expectMissing(`/wp-admin/profile.php?newuseremail=${'0'.repeat(32)}`);
 
@@ -178,7 +178,7 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
       `${stack.url}/wp-admin/edit-comments.php?comment_status=moderated#wpbody-content`,
     ]);
     for (const plain of links) await expectMissing(target(plain));
-    // Who has a session is led straight on.
+    // A user with a session is redirected at once.
     const led = await sendRequest(stack, {
       target: target(toLoginUrl(moderate('approve'))),
       headers: { cookie: owner.cookie },
@@ -217,7 +217,7 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
     expect(await write(`${USER}@example.com`)).toContain(`${typed} ${toLoginUrl(own)}`);
     const user = getCookies(await sendFrom(stack, FROM, loginForm(USER, stack.password, { path: `/${LOGIN_SLUG}` })));
     expect(await write(ownerMail, user)).toContain(`${typed} ${toLoginUrl(own)}`);
-    // A member's mail to others holds what they typed, and WordPress's own addresses besides.
+    // A user's mail to others contains the typed text, and WordPress's own URLs.
     const told = await write('outsider@example.com', user);
     expect(told).toContain(own);
     expect(told).not.toMatch(new RegExp(`redirect_to|${LOGIN_SLUG}`));

@@ -10,7 +10,7 @@ import { change, createsSession, deleteUsers, loginForm, recordPasswordChecks, r
 const LIMIT = 5;
 const VICTIM = 'victim-of-many';
 
-/** A plugin that takes a list of passwords in one request, as an importer or an API of its own may. */
+/** A plugin that accepts a list of passwords in one request, as an importer or an API may. */
 const importer = (recordChecks: string) => `<?php
 ${recordChecks}add_action( 'wp_loaded', function () {
   if ( ! isset( $_POST['guesses'], $_POST['by'] ) ) { return; }
@@ -31,7 +31,7 @@ ${recordChecks}add_action( 'wp_loaded', function () {
 onEveryStack('many passwords in one request', (stack) => {
   const plugin = join(muPlugins(stack), 'importer.php');
   const record = recordPasswordChecks(stack, 'many-checks');
-  /** Guesses that WordPress compared and told the plugin of; it compares some of them with several hashes. */
+  /** Guesses that WordPress compared and reported to the plugin; it compares some of them with several hashes. */
   const compared = () => record.list();
   let owner: Session;
   let last = 0;
@@ -83,7 +83,7 @@ onEveryStack('many passwords in one request', (stack) => {
 
   it('count as one failure each when a plugin replaces wp_authenticate()', async () => {
     const replacement = join(muPlugins(stack), 'own-authentication.php');
-    // One that compares with WordPress's own function: both the comparison and the action tell of the same failure.
+    // One that compares with WordPress's own function: the comparison and the action report the same failure.
     writeFileSync(
       replacement,
       `<?php

@@ -20,7 +20,7 @@ import {
 } from './helpers.js';
 
 const LIMIT = 5;
-/** Each attack has an account of its own, since many failures make an account slow for anonymous visitors. */
+/** Each attack has its own account, since many failures throttle an account for anonymous clients. */
 const VICTIMS = [
   'form',
   'xmlrpc',
@@ -66,7 +66,7 @@ ${record.php}add_action( 'wp_loaded', function () {
     limit: LIMIT,
   });
   let last = 0;
-  /** An address that nobody has used yet. */
+  /** An unused client address. */
   const newAddress = () => `127.0.31.${++last}`;
   const error = (answer: RawResponse) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(answer.body)?.[1]?.trim();
   const lockOut = async (from: string, login: string) => {
@@ -82,7 +82,7 @@ ${record.php}add_action( 'wp_loaded', function () {
       expect(checks()).toBeGreaterThanOrEqual(1);
       expect(checks()).toBeLessThanOrEqual(LIMIT);
       expect(answers.filter(createsSession)).toEqual([]);
-      // And now the address is locked: the right password is no longer compared.
+      // Now the address is locked out, and the right password is no longer compared.
       record.clear();
       const right = await sendFrom(stack, from, loginForm(victim(name), stack.password));
       expect(createsSession(right)).toBe(false);
@@ -115,7 +115,7 @@ ${record.php}add_action( 'wp_loaded', function () {
     const from = newAddress();
     await lockOut(from, victim('kept'));
     const right = loginForm(victim('kept'), stack.password);
-    // Nothing between the answer to the last failure and the kill: it is stored by then.
+    // No wait between the last response and the kill: the failure is already stored.
     await killGuard(stack);
     await startGuard(stack);
     expect((await sendFrom(stack, from, right)).status).toBe(429);
@@ -149,7 +149,7 @@ ${record.php}add_action( 'wp_loaded', function () {
 
   describe("where a plugin replaces WordPress's wp_authenticate()", () => {
     const replacement = join(muPlugins(stack), 'own-authentication.php');
-    // Asks nobody of WordPress, like one that looks names up in a directory elsewhere.
+    // Does not use WordPress, like a plugin for an external directory.
     beforeAll(() =>
       writeFileSync(
         replacement,
@@ -189,8 +189,9 @@ function wp_authenticate( $username, $password ) {
   describe('for an unknown name and a wrong password', () => {
     const counter = join(muPlugins(stack), 'count-hashes.php');
     const hashes = join(stack.dir, 'password-hashes');
-    // Writes down what takes the time of an answer. Since WordPress 6.8 that is bcrypt, in comparisons with a hash of its
-    // kind and in making one; before, it is phpass, for which WordPress lets a plugin put another hasher in its place.
+    // Records what takes the time of a response. Since WordPress 6.8 that is bcrypt, when it compares with a hash of
+    // its
+    // kind and when it creates one. Before, it is phpass, whose hasher WordPress lets a plugin replace.
     beforeAll(async () => {
       writeFileSync(hashes, '');
       chmodSync(hashes, 0o666);
@@ -238,7 +239,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
 
     it.each([
       ['the login form', loginForm],
-      // Of users with one application password; how many there are can be told from the work.
+      // For users with one application password. Their number affects the work.
       ['REST with basic authentication', restBasic],
       ["a plugin's own form", shopForm],
     ])('gives the same response and computes as many hashes: %s', async (_route, guess) => {
@@ -269,7 +270,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
       }
       const headers = { [name]: name === 'forwarded' ? 'for=203.0.113.99' : '203.0.113.99' };
       expect((await sendFrom(stack, from, loginForm(victim('forger'), stack.password, { headers }))).status).toBe(429);
-      // The forged address itself pays for nothing.
+      // The forged address itself is not locked out.
       expect(createsSession(await sendFrom(stack, newAddress(), loginForm(victim('forger'), stack.password)))).toBe(
         true,
       );
@@ -277,7 +278,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
   );
 });
 
-/** A page without what differs from answer to answer by design: nonces and seconds left. */
+/** A page without the parts that always differ: nonces and remaining seconds. */
 function plain(body: string): string {
   return body.replace(/nonce="[^"]*"/g, 'nonce').replace(/\d+ (?:minutes?|seconds?)/g, 'a while');
 }

@@ -7,10 +7,10 @@ import { change, createsSession, loginForm, prepareLoginSuite, recover, sendFrom
 const LIMIT = 5;
 const KEY = ['ck_of_a_shop', 'cs_its_secret'] as const;
 const PROGRAM = 'a-phone-owner';
-/** Many failures make an account slow, so what is wrong on purpose has one of its own. */
+/** Many failures throttle an account, so wrong passwords have their own. */
 const REVOKED = 'a-revoked-phone';
 
-/** Keys that a plugin compares by itself, as shops do for their REST API: WordPress checks no password then. */
+/** Keys that a plugin compares itself, as shops do for their REST API. WordPress checks no password then. */
 const PLUGIN = `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
 add_filter( 'determine_current_user', function ( $user ) {
@@ -72,7 +72,7 @@ onUsualStack('programs that log in with each request', (stack) => {
       for (let turn = 0; turn < LIMIT * 2; turn++) await sendFrom(stack, from, restBasic(REVOKED, 'it was revoked'));
       for (let turn = 0; turn < LIMIT - 1; turn++) await sendFrom(stack, from, restBasic(REVOKED, `guess${turn}`));
       expect(await isLocked(from)).toBe(true);
-      // What one address has tried is new from another.
+      // Passwords tried by one address are new for another.
       const other = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, other, restBasic(REVOKED, `guess${turn}`));
       expect(await isLocked(other)).toBe(true);

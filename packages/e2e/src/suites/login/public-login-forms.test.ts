@@ -11,7 +11,7 @@ import { change, recover, SHOP_PLUGIN, shopForm } from './helpers.js';
 const LOGIN_SLUG = 'side-porch';
 const ENTRY = 'join-the-club';
 
-/** A theme as they were before blocks, which prints the form in every way there is. */
+/** A classic theme, which prints the form in every possible way. */
 const CLASSIC = `<?php
 get_header( 'none' ); ?><!DOCTYPE html><html><head><?php wp_head(); ?></head><body>
 <main data-theme="classic">
@@ -31,7 +31,7 @@ get_header( 'none' ); ?><!DOCTYPE html><html><head><?php wp_head(); ?></head><bo
 <?php comment_form( array(), $come_in->ID ); } ?>
 </main><?php wp_footer(); ?></body></html>`;
 
-/** Where links lead, as another plugin would have it. */
+/** Changes the targets of links, as another plugin may. */
 const LINKS = `if ( isset( $_GET['more'] ) ) { add_filter( 'pre_option_comment_registration', '__return_true' ); }
 add_filter( 'register_url', function ( $url ) { return isset( $_GET['register_at'] ) ? wp_unslash( $_GET['register_at'] ) : $url; } );
 add_filter( 'login_url', function ( $url ) { return isset( $_GET['login_at'] ) ? wp_unslash( $_GET['login_at'] ) : $url; } );

@@ -1,9 +1,12 @@
 /** Hosts that the site allows redirects to. The last one is an address of this machine. */
 export const ALLOWED = { shop: 'shop.other.test', app: 'app.example.test', near: '127.0.86.9' } as const;
-/** Hosts that are on no list of the site. */
+/** Hosts that the site does not allow. */
 export const UNLISTED = { school: 'academy.example', sso: 'login.example' } as const;
 
-/** What plugins do around a login: choose where it leads, log in by links and scripts, switch accounts. */
+/**
+ * Typical behaviour of plugins around a login: they change its target, log in with links and scripts, and switch
+ * accounts.
+ */
 export const PLUGIN = `<?php
 add_filter( 'allowed_redirect_hosts', function ( $hosts ) {
   return array_merge( $hosts, array( '${Object.values(ALLOWED).join("', '")}' ) );

@@ -13,8 +13,8 @@ const USERS = ['owner', 'shopper', 'victim', 'late'] as const;
 const login = (name: (typeof USERS)[number]) => `right-${name}`;
 
 /**
- * `echo` in a login makes the head of its answer so long; `kill` ends PHP after the check. `deny` has the connector say,
- * before the check, that there is none, as when the web server has given up waiting and guard asks.
+ * `echo` in a login makes the header of its response long; `kill` ends PHP after the check. `deny` makes the connector
+ * report, before the check, that there is none, as after a timeout of the web server.
  */
 const PLUGIN = (recordChecks: string) => `<?php
 ${recordChecks}$GLOBALS['guard_header'] = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] : '';
@@ -39,10 +39,10 @@ const withField = (user: string, password: string, field: string, value: string)
   return form('/wp-login.php', fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' });
 };
 
-/** What WordPress's own updates write, and the page that a site may put in the place of WordPress's own. */
+/** The file that WordPress's own updates write, and a custom maintenance page. */
 const MAINTENANCE = '<?php $upgrading = time();';
 const OWN_PAGE = `<?php header( 'HTTP/1.1 503 Service Unavailable' ); header( 'Retry-After: 600' ); echo 'Back soon';`;
-/** Some plugins say nothing of a fault. */
+/** Some plugins do not report an error. */
 const QUIET_PAGE = `<?php echo 'Back soon';`;
 
 onEveryStack('right passwords in requests that WordPress does not answer', (stack) => {
@@ -119,7 +119,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
 
   it.each([
     ['whose answer has too long a head', 'echo', 'a'.repeat(9000)],
-    // PHP's own web server has no process to spare.
+    // PHP's own web server has too few processes.
     ...(stack.kind === 'embedded' ? [] : [['whose PHP process was killed', 'kill', '1']]),
   ])('still count as failures when they are wrong: %s', async (_what, field, value) => {
     const from = newAddress();

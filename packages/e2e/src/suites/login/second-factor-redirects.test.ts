@@ -23,7 +23,7 @@ import { ALLOWED, PLUGIN, UNLISTED } from './redirect-plugin.js';
 
 const FROM = '127.0.86.1';
 const LOGINS = Array.from({ length: 6 }, (_, at) => `ends-${at + 1}`);
-/** Of those who log in in Chromium, by a code of the app. */
+/** Users who log in in Chromium with an app code. */
 const [TRAVELLER, CUSTOMISER] = ['ends-1', 'ends-2'] as const;
 
 onUnlikeStacks('a login with a second factor', (stack) => {
@@ -31,7 +31,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   const users = new EnrolledUsers(stack, FROM);
   let owner: Session;
 
-  /** Where people want to go: `redirect_to`, and what it is meant to become. Null where only the plain login says it. */
+  /** Values of `redirect_to`, with their expected target. Null if the plain login decides. */
   const targets: readonly (readonly [string, string, string | null])[] = [
     ['nowhere special', '', '/wp-admin/'],
     ['a page of the site', '/sample-page/?a=1&b=two%20words#part', '/sample-page/?a=1&b=two%20words#part'],
@@ -69,7 +69,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   const leadsTo = ({ headers }: RawResponse) => absolute(headers.location ?? '/no-location-at-all');
   const isAsked = (answer: RawResponse) =>
     answer.status === 303 && (answer.headers.location ?? '').includes('action=second-factor');
-  /** Sends what holds a right password, or stands for one, and gives the code: the answer with the session. */
+  /** Sends a request with a right password or a login link, then the code. @returns the response with the session */
   const comesIn = async (request: (login: string) => TypedRequest, browser = users.browser()) => {
     const { login, code } = users.next();
     const asked = await browser.request(request(login));
@@ -78,7 +78,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     expect([answer.status, createsSession(answer)]).toEqual([303, true]);
     return answer;
   };
-  /** Who is signed in in a browser, by the page of the profile. */
+  /** The user of a browser, from the profile page. */
   const getProfile = async (browser: FormBrowser) => {
     const { body } = await browser.look('/wp-admin/profile.php');
     return /name="user_login"[^>]* value="([^"]*)"/.exec(body)?.[1];
@@ -107,7 +107,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   });
   afterAll(async () => {
     await change(stack, owner, '/2fa', { sg2fa: 0 });
-    // Ends the sessions of the owner, too.
+    // This ends the sessions of the owner, too.
     await users.reset();
     rmSync(plugin, { force: true });
     await deleteUsers(stack, LOGINS);
@@ -330,7 +330,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   });
 });
 
-/** The text with its digits in another script, whose zero is given. */
+/** Replaces the digits by those of another script, given by its zero. */
 function inScript(text: string, zero: string): string {
   return text.replace(/\d/g, (digit) => String.fromCodePoint((zero.codePointAt(0) ?? 0) + Number(digit)));
 }

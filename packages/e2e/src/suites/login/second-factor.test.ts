@@ -32,7 +32,7 @@ onUnlikeStacks('the second factor', (stack) => {
   let step = 0;
   let codes: string[] = [];
   const visitor = (agent = 'A browser') => new FormBrowser(stack, FROM, agent);
-  /** A visitor whose password was right, at the page that asks for the code. */
+  /** A browser after the right password, on the page that asks for the code. */
   const halfWay = async (agent?: string) => {
     const browser = visitor(agent);
     await browser.logIn(editor);
@@ -40,7 +40,7 @@ onUnlikeStacks('the second factor', (stack) => {
   };
 
   beforeAll(async () => {
-    // What a plugin for basic authentication does, and application passwords without HTTPS.
+    // Basic authentication as by a plugin, and application passwords without HTTPS.
     writeFileSync(
       plugin,
       `<?php
@@ -155,12 +155,12 @@ ${BASIC_AUTHENTICATION}`,
   it('leaves application passwords to their own setting', async () => {
     const sendRequest = () => sendFrom(stack, FROM, restBasic(editor, programKey));
     expect((await sendRequest()).status).toBe(403);
-    // A wrong one tells nobody whose account it is.
+    // A wrong one reveals nothing about the account.
     expect((await sendFrom(stack, FROM, restBasic(editor, 'wrong wrong wrong wrong wrong'))).status).toBe(401);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
     expect((await sendRequest()).status).toBe(200);
     expect((await sendFrom(stack, FROM, usersBlogs(editor, programKey))).body).toContain('blogid');
-    // The password itself is refused all the same.
+    // The password itself is still refused.
     expect((await sendFrom(stack, FROM, restBasic(editor, stack.password))).status).toBe(403);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
     expect((await sendRequest()).status).toBe(403);
@@ -172,7 +172,7 @@ ${BASIC_AUTHENTICATION}`,
     key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     // 160 bits in base 32.
     expect(key.replaceAll(' ', '')).toHaveLength(32);
-    // Skipping the first code leads nowhere.
+    // The first code can't be skipped.
     expect(createsSession(await browser.send(page, 'continue', { saved: '1' }))).toBe(false);
     step = totpStep();
     const shown = await browser.send(page, 'enrol', { code: totpCode(key, step) });
@@ -187,7 +187,7 @@ ${BASIC_AUTHENTICATION}`,
   });
 
   it('accepts each code once', async () => {
-    // One step early is allowed; the code of the set-up itself is used up.
+    // One step early is allowed; the code of the set-up is already used.
     const [first, second] = [await halfWay(), await halfWay()];
     expect((await first.browser.send(first.page, 'code', { code: totpCode(key, step) })).status).toBe(403);
     const code = totpCode(key, ++step);
@@ -216,14 +216,14 @@ ${BASIC_AUTHENTICATION}`,
         form(SECOND_FACTOR, body, { cookie, 'user-agent': browser.agent, origin: stack.url }),
       );
     };
-    // The secret cookie says which browser it is: without it there is no challenge, however the browser calls itself.
+    // The secret cookie identifies the browser: without it there is no challenge, whatever the user agent.
     const without = browser.cookie.replace(/sf_challenge=[^;]+/, 'x=y');
     expect(without).not.toBe(browser.cookie);
     expect(createsSession(await send(without, token))).toBe(false);
-    // Nor is it of any use with the form of another login.
+    // It is useless with the form of another login, too.
     const other = await halfWay();
     expect(createsSession(await send(other.browser.cookie, token))).toBe(false);
-    // The code was not spent.
+    // The code is still unused.
     const next = await halfWay();
     expect(createsSession(await next.browser.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
   });
@@ -277,7 +277,7 @@ ${BASIC_AUTHENTICATION}`,
     await recover(stack, 'resume');
     await until('the pause is over', async () => (await profile(browser)) === 302);
     expect(await profile(user)).toBe(200);
-    // The owner's is from before.
+    // The owner's session is older.
     await readOptions(stack, owner);
   });
 });

@@ -7,7 +7,7 @@ import { change, mailbox, toComparable } from './helpers.js';
 
 const LOGIN_SLUG = 'back-gate';
 const ENTRY = 'new-here';
-/** As long as the entry, and no page of the site. */
+/** As long as the slug, and not a page of the site. */
 const NOWHERE = 'new-herx';
 
 onUnlikeStacks('a custom registration URL', (stack) => {
@@ -51,7 +51,7 @@ onUnlikeStacks('a custom registration URL', (stack) => {
     expect(done.body).toContain('Registration complete. Please check your email');
     expect(answer.head + done.head + done.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
     const text = await mails.to('a-newcomer@example.com');
-    // WordPress 6.9 and newer name the account first.
+    // WordPress 6.9 and newer show the account first.
     expect(text).toMatch(new RegExp(`/${LOGIN_SLUG}\\?(?:login=[^\\s]*)?action=rp`));
     expect(text).not.toContain('wp-login.php');
     mails.empty();

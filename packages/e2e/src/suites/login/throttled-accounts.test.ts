@@ -8,7 +8,7 @@ import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 import { change, createsSession, loginForm, recover, sendFrom } from './helpers.js';
 
 const VICTIM = 'victim-of-many-addresses';
-/** More failures of anonymous visitors than this make an account slow. */
+/** Number of failures of anonymous clients after which an account is throttled. */
 const SLOW_AFTER = 20;
 
 onUsualStack('an account that many addresses attack', (stack) => {
@@ -63,7 +63,7 @@ onUsualStack('an account that many addresses attack', (stack) => {
     for (let turn = 0; turn < 8; turn++) {
       answers.push(await sendFrom(stack, newAddress(), loginForm(VICTIM, `late-${turn}`)));
     }
-    // One at the beginning, and one for each ten seconds that these took, however long that was.
+    // One at the start, and one for each ten seconds of the test.
     expect(new Set(compared()).size).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - began) / 10_000));
     expect(answers.filter(createsSession)).toEqual([]);
     const own = loginForm(VICTIM, stack.password, { headers: { cookie: `wordpress_test_cookie=1; ${cookie}` } });

@@ -23,8 +23,8 @@ const KEEPER = 'a-shopkeeper';
 const CLERK = 'a-clerk';
 
 /**
- * What a shop does: roles of its own, its own login form; a login link, basic authentication, and a new session in
- * place of all others. With `hold`, a login makes its session only after the user's other sessions are gone.
+ * Typical behaviour of a shop: its own roles and login form, a login link, basic authentication, and a new session
+ * instead of all others. With `hold`, a login creates its session only after the user's other sessions are gone.
  */
 const plugin = (heldFile: string) => `<?php
 ${SHOP_PLUGIN}
@@ -64,7 +64,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
   const visitor = (agent = 'A browser') => new FormBrowser(stack, FROM, agent);
   const choose = (...roles: string[]) => change(stack, owner, '/two-factor-roles', { two_factor_roles: roles });
 
-  /** By which of all routes a password, or a program's key, lets somebody in. */
+  /** Tries all login routes with a password or a program's key. @returns those that work */
   async function routes(login: string): Promise<Readonly<Record<string, boolean>>> {
     const rest = await sendFrom(stack, FROM, restBasic(login, stack.password));
     const xmlRpc = await sendFrom(stack, FROM, usersBlogs(login, stack.password));
@@ -89,7 +89,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
 
   beforeAll(async () => {
     writeFileSync(pluginFile, plugin(heldFile));
-    // The roles are there from the first page on.
+    // The roles exist from the first page on.
     await runInWordPress(stack, '');
     key = await runInWordPress(
       stack,
@@ -145,7 +145,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     expect([await profile(keeper), await profile(clerk)]).toEqual([302, 200]);
     expect(await routes(KEEPER)).toEqual(everywhere(false));
     expect((await visitor().logIn(KEEPER)).headers.location).toContain('action=second-factor');
-    // The owner goes on, and whoever has another role too.
+    // The owner and users with other roles stay logged in.
     await readOptions(stack, owner);
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
   });
@@ -154,7 +154,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
     expect((await sendFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(200);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
-    // It is right, so its owner is told why it does not work.
+    // It is right, so the response says why it is refused.
     expect((await sendFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(403);
   });
 
@@ -182,7 +182,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       stack,
       `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`,
     );
-    // Guard sees the other policy in the answer to this very login, and pushes its own again.
+    // Guard sees the other policy in the response to this login, and pushes its own again.
     await user.logIn(KEEPER);
     await until('WordPress asks again', async () => !createsSession(await visitor().logIn(KEEPER)));
     await until('the session is over', async () => (await user.look('/wp-admin/profile.php')).status === 302);
@@ -194,7 +194,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       when: 'WordPress is given the policy again',
       login: KEEPER,
       before: restorePolicyWithoutRole,
-      // Guard sees the other policy in the answer.
+      // Guard sees the other policy in the response.
       act: () => sendFrom(stack, FROM, { target: '/' }),
     },
     { when: 'the owner chooses the role', login: KEEPER, roles: [], act: () => choose('shop_keeper') },
@@ -220,7 +220,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       const isForm = target.startsWith('/wp-login.php');
       const request = isForm ? loginForm(login, stack.password, { path: target }) : { target };
       const answer = sendFrom(stack, FROM, request);
-      // One that did not wait was asked for the factor at once.
+      // A login that did not wait was asked for the factor at once.
       await Promise.race([answer, until('the login waits', () => existsSync(heldFile))]);
       await callAction();
       expect({ createsSession: createsSession(await answer), location: (await answer).headers.location }).toEqual({

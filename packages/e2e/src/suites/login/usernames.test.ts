@@ -5,10 +5,10 @@ import { onUsualStack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
 import { change } from './helpers.js';
 
-/** Each route tries another of the names, in letters of its own: they are compared without case. */
+/** Each route tries another name, in mixed case, since they are compared case-insensitively. */
 const NAMES = ['admin', 'ADMIN', 'Administrator', 'user', 'User1'];
 
-/** Says who has one of the names. */
+/** PHP that lists the users with such a name. */
 const TAKEN = `global $wpdb; echo 'taken:' . implode( ',', $wpdb->get_col( "SELECT user_login FROM $wpdb->users WHERE LOWER( user_login ) IN ( 'admin', 'administrator', 'user', 'user1' )" ) );`;
 
 onUsualStack('common usernames', (stack) => {

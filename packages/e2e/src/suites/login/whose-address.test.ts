@@ -10,7 +10,7 @@ import { until } from '../../stacks/until.js';
 import { change, createsSession, loginForm, recover, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
-/** An address of this machine that guard takes for its reverse proxy. */
+/** A local address that is a trusted proxy of guard. */
 const PROXY = '127.0.39.1';
 
 onUsualStack('visitors with IPv6 addresses', (stack) => {
@@ -23,7 +23,7 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     ...request,
     headers: { ...request.headers, [name]: value },
   });
-  /** A request of a visitor from that address, as the reverse proxy passes it on. */
+  /** A request of a visitor from that address, as forwarded by the reverse proxy. */
   const through = (address: string, request: TypedRequest): Promise<RawResponse> =>
     sendFrom(stack, PROXY, told(request, 'x-forwarded-for', address));
   /** A request from this machine's own IPv6 address, over IPv6. */
@@ -52,7 +52,7 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     expect((await direct({ target: '/' })).status).toBe(200);
     for (let turn = 0; turn < LIMIT; turn++) expect((await direct(wrong(turn))).status).toBe(200);
     expect((await direct(right())).status).toBe(429);
-    // The same machine by IPv4 is another visitor.
+    // The same machine over IPv4 is another visitor.
     expect(createsSession(await sendFrom(stack, '127.0.39.2', right()))).toBe(true);
     expect(await recover(stack, 'unblock', '::1')).toContain('Unlocked: ::/64');
     await until('the address may log in', async () => createsSession(await direct(right())));
@@ -101,7 +101,7 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
     }
     const forged = told(right(), 'x-forwarded-for', '2001:db8:39:ff::1');
     expect((await sendFrom(stack, '127.0.39.9', forged)).status).toBe(429);
-    // Behind the real proxy only its own word counts: the last entry.
+    // Behind the real proxy only its own entry counts, the last one.
     for (let turn = 0; turn < LIMIT; turn++) {
       await through(`2001:db8:3a:${turn}::1, 2001:db8:3b::9`, wrong(turn));
     }
@@ -126,7 +126,7 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
 
     it.each([
       ...['2001:db8:9::1', '2001:db8:8::2', '::ffff:192.0.2.1', 'nonsense'],
-      // Others may announce a route for these, and these carry an address of the machine itself.
+      // Others may announce a route for these prefixes, and the last ones contain an address of the machine itself.
       ...['2002:c633:6432::1', '64:ff9b::127.0.0.1', '2002:7f00:1::1'],
     ])('does not contain %s', async (address) => {
       const answers = [await through(address, right()), await through(address, { target: '/wp-login.php' })];

@@ -42,7 +42,7 @@ onUnlikeStacks('the checkup', (stack) => {
   /** Runs a checkup to its end. */
   const look = async (): Promise<CheckupResult> => {
     const { latest: last } = await read();
-    // Results have times in whole seconds.
+    // The times of results are whole seconds.
     await until('a second has passed', () => Math.floor(Date.now() / 1000) > (last?.at ?? 0));
     await read('/run-checkup');
     const ended = async () => {
@@ -64,7 +64,7 @@ onUnlikeStacks('the checkup', (stack) => {
   beforeAll(async () => {
     directory = await startPluginDirectory([form]);
     restore = await usePluginDirectory(stack, directory.url);
-    // What lies there now counts as the official files: the sandbox's WordPress is not the one that is published.
+    // The present files count as the official ones, since the sandbox's WordPress is not the published one.
     directory.core = checksums(stack.wordpressDir);
     put('example-form', form.files);
     handOver();
@@ -154,7 +154,7 @@ onUnlikeStacks('the checkup', (stack) => {
       await setOptions(stack, owner, { delete_readme: 1 });
       const others = gone.filter((name) => name !== 'readme.html');
       expect(await notes()).toEqual([[], { 'core-missing': others, 'core-left': left }]);
-      // The same names are no excuse for code.
+      // The same names do not excuse code.
       writeFileSync(path('wp-includes/.htaccess'), 'AddHandler application/x-httpd-php .jpg');
       expect(await notes()).toEqual([
         ['1 file in the folders of WordPress is not part of it'],
@@ -293,7 +293,7 @@ onUnlikeStacks('the checkup', (stack) => {
   });
 });
 
-/** MD5 of every file that the checkup looks at, by its path. */
+/** MD5 of every file that the checkup reads, by path. */
 function checksums(root: string): Record<string, string> {
   const files = readdirSync(root).filter((name) => name.endsWith('.php') && name !== 'wp-config.php');
   for (const folder of ['wp-admin', 'wp-includes']) {

@@ -15,7 +15,7 @@ const AUTHOR = usersByRole.author;
 
 onUnlikeStacks('Force password reset', (stack) => {
   const config = () => readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8');
-  /** As its owner writes it: the file keeps its owner and mode. */
+  /** Written in place, so that the file keeps its owner and mode. */
   const writeConfig = (text: string) => writeFileSync(join(stack.wordpressDir, 'wp-config.php'), text);
   const withoutSalts = (text: string) => text.replace(/('(?:\w+_)?(?:KEY|SALT)'\s*,\s*)'[^']*'/g, "$1''");
   let owner: Session;
@@ -23,7 +23,7 @@ onUnlikeStacks('Force password reset', (stack) => {
   let applicationPassword: string;
   let titleBefore = '';
   let configBefore: string;
-  /** Mails of suites that ran before. */
+  /** Mails of earlier suites. */
   let before: ReadonlySet<string>;
   const mails = () => readdirSync(join(stack.dir, 'mail'));
   /** The mail to a user. */
@@ -83,7 +83,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     const answer = await callAction(stack, owner, '/force-password-reset');
     expect(answer.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset', error: '' } } });
 
-    // Sessions: of others and the own one.
+    // Sessions of others and of the caller.
     for (const { cookie, nonce } of [owner, author]) {
       expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie } })).status).toBe(302);
       const me = { target: '/wp-json/wp/v2/users/me', headers: { cookie, 'x-wp-nonce': nonce } };
@@ -91,7 +91,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     }
     expect((await callAction(stack, owner, '/post-hack-jobs')).http).toBe(403);
 
-    // Passwords: by the form, XML-RPC, REST, and the application password.
+    // Passwords at the form, in XML-RPC and REST, and the application password.
     expect(createsSession(await tryPassword(stack.password))).toBe(false);
     expect(createsSession(await tryPassword(stack.password, stack.user))).toBe(false);
     expect((await sendFrom(stack, '127.0.59.1', usersBlogs(AUTHOR, stack.password))).body).toContain('faultCode');
@@ -140,7 +140,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(text).toContain(`Username: ${AUTHOR}`);
     expect(text).toMatch(/<html dir="ltr" lang="en">[\s\S]*Security Optimizer[\s\S]*href="http[^"]*action=rp&amp;key=/);
     expect(text).not.toContain('{{');
-    // The site's title as its owner typed it, in both parts.
+    // The site's title as typed by its owner, in both parts.
     expect(text).toContain('Tea & <b>Cake</b> "1 < 2" &lt;');
     expect(text).toContain('Tea &amp; &lt;b&gt;Cake&lt;/b&gt; &quot;1 &lt; 2&quot; &amp;lt;');
     expect(decoded(mail(usersByRole.editor) ?? '')).toContain('Neues Passwort wählen');
@@ -202,7 +202,7 @@ onUnlikeStacks('Force password reset', (stack) => {
       const salts = () => runInWordPress(stack, "echo wp_salt( 'auth' );");
       const isLoggedIn = async () =>
         (await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status === 200;
-      // PHP looks for a changed file every two seconds; then cookies of before are void.
+      // PHP checks for changed files every two seconds. Then earlier cookies are invalid.
       await until('the site uses the keys of the host', async () => !(await isLoggedIn()), 120);
       owner = await logIn({ ...stack, password: 'the-owners-New-one' });
       const before = await salts();

@@ -24,7 +24,7 @@ export async function latestJob(stack: Stack, session: Session, kind: JobKind): 
   return (body.data as { jobs: Job[] }).jobs.find((job) => job.kind === kind) ?? null;
 }
 
-/** Waits until the latest job of a kind has ended. */
+/** Waits until the latest job of a kind has ended. @returns the job */
 export function endedJob(stack: Stack, session: Session, kind: JobKind): Promise<Job> {
   const look = async () => {
     const job = await latestJob(stack, session, kind);
@@ -33,14 +33,14 @@ export function endedJob(stack: Stack, session: Session, kind: JobKind): Promise
   return until(`the job ${kind} has ended`, look, 60);
 }
 
-/** Expects a clean copy in a plugin's place, and shows what the job says where there is none. @returns the plugin's item */
+/** Expects a reinstalled plugin, and shows the job's messages otherwise. @returns the plugin's item */
 export function expectReinstalled({ state, error, summary, items }: Job, plugin: string): JobItem {
   const item = items.find(({ id }) => id === plugin);
   expect([state, item?.state], JSON.stringify({ error, summary, item })).toEqual(['done', 'done']);
   return item as JobItem;
 }
 
-/** Gives everyone the password of before again, as if there had been no reset. */
+/** Restores all earlier passwords, as if there had been no reset. */
 export async function restorePasswords(stack: Stack): Promise<void> {
   const logins = [stack.user, ...Object.values(usersByRole)].map((login) => `'${login}'`).join(', ');
   await runInWordPress(
@@ -63,7 +63,7 @@ export async function choosePassword(stack: Stack, target: string, password: str
   return sendRequest(stack, form('/wp-login.php?action=resetpass', fields.toString(), { cookie }));
 }
 
-/** The plugin folder of a stack, as someone with access to the disk fills it. */
+/** Writes to the plugin folder of a stack, as with access to the disk. */
 export function pluginsOnDisk(stack: Stack) {
   const folder = join(stack.wordpressDir, 'wp-content/plugins');
   const path = (name: string) => join(folder, name);
@@ -78,7 +78,7 @@ export function pluginsOnDisk(stack: Stack) {
     remove(...plugins: string[]): void {
       for (const plugin of plugins) rmSync(path(plugin), { recursive: true, force: true });
     },
-    /** On the production stack another user runs PHP than the one who runs the tests. */
+    /** On the production stack, PHP and the tests run as different users. */
     handOver(): void {
       const { uid, gid } = statSync(join(stack.wordpressDir, 'wp-content'));
       execFileSync('chown', ['-R', `${uid}:${gid}`, folder]);
@@ -86,6 +86,6 @@ export function pluginsOnDisk(stack: Stack) {
   };
 }
 
-/** The head of a plugin's main file. */
+/** The header of a plugin's main file. */
 export const pluginHeader = (name: string, version: string) =>
   `<?php\n/*\nPlugin Name: ${name}\nVersion: ${version}\nAuthor: Example\n*/\n`;

@@ -40,14 +40,14 @@ const namesake = {
 };
 const own = { 'our-own.php': pluginHeader('Our own', '1.0').replace('Author: Example', 'Author: Ourselves') };
 
-/** A single file in the folder of plugins. */
+/** A single-file plugin. */
 const hello = {
   slug: 'hello-shelf',
   name: 'Hello shelf',
   version: '1.7',
   files: { 'hello-shelf.php': `${pluginHeader('Hello shelf', '1.7')}\n`, 'readme.txt': 'Hello' },
 };
-/** Packages as the public directory has them, and such as nobody should get. */
+/** Packages of the public directory, and malicious ones. */
 const listOnly = { 'img/old.png': { md5: '0'.repeat(32), sha256: '0'.repeat(64) }, '../../evil.php': { md5: [] } };
 const several = { 'includes/send.php': { sha256: ['0'.repeat(64), sums(form.files)['includes/send.php']?.sha256] } };
 const packages: readonly (readonly [string, Partial<OfferedPlugin>, string])[] = [
@@ -103,7 +103,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     put('example-form', form.files);
     put('example-shop', shop.files);
     put('our-own', own);
-    // What an intruder leaves behind: a file of its own, and a line in a file of the plugin.
+    // Traces of an intruder: an added file, and a line in a file of the plugin.
     put('example-form', {
       'includes/cache.php': '<?php // a door left open',
       'includes/send.php': "<?php // a line put in\nreturn 'sent';\n",
@@ -143,7 +143,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(item('our-own/our-own.php')).toMatchObject({ state: 'skipped' });
     expect(item('our-own/our-own.php')?.reason).toContain('another plugin of the same name');
     expect(readFileSync(path('our-own/our-own.php'), 'utf8')).toBe(own['our-own.php']);
-    // What the page announces is what it lists.
+    // The page announces the plugins that it lists.
     const { facts } = (await callAction(stack, owner, '/post-hack-jobs')).body.data as { facts: { plugins: number } };
     expect(job.items).toHaveLength(facts.plugins);
     expect(item('security-optimizer.php')).toBeUndefined();
@@ -167,7 +167,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
       directory.fault = 'none';
       const again = await reinstall({ only: ['example-form/form.php'] });
       expectReinstalled(again, 'example-form/form.php');
-      // What became of the others is still there, and they were not fetched again.
+      // The results of the others are kept, and they were not downloaded again.
       const others = ({ items }: typeof failed) => items.filter(({ id }) => id !== 'example-form/form.php');
       expect(others(again)).toEqual(others(failed));
       expect([again.done, again.total]).toEqual([failed.total, failed.total]);
@@ -214,7 +214,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect([item?.state, item?.reason]).toEqual(
       refused === '' ? ['done', expect.stringContaining('replaced')] : ['failed', expect.stringContaining(refused)],
     );
-    // Refused as a whole: the old copy is as it was.
+    // Rejected as a whole: the old copy is unchanged.
     expect(existsSync(path('example-form/includes/cache.php'))).toBe(refused !== '');
     expect(existsSync(path('example-form/more.php'))).toBe(false);
     expect(existsSync(join(stack.wordpressDir, 'wp-content/evil.php'))).toBe(false);

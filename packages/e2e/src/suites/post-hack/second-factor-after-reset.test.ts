@@ -14,7 +14,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
   let key: string;
   let step = 0;
   const newBrowser = () => new FormBrowser(stack, '127.0.46.1', 'A browser');
-  /** A browser whose password was taken, and the page of the second factor. */
+  /** A browser after the right password, and the page of the second factor. */
   const halfWay = async (login: string) => {
     const browser = newBrowser();
     const answer = await browser.logIn(login);
@@ -41,7 +41,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
     const before = mails(editor);
     const reset = await callAction(stack, owner, '/force-password-reset');
     expect(reset.body).toMatchObject({ status: 200, data: { job: { error: '' } } });
-    // The mail brings a new link, which would take the place of one that is being used.
+    // The mail contains a new link, which would replace one that is in use.
     await until('the editor has the mail', () => mails(editor) > before, 30);
   });
   afterAll(async () => {

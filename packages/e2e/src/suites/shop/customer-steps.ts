@@ -14,13 +14,13 @@ import {
   toPath,
 } from './helpers.js';
 
-/** Where the goods go. */
+/** The shipping address. */
 export const address = {
   ...{ first_name: 'Ann', last_name: 'Buyer', address_1: 'Street 1', city: 'Berlin', postcode: '10115' },
   ...{ country: 'DE', state: 'DE-BE' },
 };
 
-/** What anonymous visitors and customers do, in the order of a day. */
+/** Steps of anonymous visitors and customers, in order. */
 export const customerSteps: readonly Step[] = [
   {
     title: 'the shop, a product, the cart and the check-out are shown',

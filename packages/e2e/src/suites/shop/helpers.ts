@@ -6,22 +6,22 @@ import { until } from '../../stacks/until.js';
 import { FormBrowser, sendFrom } from '../login/helpers.js';
 import { type Shop, TLS_PROXY } from './shop-site.js';
 
-/** One walk through the shop. All names and addresses in it are its own. */
+/** One run of the steps in a shop, with its own names and addresses. */
 export interface Visit {
   readonly shop: Shop;
-  /** Tells the walks apart, in logins for example. */
+  /** Distinguishes the runs, in logins for example. */
   readonly name: string;
-  /** The owner's session in this walk. */
+  /** The owner's session in this run. */
   readonly owner: Session;
-  /** A browser at an address that nobody has used yet. */
+  /** A browser with an unused client address. */
   browser(): FormBrowser;
 }
 
-/** Something that people or programs do in a shop. */
+/** An action of people or programs in a shop. */
 export interface Step {
   readonly title: string;
   run(visit: Visit): Promise<unknown>;
-  /** What it means when it works; the walk without guard must give it, too. */
+  /** The expected result, also in the run without guard. */
   readonly outcome: unknown;
 }
 
@@ -33,7 +33,7 @@ export function startVisit(shop: Shop, name: string, owner: Session): Visit {
   return { shop, name, owner, browser: () => new FormBrowser(shop, `127.0.71.${++last}`, 'A browser') };
 }
 
-/** Mail address of a customer, which is a login, too. */
+/** E-mail address of a customer, which is also a login. */
 export function toCustomerEmail({ name }: Visit, which: string): string {
   return `${which}-${name}@example.com`;
 }
@@ -45,7 +45,7 @@ export async function logInAtMyAccount(browser: FormBrowser, login: string, pass
   return browser.request(post('/my-account/', { username: login, password, login: 'Log in', ...nonce }));
 }
 
-/** Whether *My account* shows an account, not the form to log in. */
+/** Whether *My account* shows an account instead of the login form. */
 export function isLoggedIn(body: string): boolean {
   return body.includes('customer-logout') && !body.includes('woocommerce-login-nonce');
 }
@@ -56,7 +56,7 @@ export function field({ body }: RawResponse, name: string): string {
   return attribute(input, 'value');
 }
 
-/** What a browser would send of a form: every field that has a name and is not off, without the buttons. */
+/** The fields that a browser would send of a form: those with a name that are not disabled, without the buttons. */
 export function readFormFields({ body }: RawResponse, formId: string): Record<string, string> {
   const start = body.search(new RegExp(`<form[^>]*\\bid=["']${formId}["']`));
   const form = body.slice(start, body.indexOf('</form>', start));
@@ -84,7 +84,7 @@ function attribute(tag: string, name: string): string {
   );
 }
 
-/** Text without what HTML makes of a link. */
+/** Decodes HTML entities of a link. */
 export function decode(text: string): string {
   return text
     .replace(/&quot;/g, '"')
@@ -92,7 +92,7 @@ export function decode(text: string): string {
     .replace(/&(?:amp|#0?38);/g, '&');
 }
 
-/** Path and query of an address of the site. */
+/** Path and query of a URL of the site. */
 export function toPath(url: string | undefined): string {
   return decode(url ?? '/no-address').replace(/^https?:\/\/[^/]+/, '');
 }
@@ -111,7 +111,7 @@ export function json(
   return { method, target, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
-/** What an answer says as JSON; its text where it is none. */
+/** Parses a response as JSON. Returns its text if it is not JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of another program, looked into and never handed on.
 export function parseAnswer({ body }: RawResponse): any {
   try {
@@ -121,7 +121,7 @@ export function parseAnswer({ body }: RawResponse): any {
   }
 }
 
-/** Waits for a mail of the shop to an address and gives the first link in it that holds a text. */
+/** Waits for a mail of the shop to an address. @returns the first link that contains a text */
 export function mailedLink(shop: Shop, address: string, holds: string): Promise<string> {
   return until(`a mail to ${address} with ${holds} is there`, () => {
     const mails = shop.mails().filter((text) => new RegExp(`^To: .*${address}`, 'im').test(text));

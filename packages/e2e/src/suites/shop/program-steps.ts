@@ -8,7 +8,7 @@ const order = (visit: Visit, status: string) => ({
   line_items: [{ product_id: visit.shop.mug, quantity: 1 }],
 });
 
-/** What programs do: tills, warehouses and payment providers. */
+/** Steps of programs: points of sale, warehouses and payment providers. */
 export const programSteps: readonly Step[] = [
   ...(['basic', 'query', 'oauth'] as const).map(
     (way): Step => ({

@@ -34,7 +34,7 @@ const STAFF_ENTRANCE = 'staff-only';
 const LIMIT = 5;
 const steps = [...customerSteps, ...programSteps, ...ownerSteps];
 
-/** What browsers show: pages whose scripts must go on working under the policies that guard adds. */
+/** Pages whose scripts must work under the policies that guard adds. */
 const SCREENS = [
   ['the cart', '/cart/'],
   ['the check-out made of blocks', '/checkout/'],
@@ -45,8 +45,8 @@ const SCREENS = [
 ] as const;
 
 /**
- * The same walk through the same shop at the same address, first before guard is attached, then with it and all of its
- * options on. Each step must come out as before; what is meant to differ has tests of its own below.
+ * The same steps in the same shop at the same address, first before guard is attached, then with all of its options on.
+ * Each step must have the same result. Intended differences have their own tests below.
  */
 await onShop('a shop with every option of the product on', (parts) => {
   const dir = mkdtempSync(join(tmpdir(), 'so-shop-'));
@@ -191,7 +191,7 @@ await onShop('a shop with every option of the product on', (parts) => {
     const link = new URL(await mailedLink(shop, 'owner@example.com', `/${STAFF_ENTRANCE}?redirect_to=`));
     const order = link.searchParams.get('redirect_to') ?? '';
     expect(order).toMatch(/\/wp-admin\/admin\.php\?page=wc-orders&action=edit&id=\d+$/);
-    // Who is signed in gets there at once; who is not logs in first.
+    // A logged-in user gets there at once, others log in first.
     const target = link.pathname + link.search;
     const led = await visit.browser().request({ target, headers: { cookie: visit.owner.cookie } });
     expect([led.status, led.headers.location]).toEqual([302, order]);
@@ -224,7 +224,7 @@ await onShop('a shop with every option of the product on', (parts) => {
       await recover(shop, 'away-mode', 'off');
     });
 
-    /** Puts things into the cart by each way that shops use, and buys them. */
+    /** Adds products to the cart in every way that shops use, and buys them. */
     async function buy(buyer: FormBrowser, mail: string) {
       const nonce = (await buyer.look('/wp-json/wc/store/v1/cart')).headers.nonce ?? '';
       const item = { id: shop.mug, quantity: 1 };
@@ -322,7 +322,7 @@ await onShop('a shop with every option of the product on', (parts) => {
     expect(guardLog(shop).filter(({ level }) => levels.includes(level))).toEqual([]);
   });
 
-  /** What goes wrong on each screen, seen by a buyer who has something in the cart and by the owner. */
+  /** Errors on each screen, for a buyer with a full cart and for the owner. */
   async function lookAtScreens({ owner }: Visit): Promise<Record<string, string[]>> {
     const wrong: Record<string, string[]> = {};
     const buyer = await browser.newContext();
@@ -353,7 +353,7 @@ async function switchEverythingOn(shop: Shop, owner: Session): Promise<void> {
   await change(shop, owner, '/custom-login-url', { type: 'custom', login: STAFF_ENTRANCE, signup: 'staff-sign-up' });
 }
 
-/** A form of the second factor, which comes from the login's own page. */
+/** A form of the second factor, sent from the page of the login. */
 function secondFactor(shop: Shop, page: RawResponse, fields: Readonly<Record<string, string>>) {
   const token = field(page, 'token');
   const request = post(`/${STAFF_ENTRANCE}?action=second-factor`, { token, ...fields });

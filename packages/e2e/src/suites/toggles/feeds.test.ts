@@ -81,7 +81,7 @@ toggleSuite({
     const host = new URL(stack.url).host;
     it.each(paths)('refuses %s', async (target) => {
       const answer = await sendRequest(stack, { target });
-      // An array is no feed for WordPress, which shows its front page.
+      // WordPress does not treat an array as a feed and shows its front page.
       if (target.includes('[')) expect(answer.body).not.toMatch(SIGN);
       else expectRefused(answer, SIGN);
     });

@@ -7,13 +7,13 @@ import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
 import { expectRefused, toggleSuite } from './helpers.js';
 
-/** The editor's form, and the answer of a save that went through. */
+/** Matches the editor's form, and the response to a successful save. */
 const SIGN = /id=["']newcontent["']|name=["']newcontent["']|"success":true/;
 const original = '<?php\n/**\n * Plugin Name: Editable\n */\n';
 const planted = '<?php\n/**\n * Plugin Name: Editable\n */\n// PLANTED\n';
 const pluginFile = (stack: Stack) => join(stack.wordpressDir, 'wp-content/plugins/editable/editable.php');
 
-/** A nonce that the thief of a session took from the editor while it was still open. */
+/** A nonce from the editor that the thief of a session got while it was still open. */
 let nonce = '';
 
 toggleSuite({
@@ -27,7 +27,7 @@ toggleSuite({
     });
     nonce = /name="nonce" value="([0-9a-f]+)"/.exec(editor.body)?.[1] ?? '';
     if (nonce === '') throw new Error('The editor showed no nonce.');
-    // Without the toggle the stolen session does harm; otherwise the attacks below would prove nothing.
+    // Without the toggle the attack succeeds; otherwise the tests below would prove nothing.
     await sendRequest(stack, save(owner));
     if (readFileSync(pluginFile(stack), 'utf8') !== planted) throw new Error('The editor did not save.');
     writeFileSync(pluginFile(stack), original);

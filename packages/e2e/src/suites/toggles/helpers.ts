@@ -11,28 +11,28 @@ import { withoutConnector } from '../../stacks/wordpress.js';
 
 export interface ToggleContext {
   readonly stack: Stack;
-  /** The owner's login; there once the tests run. */
+  /** The owner's session, set once the tests run. */
   readonly owner: () => Session;
   readonly page: () => Page;
 }
 
 export interface ToggleSuite {
   readonly field: SecurityField;
-  /** Puts in place what the attacks aim at, before anything is asked. */
+  /** Creates the targets of the attacks, before the first request. */
   readonly prepare?: (stack: Stack, owner: Session) => Promise<void>;
-  /** Takes away what `prepare` has put in place: the site is shared with the suites that follow. */
+  /** Removes what `prepare` has created, since later suites use the same site. */
   readonly cleanUp?: (stack: Stack) => void;
-  /** The text of success; the toggle's own when left out. */
+  /** The success message; by default the toggle's own. */
   readonly onText?: string;
-  /** Requests that must be answered, with the toggle off, as by a WordPress without us. */
+  /** Requests that must get the same response with the toggle off as without the connector. */
   readonly probes: (stack: Stack, owner: Session) => readonly TypedRequest[];
   /** Tests that run while the toggle is on and the other six are off. */
   readonly whileOn: (context: ToggleContext) => void;
 }
 
 /**
- * One toggle against its attackers, with each web server: the owner switches it on in the browser, attacks fail, the owner
- * switches it off, and WordPress answers as if we were not there. The other six are off, so that nothing else helps.
+ * Defines the suite of one toggle, with each web server: the owner turns it on in the browser, attacks fail, the owner
+ * turns it off, and WordPress responds as without the connector. The other six are off, so that they have no effect.
  */
 export function toggleSuite(suite: ToggleSuite): void {
   const toggle = siteSecurityToggles.find(({ field }) => field === suite.field);
@@ -83,7 +83,7 @@ export function toggleSuite(suite: ToggleSuite): void {
   });
 }
 
-/** What two answers to the same request have in common: all but nonces, times and what the way through guard adds. */
+/** The comparable parts of a response: without nonces, times and headers that guard adds. */
 function essence({ status, headers, body }: RawResponse) {
   return {
     status,
@@ -102,13 +102,13 @@ function essence({ status, headers, body }: RawResponse) {
       .replace(/[?&]time=[\d.]+/g, '')
       .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/g, 'DATE')
       .replace(/<dateCreated>[^<]*/, '<dateCreated>')
-      // WordPress rolls dice for these on each page.
+      // WordPress generates these randomly on each page.
       .replace(/(wp-embed-share-(?:tab|description)-(?:wordpress|html)-1)-[0-9A-Z]+/g, '$1')
       .replace(/((?:data-secret=&quot;|secret=))[A-Za-z0-9]{10}/g, '$1'),
   };
 }
 
-/** The answer is a refusal, and holds no sign that WordPress did what was asked. */
+/** Expects a refusal without a sign that WordPress executed the request. */
 export function expectRefused(answer: RawResponse, sign: RegExp): void {
   expect.soft(answer.body).not.toMatch(sign);
   expect([400, 403, 404], `${answer.head.split('\r\n')[0]}\n${answer.body.slice(0, 300)}`).toContain(answer.status);

@@ -19,7 +19,7 @@ const toggle = siteSecurityToggles.find(({ field }) => field === 'delete_readme'
 toggleSuite({
   field: 'delete_readme',
   prepare: async (stack) => writeFileSync(getReadme(stack), text),
-  // The file is gone by now and stays gone; without it WordPress has nothing at this address.
+  // The file stays deleted; without it WordPress has no page at this path.
   probes: () => [{ target: '/' }, { target: '/license.txt' }],
   whileOn({ stack, page }) {
     const host = new URL(stack.url).host;
@@ -58,7 +58,7 @@ toggleSuite({
     it('reports when the file cannot be deleted, and still refuses it', async () => {
       if (toggle === undefined) throw new Error('The toggle is gone.');
       await clickSwitch(page(), toggle, 'off', toggle.messages.off);
-      // A folder of that name: PHP can no more delete it than a file in a folder that it may not write to.
+      // A folder of that name: PHP can't delete it, as with a file in a read-only folder.
       rmSync(getReadme(stack), { force: true });
       mkdirSync(getReadme(stack));
       writeFileSync(join(getReadme(stack), 'index.html'), text);

@@ -30,9 +30,9 @@ const answers: [string, TypedRequest][] = [
   ['a page with path info', { target: '/wp-login.php/x' }],
 ];
 
-/** Of the site's pictures and scripts, by http as the site itself. */
+/** Sources of the site's images and scripts, with http as the site itself. */
 const OTHER_HOST = '127.0.89.8';
-/** What optimisers and page builders print: inline, deferred as `data:`, from another host, and an embedded document. */
+/** Output of optimisers and page builders: inline, deferred as `data:`, from another host, and an embedded document. */
 const toScripts = (host: string) => `<?php
 add_action( 'wp_footer', function () {
   echo '<script>document.body.dataset.inline = "ran";</script>',
@@ -129,7 +129,7 @@ toggleSuite({
 
 function expectHeaders({ headers, head }: RawResponse): void {
   expect(headers['x-content-type-options'], head).toBe('nosniff');
-  // WordPress says it by itself on its login and in wp-admin.
+  // WordPress sends it itself on its login and in wp-admin.
   expect(headers['x-frame-options'], head).toMatch(/^SAMEORIGIN$/i);
   expect(headers['referrer-policy'], head).toBe('strict-origin-when-cross-origin');
   expect(headers['content-security-policy'], head).toMatch(/script-src .*object-src .*base-uri 'self'/);

@@ -13,7 +13,7 @@ import { change, recover, sendFrom } from '../login/helpers.js';
 const FROM = '127.0.55.1';
 const KEY = 'a-key-that-only-the-plugin-knows';
 
-/** Stands in for a plugin that has signed requests sent to it: it checks an HMAC, and has all filters to itself. */
+/** Simulates a plugin that receives signed requests: it checks an HMAC, and removes all other filters. */
 const standIn = (id: string) => `<?php
 /* Plugin Name: Stand-in ${id} */
 class Stand_In_${id} {
@@ -54,7 +54,7 @@ const call = (method: string, ...params: string[]) =>
     .map((value) => `<param><value><string>${value}</string></value></param>`)
     .join('')}</params></methodCall>`;
 
-/** A call as the plugin's own servers send it; with another key, as an attacker does. */
+/** A call as the plugin's servers send it; with another key, as from an attacker. */
 function signed(body: string, { id = 'jetpack', key = KEY } = {}): TypedRequest & { readonly query: string } {
   const [token, timestamp, nonce] = ['$c12SH$jz(fgtwR!H10uhx:1:0', String(Math.floor(Date.now() / 1000)), 'pR7kQz2'];
   const hash = createHash('sha1').update(body).digest('base64');
@@ -77,7 +77,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
   const { host } = new URL(stack.url);
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
-  /** Activates or deactivates in wp-admin, as the owner does: guard hears of it with the answer. */
+  /** Activates or deactivates the plugin in wp-admin. Guard learns of it with the response. */
   async function activate(active: boolean) {
     const page = await sendRequest(stack, { target: '/wp-admin/plugins.php', headers: { cookie: owner.cookie } });
     const action = active ? 'activate' : 'deactivate';
@@ -183,7 +183,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
       const target = `${path}?${request.query}${rest === undefined ? '' : `&${rest}`}`;
       const answer = await sendRequest(stack, toSpelledRequest({ ...spelling, target }, host, request));
       expect(answer.body).not.toMatch(/multicall|getUsersBlogs|<rsd/);
-      // The same shape with one letter less is no signed request.
+      // With one character less it is not a signed request.
       const short = { ...spelling, target: target.replace('&signature=', '&signatur=') };
       expect([400, 403, 404]).toContain((await sendRequest(stack, toSpelledRequest(short, host, request))).status);
     });
@@ -253,7 +253,7 @@ add_filter( 'security_optimizer_signed_xml_rpc', function ( $plugins ) {
     expect((await sendRequest(stack, signed(call('wp.getUsersBlogs'), { id: 'shop' }))).body).toContain(
       'does not exist',
     );
-    // What would open methods of WordPress itself is left out.
+    // Methods of WordPress itself are ignored.
     expect((await sendRequest(stack, signed(call('wp.getUsersBlogs'), { id: 'open' }))).status).toBe(403);
     expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
   });

@@ -8,7 +8,7 @@ import { expectRefused, toggleSuite } from './helpers.js';
 
 const SIGN = /THE-SCRIPT-RAN|NOT-FOR-THE-PUBLIC/;
 
-/** Writes a file beside itself when it runs, so that a run shows even if the answer is hidden. */
+/** Writes a file beside itself when it runs, so that a run is visible even if the response is hidden. */
 const script = `<?php file_put_contents( __DIR__ . '/ran.txt', 'x' ); echo 'THE-SCRIPT-RAN';`;
 
 const scripts = [

@@ -128,7 +128,7 @@ function request(stack: Stack, target: string): TypedRequest {
   return { target: target.replace('{url}', encodeURIComponent(stack.url)) };
 }
 
-/** Matches a version, but not as the end of another one: jQuery 3.7.1 says nothing about WordPress 7.1. */
+/** Matches a version, but not at the end of another one: jQuery 3.7.1 does not reveal WordPress 7.1. */
 function asWhole(version: string): RegExp {
   return new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?!\\d)`);
 }

@@ -17,7 +17,7 @@ const LIMIT = 5;
 const LOGIN_SLUG = 'quiet-door';
 const MINUTES = 60_000;
 
-/** Those that went wrong, and why others did not run; both as they stand in the table. */
+/** The failures, and the reasons why others did not run, as in the table. */
 function faults(results: readonly AttackResult[]): string[] {
   return results
     .filter(({ ok }) => ok === false)
@@ -35,7 +35,7 @@ const about = (stack: Stack) => ({
 async function asItWas(stack: Stack): Promise<void> {
   await recover(stack, 'unblock', '--all');
   await recover(stack, 'login-url', 'reset');
-  // Guard knows a moment before WordPress, which hides the form until then.
+  // WordPress gets the setting a moment after guard, and hides the form until then.
   await until('the form', async () =>
     (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
   );

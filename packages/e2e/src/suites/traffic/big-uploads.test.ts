@@ -9,11 +9,11 @@ import { onUnlikeStacks } from '../../stacks/stack.js';
 const MB = 1024 * 1024;
 const SIZE = 200 * MB;
 
-/** What an archive begins with, and a block of its content. Of a film WordPress would read the whole inside. */
+/** The start of an archive, and a block of its content. WordPress would parse a whole video. */
 const start = Buffer.from('PK\x03\x04', 'latin1');
 const block = Buffer.alloc(MB, 'pictures of a long walk along the river; ');
 
-/** As a form, since WordPress takes the whole of a bare body into memory. */
+/** As a form, since WordPress reads a raw body into memory. */
 const boundary = 'a-boundary';
 const head = Buffer.from(
   `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="long-walk.zip"\r\nContent-Type: application/zip\r\n\r\n`,
@@ -38,7 +38,7 @@ onUnlikeStacks('an upload of 200 MB with all seven toggles on', (stack) => {
     rmSync(file);
   });
 
-  /** Sends the archive as fast as the other side takes it. `onBlock` sees each part before it goes. */
+  /** Sends the archive with backpressure. `onBlock` gets each block before it is sent. */
   function upload(onBlock: (bytes: Buffer) => void): Promise<{ status: number; body: string }> {
     return new Promise((resolve, reject) => {
       const headers = {

@@ -69,8 +69,9 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
     describe('where the policy was stored without being loaded with the other options', () => {
       const stored =
         '$wpdb->get_var( "SELECT autoload FROM $wpdb->options WHERE option_name = \'security_optimizer_policy\'" )';
-      // WordPress has loaded its options by now: as it would have loaded them after the change. Guard may ask at any time
-      // how the site stands, so the table may say something else again.
+      // WordPress has already loaded its options, so they are loaded again as after the change. Guard may request at
+      // any time
+      // the state of the site, so the table may have changed again.
       const spoil = `global $wpdb;
         $wpdb->update( $wpdb->options, array( 'autoload' => 'no' ), array( 'option_name' => 'security_optimizer_policy' ) );
         $all = wp_load_alloptions( true );
@@ -81,7 +82,7 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
 
       it('after guard has requested the state of the site', async () => {
         expect((await added('/', spoil)).queries).toBe(1);
-        // What guard asks at its start and every ten minutes.
+        // The request that guard sends at its start and every ten minutes.
         const hello = 'Security_Optimizer_Command_Hello::run();';
         expect(await runInWordPress(stack, `${spoil} ${hello} echo ${stored};`)).not.toBe('no');
         expect(await added('/')).toEqual({ more: [], queries: 0 });

@@ -9,7 +9,7 @@ import { muPlugins, runInWordPress, withoutConnector } from '../../stacks/wordpr
 
 const FEED = /<rss|<feed[\s>]|<rdf:RDF/i;
 
-/** Terms that are named like feeds, below bases that guard can't know, and addresses that a plugin serves by itself. */
+/** Terms that are named like feeds, below bases unknown to guard, and paths that a plugin serves itself. */
 const PLUGIN = `<?php
 /* Plugin Name: Odd addresses */
 add_action( 'init', function () {
@@ -28,7 +28,7 @@ add_action( 'init', function () {
 } );
 `;
 
-/** Names of files as they stand on the disk, one character per byte, and the path at which each is asked for. */
+/** Names of files on the disk, one character per byte, and the path of each. */
 const files: readonly (readonly [string, string])[] = [
   ['caf\xe9.jpg', 'caf%E9.jpg'],
   ['\xe2\x98', '%E2%98'],
@@ -67,7 +67,7 @@ const pages = [
 
 const searches = ['/search/feed/', '/search/atom/'];
 
-/** Addresses that come to a plugin byte by byte. */
+/** Paths that a plugin receives byte for byte. */
 const handedOn = [
   '/go/https%253A%252F%252Fexample.com%252F',
   '/go/caf%E9/%e9',
@@ -85,7 +85,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
   const uploads = join(wordpressDir, 'wp-content/uploads/odd-names');
   const pluginFile = join(muPlugins(stack), 'odd-addresses.php');
   let owner: Session;
-  /** What WordPress answers without us, by target. */
+  /** Responses of WordPress without the connector, by target. */
   const baseline = new Map<string, RawResponse>();
 
   beforeAll(async () => {

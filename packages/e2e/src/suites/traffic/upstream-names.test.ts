@@ -15,7 +15,7 @@ onEveryStack('the name of the web server behind guard', (stack) => {
   it('is not in the redirect of GET /wp-admin, which has the client’s scheme and authority', async () => {
     const { status, headers } = await sendRequest(stack, { target: '/wp-admin?a=1' });
     expect(status).toBe(301);
-    // Some web servers answer with a path, which says the same.
+    // Some web servers redirect to a path, which is equivalent.
     expect(new URL(headers.location ?? '', stack.url).href).toBe(`${stack.url}/wp-admin/?a=1`);
   });
 

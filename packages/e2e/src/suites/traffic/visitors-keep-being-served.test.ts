@@ -75,7 +75,7 @@ onUnlikeStacks('A site with all seven toggles on', (stack) => {
       await tab.getByText('THE-TREASURE').waitFor();
     } finally {
       await visitor.close();
-      // Its form would stand on the front page, where other suites look.
+      // Its form would appear on the front page, which other suites check.
       await runInWordPress(stack, `wp_delete_post( ${Number(id)}, true );`);
     }
   });
@@ -94,7 +94,7 @@ onUnlikeStacks('A site with all seven toggles on', (stack) => {
     const visitor = await browser.newContext();
     try {
       const tab = await visitor.newPage();
-      // Another name for this machine is another site for the browser.
+      // Another name of this machine is a different site for the browser.
       await tab.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
       await tab.frameLocator('iframe').first().locator('.wp-embed-heading').getByText('Hello world!').waitFor();
       expect(await tab.frameLocator('iframe').nth(1).getByText('Hello world!').count()).toBe(0);

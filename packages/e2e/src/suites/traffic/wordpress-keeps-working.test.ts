@@ -28,7 +28,7 @@ const SCREENS = [
   'admin.php?page=site-security',
 ];
 
-/** What the owner does; what visitors get is in `visitors-keep-being-served`. */
+/** Actions of the owner; those of visitors are in `visitors-keep-being-served`. */
 onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
   let owner: Session;
   let browser: Browser;
@@ -48,7 +48,7 @@ onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
 
   it('lets the owner log in', async () => {
     await page.goto(`${stack.url}/wp-login.php`);
-    // WordPress goes to the first field a moment after the form is there, and would take what is typed into another.
+    // WordPress focuses the first field a moment after the form is shown, which would redirect the typed text.
     await page.waitForFunction(() => document.activeElement?.id === 'user_login');
     await page.fill('#user_login', stack.user);
     await page.fill('#user_pass', stack.password);
@@ -84,7 +84,7 @@ onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
     await page.keyboard.type('/image');
     await page.getByRole('option', { name: 'Image', exact: true }).click();
     await canvas.getByRole('document', { name: 'Block: Image' }).waitFor();
-    // The field behind the button "Upload".
+    // The input of the button "Upload".
     const field = canvas.getByRole('document', { name: 'Block: Image' }).locator('input[type="file"]');
     await field.setInputFiles({ name: 'river.png', mimeType: 'image/png', buffer: picture() });
     await canvas.locator('img[src*="/wp-content/uploads/"]').waitFor();
@@ -93,7 +93,7 @@ onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
     await page.getByText('is now live.').waitFor();
 
     await title.fill('A long walk');
-    // "Update" up to WordPress 6.5.
+    // The button is "Update" up to WordPress 6.5.
     await page.getByRole('button', { name: /^(?:Save|Update)$/ }).click();
     await page.getByText('Post updated.').first().waitFor();
     expect(watched.stop()).toEqual([]);
@@ -123,7 +123,7 @@ onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
 
   it('loads the customizer with its preview', async () => {
     const file = join(muPlugins(stack), 'customizer.php');
-    // A theme made of blocks hides the customizer until something asks for it.
+    // A block theme hides the customizer until a plugin uses it.
     writeFileSync(file, "<?php add_action( 'customize_register', '__return_true' );");
     try {
       const watched = watchPage(page, stack.url);
@@ -158,7 +158,7 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
       stack,
       "add_filter( 'wp_is_application_passwords_available', '__return_true' ); echo WP_Application_Passwords::create_new_application_password( 1, array( 'name' => 'e2e' ) )[0];",
     );
-    // WordPress offers them without TLS on local sites only; the way through guard is the same.
+    // WordPress offers them without TLS on local sites only. For guard there is no difference.
     const file = join(muPlugins(stack), 'application-passwords.php');
     writeFileSync(file, "<?php add_filter( 'wp_is_application_passwords_available', '__return_true' );");
     try {
