@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { awaitAnswer, crowd, leave, openVisit, pause, readSlowly, reset, type Step, send } from './client.js';
+import { awaitAnswer, crowd, disconnect, openVisit, pause, readSlowly, reset, type Step, send } from './client.js';
 import { listSockets } from './observe.js';
 import { createRandom } from './random.js';
 import { page, several } from './requests.js';
@@ -109,7 +109,7 @@ describe.runIf(process.platform === 'linux')('a reset', () => {
   });
 
   it('differs from closing, which arrives as FIN', async () => {
-    await visit(send(page), pause(20), leave);
+    await visit(send(page), pause(20), disconnect);
     await expect.poll(states).toEqual(['CLOSE_WAIT']);
   });
 });

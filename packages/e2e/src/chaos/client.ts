@@ -151,7 +151,7 @@ export const finish: Step = async (visit) => {
 };
 
 /** Closes without a word. */
-export const leave: Step = ({ socket }) => void socket.destroy();
+export const disconnect: Step = ({ socket }) => void socket.destroy();
 
 /** Stays connected and silent after guard closes the connection. Guard must still release it. */
 export const linger: Step = ({ hold }) => hold();
@@ -161,12 +161,12 @@ export const anyEnd: Step = async (visit) => {
   const steps = visit.random.pick<readonly Step[]>([
     [reset],
     [finish],
-    [leave],
+    [disconnect],
     [pause(1, 40), reset],
     [pause(1, 40), finish],
     [awaitAnswer(400), reset],
-    [awaitAnswer(), leave],
-    [awaitEnd(700), leave],
+    [awaitAnswer(), disconnect],
+    [awaitEnd(700), disconnect],
   ]);
   for (const step of steps) await step(visit);
 };
@@ -189,9 +189,9 @@ export function crowd({ count, addresses, last = [] }: CrowdOptions, ...steps: r
     const toAddress = (turn: number) => (addresses === undefined ? undefined : `${network}.${1 + (turn % addresses)}`);
     const opened: Visit[] = [];
     const one = async (turn: number): Promise<void> => {
-      const member = await visit.open(toAddress(turn));
-      opened.push(member);
-      for (const step of steps) await step(member);
+      const connection = await visit.open(toAddress(turn));
+      opened.push(connection);
+      for (const step of steps) await step(connection);
     };
     try {
       await Promise.all(Array.from({ length: count }, (_, turn) => one(turn)));

@@ -2,7 +2,7 @@ import {
   awaitAnswer,
   awaitEnd,
   crowd,
-  leave,
+  disconnect,
   pause,
   readSlowly,
   reset,
@@ -41,14 +41,14 @@ const stalledBody: readonly Step[] = [
   send(postHead('Content-Length: 200000\r\n')),
   send('u'.repeat(100_000)),
   awaitEnd(2500),
-  leave,
+  disconnect,
 ];
 
 /** A large response that is read slowly. */
 const slowDownload: readonly Step[] = [
   send(slowly(request({ path: '/wp-includes/js/jquery/jquery.js' }), 'huge')),
   readSlowly(2500),
-  leave,
+  disconnect,
 ];
 
 /** A keep-alive connection: one request that does not reach WordPress, then silence. */
@@ -77,21 +77,21 @@ const shares = { count: 96, addresses: 12 };
  */
 export const crowds: readonly Kind[] = [
   ['a long pipeline that is left at once', anyPipeline, pause(0, 200), reset],
-  ['a long pipeline that is never read', anyPipeline, ({ socket }) => void socket.pause(), awaitEnd(2000), leave],
-  ['a long pipeline that is read', anyPipeline, awaitEnd(3000), leave],
+  ['a long pipeline that is never read', anyPipeline, ({ socket }) => void socket.pause(), awaitEnd(2000), disconnect],
+  ['a long pipeline that is read', anyPipeline, awaitEnd(3000), disconnect],
   [
     'a long pipeline behind a slow page',
     send(slowPage),
     (visit) => pipeline(LONGEST_PIPELINE)(visit),
     awaitEnd(2000),
-    leave,
+    disconnect,
   ],
   [
     'a long pipeline behind a POST',
     send(post('a=1')),
     (visit) => pipeline(LONGEST_PIPELINE)(visit),
     awaitEnd(2000),
-    leave,
+    disconnect,
   ],
   [
     'a long pipeline behind half a POST',
@@ -101,16 +101,19 @@ export const crowds: readonly Kind[] = [
     send('67890'),
     (visit) => pipeline(LONGEST_PIPELINE)(visit),
     awaitEnd(2000),
-    leave,
+    disconnect,
   ],
-  ['a long pipeline in small pieces', sendSlowly(several(2000, page), 400, 5), awaitEnd(1000), leave],
+  ['a long pipeline in small pieces', sendSlowly(several(2000, page), 400, 5), awaitEnd(1000), disconnect],
   [
     'a long pipeline of slow pages in small pieces',
     sendSlowly(joined(slowPage, several(2000, page)), 400, 5),
     awaitEnd(1000),
-    leave,
+    disconnect,
   ],
-  ['a crowd that leaves a slow page after 20 ms', ...times(10, crowd({ count: 40 }, send(slowPage), pause(20), leave))],
+  [
+    'a crowd that leaves a slow page after 20 ms',
+    ...times(10, crowd({ count: 40 }, send(slowPage), pause(20), disconnect)),
+  ],
   ['a crowd that resets a slow page after 20 ms', ...times(10, crowd({ count: 40 }, send(slowPage), pause(20), reset))],
   ['a crowd that resets at once', ...times(5, crowd({ count: 60 }, reset))],
   ['a crowd that resets after the head', ...times(5, crowd({ count: 60 }, send(request()), reset))],

@@ -3,8 +3,8 @@ import {
   anyEnd,
   awaitAnswer,
   awaitEnd,
+  disconnect,
   finish,
-  leave,
   linger,
   pause,
   readNothing,
@@ -26,9 +26,9 @@ const h2c = request({ headers: `${upgrade('h2c', ', HTTP2-Settings')}HTTP2-Setti
 const webSocketHeaders = `${upgrade('websocket')}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`;
 const webSocket = request({ path: '/socket', headers: webSocketHeaders });
 const api = '/wp-json/security-optimizer/v1';
-const member = `Cookie: wordpress_logged_in_0=invented\r\nX-WP-Nonce: 0123456789\r\nContent-Type: application/json\r\n`;
+const sessionHeaders = `Cookie: wordpress_logged_in_0=invented\r\nX-WP-Nonce: 0123456789\r\nContent-Type: application/json\r\n`;
 const settingsCall = (body: string) =>
-  request({ method: 'POST', path: `${api}/disable-xml-rpc`, headers: member, body });
+  request({ method: 'POST', path: `${api}/disable-xml-rpc`, headers: sessionHeaders, body });
 const tlsHello = Buffer.from(`16030100c8010000c40303${'5a'.repeat(32)}00${'1301'.repeat(20)}`, 'hex');
 const multicall = `<?xml version="1.0"?><methodCall><methodName>system.multicall</methodName><params><param><value><array><data>${'<value>x</value>'.repeat(50)}</data></array></value></param></params></methodCall>`;
 
@@ -47,8 +47,8 @@ const mutated = (visit: Visit): Buffer => {
 
 /** Every kind of visit, all with the same probability. */
 export const kinds: readonly Kind[] = [
-  ['a page', send(request()), awaitAnswer(), leave],
-  ['a page, all of it', send(request({ headers: 'Connection: close\r\n' })), awaitEnd(), leave],
+  ['a page', send(request()), awaitAnswer(), disconnect],
+  ['a page, all of it', send(request({ headers: 'Connection: close\r\n' })), awaitEnd(), disconnect],
   [
     'three pages after one another',
     send(request()),
@@ -62,8 +62,8 @@ export const kinds: readonly Kind[] = [
   ['a page, then FIN', send(request()), finish],
   ['an answer that streams, then reset', send(request()), awaitAnswer(), pause(0, 60), reset],
   ['an answer that streams, then FIN', send(request()), awaitAnswer(), finish],
-  ['a reader that never reads', send(request({ path: '/big' })), readNothing(1500), leave],
-  ['a reader that reads late', send(request({ path: '/big' })), readNothing(600), awaitEnd(800), leave],
+  ['a reader that never reads', send(request({ path: '/big' })), readNothing(1500), disconnect],
+  ['a reader that reads late', send(request({ path: '/big' })), readNothing(600), awaitEnd(800), disconnect],
   ['an answer that is never taken, held', send(request({ path: '/big' })), readNothing(200), anyEnd],
 
   ['nothing at all', linger],
@@ -118,7 +118,7 @@ export const kinds: readonly Kind[] = [
   ['two requests in one packet', send(several(2, request())), anyEnd],
   ['three hundred requests, left at once', send(several(300, request())), pause(0, 60), reset],
   ['three hundred requests, then FIN', send(several(300, request())), finish],
-  ['three hundred requests, never read', send(several(300, request())), readNothing(800), leave],
+  ['three hundred requests, never read', send(several(300, request())), readNothing(800), disconnect],
   ['a page with a WebSocket behind it', send(joined(request(), webSocket)), anyEnd],
   ['a page with h2c behind it', send(joined(request(), h2c)), anyEnd],
   ['a page with garbage behind it', send((visit) => `${request()(visit)}\0\0garbage\r\n\r\n`), anyEnd],
@@ -215,7 +215,11 @@ export const kinds: readonly Kind[] = [
   ['OPTIONS *', send((visit) => `OPTIONS * HTTP/1.1\r\nHost: ${visit.host}\r\n\r\n`), anyEnd],
   ['TRACE', send(request({ method: 'TRACE' })), anyEnd],
   ['HEAD', send(request({ method: 'HEAD' })), awaitAnswer(), anyEnd],
-  ['QUERY', send(request({ method: 'QUERY', path: `${api}/fetch-options`, headers: member, body: '{}' })), anyEnd],
+  [
+    'QUERY',
+    send(request({ method: 'QUERY', path: `${api}/fetch-options`, headers: sessionHeaders, body: '{}' })),
+    anyEnd,
+  ],
   ['an unknown method', send(request({ method: 'BREW' })), anyEnd],
   ['Range', send(request({ path: '/photo.jpg', headers: 'Range: bytes=0-99\r\n' })), awaitAnswer(), anyEnd],
   ['an ambiguous path', send(request({ path: '/%2e%2e/%zz' })), anyEnd],

@@ -78,12 +78,12 @@ onUnlikeStacks('background work of the site', (stack) => {
   const itself = [{ origin: 'cron', ip: '', visitor_id: 0 }];
 
   it.each([
-    ['a call to itself with the cookies of a member', 'begin', () => user, '&with_cookies=1'],
+    ['a call to itself with the cookies of a user', 'begin', () => user, '&with_cookies=1'],
     ['a call to itself with the cookies of the owner', 'begin', () => owner, '&with_cookies=1'],
     ['a call to itself without cookies', 'begin', () => user, ''],
     ['a call to itself that a visitor caused', 'begin', () => undefined, ''],
     ['the queue of Action Scheduler in a request of the owner', 'queue', () => owner, ''],
-    ['the end of a request of a member', 'later', () => user, ''],
+    ['the end of a request of a user', 'later', () => user, ''],
     ['the end of a request of a visitor', 'later', () => undefined, ''],
   ])('is logged as a scheduled task: %s', async (name, action, getSession, more) => {
     const session = getSession();

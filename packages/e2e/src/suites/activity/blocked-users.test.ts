@@ -14,7 +14,7 @@ const FROM = '127.0.49.1';
 
 onUnlikeStacks('a blocked user', (stack) => {
   const author = usersByRole.author;
-  const helper = join(muPlugins(stack), 'other-doors.php');
+  const helper = join(muPlugins(stack), 'other-login-routes.php');
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
   let cookie = '';

@@ -24,7 +24,7 @@ const guessers = ['2001:db8:51::1', '2001:db8:52::1', '2001:db8:53::1'] as const
 const prober = '2001:db8:54::1';
 const crawler = '2001:db8:55::1';
 const reader = '2001:db8:56::1';
-const member = '2001:db8:57::1';
+const registeredUser = '2001:db8:57::1';
 /** Those whose visits are listed. */
 const everybody: readonly string[] = [...guessers, prober, crawler, reader];
 
@@ -180,7 +180,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     for (let turn = 0; turn < 4; turn++) await from(prober, { target: `/wp-content/uploads/probe${turn}.php` });
     for (let turn = 0; turn < KNOWN.humans; turn++) await from(reader, { target: `/?page=${turn}` });
     for (let turn = 0; turn < 3; turn++) {
-      await from(member, { target: `/?member=${turn}`, headers: { cookie: subscriber.cookie } });
+      await from(registeredUser, { target: `/?registered=${turn}`, headers: { cookie: subscriber.cookie } });
     }
     for (let turn = 0; turn < KNOWN.bots; turn++) await from(crawler, { target: `/?crawl=${turn}` }, CRAWLER);
 
@@ -205,7 +205,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     });
 
     // Page views of a registered user are not visits: they are in no list and no number.
-    expect(await countRequests([member], {})).toBe(0);
+    expect(await countRequests([registeredUser], {})).toBe(0);
 
     // The log with its presets, and the text of each row.
     const failed = (await rows({ preset: 'failed-logins' })).filter(({ ip }) =>

@@ -330,13 +330,13 @@ onUnlikeStacks('the log of registered users', (stack) => {
       };
       const turn = Date.now();
       const invented = owner.cookie.replace(/(wordpress_[^=]+=)[^;]+/g, '$1owner%7C9999999999%7Cx%7Cy');
-      await page(`/?member=${turn}`);
+      await page(`/?registered=${turn}`);
       await sendRequest(stack, { target: `/?invented=${turn}`, headers: { cookie: invented } });
-      await sendRequest(stack, { target: `/?stranger=${turn}` });
-      await expect.poll(unknown).toContain(`/?stranger=${turn}`);
+      await sendRequest(stack, { target: `/?anonymous=${turn}` });
+      await expect.poll(unknown).toContain(`/?anonymous=${turn}`);
       const pages = await unknown();
       expect(pages).toContain(`/?invented=${turn}`);
-      expect(pages).not.toContain(`/?member=${turn}`);
+      expect(pages).not.toContain(`/?registered=${turn}`);
     });
   });
 });

@@ -113,7 +113,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
   it('can’t be evaded with a cookie that claims a session, and omits registered users', async () => {
     const ip = '203.0.113.33';
     const name = /wordpress_logged_in_\w+/.exec(owner.cookie)?.[0];
-    await visit(ip, '/?member', { headers: { cookie: owner.cookie } });
+    await visit(ip, '/?registered', { headers: { cookie: owner.cookie } });
     await visit(ip, '/?claims', { headers: { cookie: `${name}=owner%7C9999999999%7Cabc%7Cdef` } });
     const rows = await seen(ip, 1);
     await pause(1500);

@@ -145,7 +145,7 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
   });
 
   it('redirects a user of another domain from the main login to the login there, and on from it', async () => {
-    const first = await browserAt(MAIN, 'Browser at the main door').logIn(USER, userPassword);
+    const first = await browserAt(MAIN, 'Browser at the main login').logIn(USER, userPassword);
     expect([first.status, first.headers.location]).toEqual([302, way(OWN, home(OWN))]);
     const { visitor, answer } = await logInBy(first.headers.location ?? '', OWN, 'The same browser');
     expect([createsSession(answer), answer.headers.location]).toEqual([true, home(OWN)]);

@@ -95,7 +95,7 @@ export async function walkRegistered(walker: Walker): Promise<void> {
   const ofEditor = walker.page.locator('.so-table--open tbody tr').filter({ hasText: usersByRole.editor }).first();
   await walker.opens(ofEditor, walker.page.locator('.so-drawer'), 'the details of an event');
   await walkRow(walker, usersByRole.editor, 'Manage User Traffic');
-  await walker.opens(walker.button('Filter'), walker.dialog('Filter'), 'the filters of members');
+  await walker.opens(walker.button('Filter'), walker.dialog('Filter'), 'the filters of registered users');
 }
 
 /** Blocked: the list, an error in its form, and the empty state. */

@@ -27,7 +27,7 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   await walker.press(page.getByRole('tab', { selected: true }), 'End');
   await walker.hasFocus(registered);
   await page.getByRole('table', { name: translate('Registered Users Activity') }).waitFor();
-  await walker.look('Security Dashboard, what members did');
+  await walker.look('Security Dashboard, activity of registered users');
 
   const apply = walker.button('Apply all recommended');
   await walker.press(apply);

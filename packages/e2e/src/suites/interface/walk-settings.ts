@@ -24,7 +24,7 @@ export async function walkSiteSecurity(walker: Walker): Promise<void> {
 export async function walkLoginSecurity(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   const configure = (row: string) => walker.button('Configure: %s', translate(row));
-  const leave = async (opener: ReturnType<typeof configure>) => {
+  const close = async (opener: ReturnType<typeof configure>) => {
     const question = walker.dialog('Discard your changes?', 'alertdialog');
     await page.keyboard.press('Escape');
     await question.waitFor();
@@ -50,7 +50,7 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
   await page.getByText(translate('This field is required.')).first().waitFor();
   await walker.look('Configure Login URL, another address, with faults');
   await address.fill('team-door');
-  await leave(url);
+  await close(url);
 
   const access = configure('Login Access');
   await walker.press(access);
@@ -69,14 +69,14 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
   await page.keyboard.press('Enter');
   await page.getByText(translate('Invalid format. Check “{name}”.').replace('{name}', 'my')).waitFor();
   await walker.look('Manage Login Access, with a fault');
-  await leave(access);
+  await close(access);
 
-  await walkAwayMode(walker, configure('Away Mode'), leave);
+  await walkAwayMode(walker, configure('Away Mode'), close);
 }
 
-type Leave = (opener: ReturnType<Walker['button']>) => Promise<void>;
+type Close = (opener: ReturnType<Walker['button']>) => Promise<void>;
 
-async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>, leave: Leave): Promise<void> {
+async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>, close: Close): Promise<void> {
   const { page, translate } = walker;
   const dialog = walker.dialog('Configure Away Mode');
   const choose = async (type: string) => {
@@ -114,7 +114,7 @@ async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>
     await walker.dialog('Choose a time').waitFor({ state: 'detached' });
   }
   await walker.look('Away Mode, some hours');
-  await leave(opener);
+  await close(opener);
 }
 
 /** Login Security in rare states: a second factor, common usernames, and options that can't be loaded. */

@@ -42,7 +42,7 @@ export class Walker {
     return new Walker(page, stack, language);
   }
 
-  leave(): Promise<void> {
+  close(): Promise<void> {
     return this.page.context().close();
   }
 

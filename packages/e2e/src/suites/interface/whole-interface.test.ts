@@ -50,7 +50,7 @@ function defineWalks(stack: Stack): void {
         } catch (error) {
           walker.note('on the way', (error as Error).message);
         } finally {
-          await walker.leave();
+          await walker.close();
         }
         return walker.faults;
       }),

@@ -57,7 +57,7 @@ export class Owner {
     this.#page = page;
   }
 
-  async leave(): Promise<void> {
+  async close(): Promise<void> {
     await this.#browser?.close();
   }
 
@@ -122,7 +122,7 @@ export function ownerSuite(title: string, define: (owner: Owner) => void): void 
   onUsualStack(title, (stack) => {
     const owner = new Owner(stack);
     beforeAll(() => owner.arrive());
-    afterAll(() => owner.leave());
+    afterAll(() => owner.close());
     define(owner);
   });
 }

@@ -210,8 +210,8 @@ onUsualStack('Away Mode', (stack) => {
         ['REST', form('/wp-json/wp/v2/posts', 'title=x', bearer)],
         ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', bearer)],
         ['a form', form('/', 'so_edit=1', bearer)],
-        ['beside the session of a member', form('/', 'so_edit=1', { ...bearer, cookie: subscriber.cookie })],
-        ['as a member', form('/', 'so_edit=1&so_become=1', { cookie: subscriber.cookie })],
+        ['beside the session of a subscriber', form('/', 'so_edit=1', { ...bearer, cookie: subscriber.cookie })],
+        ['as a subscriber', form('/', 'so_edit=1&so_become=1', { cookie: subscriber.cookie })],
         ['as a guest', form('/?so_become=1', 'so_edit=1')],
         ['credentials of nobody', form('/wp-admin/admin-ajax.php', 'action=so_like', { authorization: 'Bearer x' })],
         [
@@ -236,7 +236,7 @@ onUsualStack('Away Mode', (stack) => {
         body: JSON.stringify({ post: 1, content }),
         headers: signedIn,
       });
-      const written = await sendRequest(stack, comment(`from a member ${Date.now()}`));
+      const written = await sendRequest(stack, comment(`from a subscriber ${Date.now()}`));
       expect([written.status, JSON.parse(written.body).author > 1]).toEqual([201, true]);
       const allowed: [string, TypedRequest, string][] = [
         ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', { cookie }), 'liked'],
@@ -269,7 +269,10 @@ onUsualStack('Away Mode', (stack) => {
       });
       expect(await done()).toEqual(before);
       await sendRequest(stack, { ...cron, headers: { cookie: sessions.subscriber.cookie } });
-      await until('a member has got as far', async () => JSON.stringify(await done()) !== JSON.stringify(before));
+      await until(
+        'the task of the subscriber has run',
+        async () => JSON.stringify(await done()) !== JSON.stringify(before),
+      );
     });
 
     it('lets a guest like as usual', async () => {
@@ -309,7 +312,10 @@ onUsualStack('Away Mode', (stack) => {
       const closed: [string, TypedRequest][] = [
         ['wp-admin', { target: '/wp-admin/', headers: { cookie } }],
         ['a page of wp-admin', { target: '/wp-admin/plugins.php', headers: { cookie } }],
-        ['wp-admin for a member', { target: '/wp-admin/profile.php', headers: { cookie: sessions.subscriber.cookie } }],
+        [
+          'wp-admin for a subscriber',
+          { target: '/wp-admin/profile.php', headers: { cookie: sessions.subscriber.cookie } },
+        ],
         ['XML-RPC', usersBlogs(stack.user, stack.password)],
         ['REST by password', restBasic(stack.user, stack.password)],
       ];

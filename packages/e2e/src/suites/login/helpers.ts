@@ -268,7 +268,7 @@ export class EnrolledUsers {
   next(login?: string): { readonly login: string; readonly code: string } {
     const at = this.#codes.findIndex((one) => login === undefined || one.login === login);
     const [code] = at === -1 ? [] : this.#codes.splice(at, 1);
-    if (code === undefined) throw new Error('All back-up codes are used up.');
+    if (code === undefined) throw new Error('All backup codes are used.');
     return code;
   }
 

@@ -21,7 +21,7 @@ add_filter( 'login_redirect', function ( $to, $wanted, $user ) {
   if ( false !== strpos( $wanted, 'filtered-away' ) ) { return 'http://${ALLOWED.app}/first/?then=' . rawurlencode( $wanted ); }
   return false !== strpos( $wanted, 'filtered' ) ? home_url( '/sample-page/?filtered=1' ) : $to;
 }, 10, 3 );
-// Schools, which leave as soon as somebody has logged in.
+// Schools, which redirect away after the login.
 add_action( 'wp_login', function () {
   if ( isset( $_REQUEST['redirect_to'] ) && false !== strpos( $_REQUEST['redirect_to'], 'school' ) ) {
     wp_redirect( 'https://${UNLISTED.school}/course/1/?unit=2' );
@@ -50,7 +50,7 @@ add_action( 'init', function () {
     is_wp_error( $user ) ? wp_die( 'Not logged in' ) : wp_safe_redirect( home_url( '/members/' ) );
     exit;
   }
-  // Switching accounts, by a plugin that asks nobody's leave.
+  // Switching accounts, by a plugin without a capability check.
   if ( isset( $_GET['act_as'] ) ) {
     wp_set_auth_cookie( get_user_by( 'login', $_GET['act_as'] )->ID );
     wp_safe_redirect( admin_url( 'profile.php' ) );

@@ -33,17 +33,17 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
   const AJAX = '/wp-admin/admin-ajax.php';
   const SCRIPT = { 'x-requested-with': 'XMLHttpRequest' } as const;
   const popUp = send(AJAX, { accept: 'application/json', ...SCRIPT, referer: `${stack.url}/sample-page/` });
-  const members = (login: string, headers: Readonly<Record<string, string>>) =>
+  const membersForm = (login: string, headers: Readonly<Record<string, string>>) =>
     form('/', new URLSearchParams({ members_login: login, members_password: stack.password }).toString(), headers);
   const ways: readonly (readonly [string, (login: string) => TypedRequest])[] = [
     ['admin-ajax', popUp],
     ['admin-ajax without a word about the answer', send(AJAX, {})],
     ['the REST API', send('/wp-json/popup/v1/login', SCRIPT)],
     ['the REST API in a query', send('/?rest_route=/popup/v1/login', { origin: stack.url })],
-    ['a form of the page, for JSON', (login) => members(login, { accept: 'application/json' })],
+    ['a form of the page, for JSON', (login) => membersForm(login, { accept: 'application/json' })],
     [
       'a form of the page, with fetch',
-      (login) => members(login, { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }),
+      (login) => membersForm(login, { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }),
     ],
   ];
   const told = ({ body }: RawResponse) =>

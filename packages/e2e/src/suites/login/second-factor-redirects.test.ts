@@ -153,23 +153,23 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   });
 
   describe('by the form of a plugin', () => {
-    const members = (fields: Readonly<Record<string, string>>, referer: string) => (login: string) =>
+    const membersForm = (fields: Readonly<Record<string, string>>, referer: string) => (login: string) =>
       form('/', new URLSearchParams({ members_login: login, members_password: stack.password, ...fields }).toString(), {
         referer: absolute(referer),
       });
 
     it('leads to the target of the form', async () => {
-      const answer = await comesIn(members({ redirect: '/sample-page/?from=form' }, '/join/'));
+      const answer = await comesIn(membersForm({ redirect: '/sample-page/?from=form' }, '/join/'));
       expect(leadsTo(answer)).toBe(absolute('/sample-page/?from=form'));
     });
 
     it('leads to the target of the plugin, and not to another site that it came from', async () => {
-      expect(leadsTo(await comesIn(members({ tells_target: '1' }, '/join/')))).toBe(absolute('/members/'));
-      expect(leadsTo(await comesIn(members({}, 'https://evil.example/')))).toBe(absolute('/wp-admin/'));
+      expect(leadsTo(await comesIn(membersForm({ tells_target: '1' }, '/join/')))).toBe(absolute('/members/'));
+      expect(leadsTo(await comesIn(membersForm({}, 'https://evil.example/')))).toBe(absolute('/wp-admin/'));
     });
 
     it('leads to the page of the form otherwise', async () => {
-      expect(leadsTo(await comesIn(members({}, '/sample-page/?at=form')))).toBe(absolute('/sample-page/?at=form'));
+      expect(leadsTo(await comesIn(membersForm({}, '/sample-page/?at=form')))).toBe(absolute('/sample-page/?at=form'));
     });
   });
 
