@@ -63,8 +63,8 @@ export function refused(requested: Requested, sign?: RegExp) {
   return async (site: AttackedSite): Promise<Outcome> => {
     const answer = await answerTo(site, requested);
     if (answer === null) return { ok: true, got: 'no answer' };
-    const told = sign?.exec(answer.body)?.[0];
-    if (told !== undefined) return { ok: false, got: `${answer.status} with ${JSON.stringify(told)}` };
+    const found = sign?.exec(answer.body)?.[0];
+    if (found !== undefined) return { ok: false, got: `${answer.status} with ${JSON.stringify(found)}` };
     if (answer.status === LIMITED_STATUS) return limited;
     return { ok: REFUSALS.has(answer.status), got: String(answer.status) };
   };
@@ -74,11 +74,11 @@ export function refused(requested: Requested, sign?: RegExp) {
 export function silentAbout(requested: Requested, sign: RegExp | ((site: AttackedSite) => RegExp)) {
   return async (site: AttackedSite): Promise<Outcome> => {
     const answer = await answerTo(site, requested);
-    const told = (sign instanceof RegExp ? sign : sign(site)).exec(
+    const found = (sign instanceof RegExp ? sign : sign(site)).exec(
       answer === null ? '' : answer.head + answer.body,
     )?.[0];
     const status = answer === null ? 'no answer' : String(answer.status);
-    if (told !== undefined) return { ok: false, got: `${status} with ${JSON.stringify(told)}` };
+    if (found !== undefined) return { ok: false, got: `${status} with ${JSON.stringify(found)}` };
     return answer?.status === LIMITED_STATUS ? limited : { ok: true, got: status };
   };
 }

@@ -48,8 +48,8 @@ async function runAttack(site: AttackedSite, attack: Attack, twins: Map<string, 
   const twin = twins.get(attack.twin.name) ?? (await attack.twin.run(site));
   // A twin that the attack may have affected runs again each time.
   if (group === 'spellings') twins.set(attack.twin.name, twin);
-  const told = `${attack.twin.name}: ${twin.got}`;
-  return { group, attack: name, expected, got: outcome.got, twin: told, ok: judge(outcome, twin) };
+  const twinText = `${attack.twin.name}: ${twin.got}`;
+  return { group, attack: name, expected, got: outcome.got, twin: twinText, ok: judge(outcome, twin) };
 }
 
 /** One failure is enough to fail. A result that was not judged does not count as held. */

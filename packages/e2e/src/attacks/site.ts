@@ -143,11 +143,11 @@ export class AttackedSite {
     set('origin', options.origin !== undefined, 'give --origin');
     set('more addresses', options.manyAddresses, 'only on loopback there are more addresses to come from');
     set('owner', options.owner !== undefined, 'give --owner and a password');
-    const halfWay = options.owner !== undefined && (await this.#logIn()) === 'second factor';
+    const needsSecondFactor = options.owner !== undefined && (await this.#logIn()) === 'second factor';
     const known = this.owner !== null;
-    set('owner session', known, halfWay ? 'the owner has a second factor' : 'give --owner and a password');
-    set('second factor', halfWay, known ? 'the owner has none' : 'only told to the owner');
-    set('no second factor', !halfWay, 'the owner has a second factor');
+    set('owner session', known, needsSecondFactor ? 'the owner has a second factor' : 'give --owner and a password');
+    set('second factor', needsSecondFactor, known ? 'the owner has none' : 'only told to the owner');
+    set('no second factor', !needsSecondFactor, 'the owner has a second factor');
     const security = known ? await this.#fetchOptions<Record<SecurityField, 0 | 1>>('security') : null;
     for (const { field, title } of siteSecurityToggles) {
       const on = options.expect?.[field] ?? (security === null ? await this.#looksOn(field) : security[field] === 1);

@@ -142,15 +142,15 @@ describe('a crowd', () => {
 
   it('is still connected when one more connection comes from its address', async () => {
     greeting = 'HTTP/1.1 200 OK\r\n';
-    let openThen: number | undefined;
+    let openCount: number | undefined;
     const last: Step = async (other) => {
       await send(page)(other);
       await expect.poll(() => seen.filter(({ received }) => received !== '').length).toBe(6);
-      openThen = ends().filter((end) => end === 'open').length;
+      openCount = ends().filter((end) => end === 'open').length;
       other.note(200);
     };
     await visit(crowd({ count: 5, addresses: 1, last: [last] }, send(page), awaitAnswer(60_000)));
-    expect(openThen).toBe(7);
+    expect(openCount).toBe(7);
     expect(notes).toEqual([200]);
     expect(new Set(seen.slice(1).map(({ from }) => from)).size).toBe(1);
   });

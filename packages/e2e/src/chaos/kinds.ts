@@ -20,7 +20,7 @@ const login = request({ method: 'POST', path: '/wp-login.php', headers: form, bo
 const chunked = postHead('Transfer-Encoding: chunked\r\n');
 const connectHead = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n';
 const noHost = 'GET / HTTP/1.1\r\n\r\n';
-const strangeExpect = request({ headers: 'Expect: the-unexpected\r\n' });
+const unknownExpect = request({ headers: 'Expect: the-unexpected\r\n' });
 const upgrade = (protocol: string, headers = '') => `Connection: Upgrade${headers}\r\nUpgrade: ${protocol}\r\n`;
 const h2c = request({ headers: `${upgrade('h2c', ', HTTP2-Settings')}HTTP2-Settings: AAMAAABkAAQAAP__\r\n` });
 const webSocketHeaders = `${upgrade('websocket')}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`;
@@ -100,9 +100,9 @@ export const kinds: readonly Kind[] = [
   ['no Host and h2c in one packet', send(joined(verbatim(noHost), h2c)), anyEnd],
   ['two Hosts', send(request({ headers: 'Host: other.example\r\n' })), anyEnd],
   ['a Host that is none', send('GET / HTTP/1.1\r\nHost: a b\\c\r\n\r\n'), anyEnd],
-  ['a strange Expect', send(strangeExpect), anyEnd],
-  ['a strange Expect and a WebSocket in one packet', send(joined(strangeExpect, webSocket)), anyEnd],
-  ['a strange Expect and h2c in one packet', send(joined(strangeExpect, h2c)), anyEnd],
+  ['a strange Expect', send(unknownExpect), anyEnd],
+  ['a strange Expect and a WebSocket in one packet', send(joined(unknownExpect, webSocket)), anyEnd],
+  ['a strange Expect and h2c in one packet', send(joined(unknownExpect, h2c)), anyEnd],
   ['a strange Expect with a body', send(post('log=a&pwd=b', `${form}Expect: tea\r\n`)), anyEnd],
   ['Expect: 100-continue, then gone', send(postHead('Expect: 100-continue\r\nContent-Length: 10\r\n')), anyEnd],
   [

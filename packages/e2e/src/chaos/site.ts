@@ -27,10 +27,10 @@ export type ChaosStack = (typeof stacks)[number];
 
 /** @param dir a folder with a short path, since MariaDB's socket is in it */
 export function startSite(stack: ChaosStack, dir: string): Promise<ChaosSite> {
-  return stack === 'unruly' ? startUnruly(dir) : startWordPress(stack, dir);
+  return stack === 'unruly' ? startUnreliableSite(dir) : startWordPress(stack, dir);
 }
 
-async function startUnruly(dir: string): Promise<ChaosSite> {
+async function startUnreliableSite(dir: string): Promise<ChaosSite> {
   const secret = randomBytes(32).toString('hex');
   const upstream = await startChaosUpstream(secret);
   const dataDir = join(dir, 'guard');

@@ -249,8 +249,8 @@ function fakeConnector(secret: string) {
       response.setHeader('X-Security-Optimizer-Signal', `${signal} ${mac(`connector-signal\n${signal}`)}`);
       if (request.method !== 'POST' || request.url?.startsWith('/wp-login.php') !== true) return;
       const report = { failed: [{ user: 'nobody', id: null, route: 'form' }], refused: 0, ok: null, factor: null };
-      const told = `1 ${id} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
-      response.setHeader('X-Security-Optimizer-Login', `${told} ${mac(`connector-login\n${told}`)}`);
+      const login = `1 ${id} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
+      response.setHeader('X-Security-Optimizer-Login', `${login} ${mac(`connector-login\n${login}`)}`);
     },
     answer(command: string, request: IncomingMessage, response: ServerResponse): void {
       const pieces: Buffer[] = [];

@@ -55,9 +55,9 @@ async function fewest(visitOnce: () => Promise<{ readonly head: string; readonly
   const seen: Queries[] = [];
   for (let n = 0; n < 3; n++) {
     const { head, body } = await visitOnce();
-    const told = /<!-- queries ([0-9A-Za-z+/=]+) -->/.exec(body)?.[1];
-    if (told === undefined) throw new Error(`The page does not tell its queries: ${head}`);
-    const [count, texts] = JSON.parse(Buffer.from(told, 'base64').toString()) as [number, string[]];
+    const encoded = /<!-- queries ([0-9A-Za-z+/=]+) -->/.exec(body)?.[1];
+    if (encoded === undefined) throw new Error(`The page does not tell its queries: ${head}`);
+    const [count, texts] = JSON.parse(Buffer.from(encoded, 'base64').toString()) as [number, string[]];
     seen.push({ count, texts });
   }
   return seen.reduce((least, one) => (one.count < least.count ? one : least));

@@ -155,7 +155,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
   it('has systemd restart a running guard after an upgrade, and does not start a stopped one', async () => {
     // A stub for systemd, which is not in the tree: it records its calls, and says whether guard runs.
     const log = at('/told');
-    const told = () =>
+    const listServiceCalls = () =>
       readFileSync(log, 'utf8')
         .split('\n')
         .filter((line) => /\b(?:start|restart|stop)\b/.test(line));
@@ -169,10 +169,10 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     try {
       say(true);
       expect((await dpkg('--install', packages.get('2.0.0') as string)).code).toBe(0);
-      expect(told()).toEqual([expect.stringMatching(/restart security-optimizer\.service$/)]);
+      expect(listServiceCalls()).toEqual([expect.stringMatching(/restart security-optimizer\.service$/)]);
       say(false);
       expect((await dpkg('--install', packages.get('1.0.0') as string)).code).toBe(0);
-      expect(told()).toEqual([]);
+      expect(listServiceCalls()).toEqual([]);
     } finally {
       rmSync(at('/run/systemd'), { recursive: true });
       rmSync(systemctl);
@@ -205,8 +205,8 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect((await dpkg('--install', packages.get('1.0.0') as string)).code).toBe(0);
     const attach = ['attach', '--wordpress', '/srv/site/wordpress', '--upstream', wordpress.upstream];
     expect((await program(...attach, '--listen', new URL(origin).host, '--data-dir', DATA))[0]).toBe(0);
-    const insist = ['env', 'SECURITY_OPTIMIZER_REMOVE_ATTACHED=yes', 'dpkg'];
-    expect((await debian.call(...insist, '--remove', 'security-optimizer')).code).toBe(0);
+    const force = ['env', 'SECURITY_OPTIMIZER_REMOVE_ATTACHED=yes', 'dpkg'];
+    expect((await debian.call(...force, '--remove', 'security-optimizer')).code).toBe(0);
     expect(existsSync(at('/usr/lib/security-optimizer'))).toBe(false);
     expect((await dpkg('--install', packages.get('1.0.0') as string)).code).toBe(0);
     expect((await program('detach', '--data-dir', DATA))[0]).toBe(0);

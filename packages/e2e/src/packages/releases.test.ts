@@ -92,7 +92,7 @@ describe('releases in separate folders', () => {
   }
 
   /** Adds an unknown migration to a database, as if a newer guard had used it. */
-  function makeNewer(name: string): void {
+  function markAsNewer(name: string): void {
     const database = openSqlite(join(dataDir, name), { busyTimeoutMs: 5000 });
     database.exec("insert into kysely_migration values ('999_newer', '2030-01-01T00:00:00.000Z')");
     database.close();
@@ -125,7 +125,7 @@ describe('releases in separate folders', () => {
 
   it('"Going back" protects without a log when only the log was used by a newer guard', async () => {
     await guard?.stop();
-    makeNewer('activity.sqlite');
+    markAsNewer('activity.sqlite');
     await startGuard();
     expect((await state()).answers).toEqual([200, 403]);
     await until('it is in the log', () =>
@@ -135,7 +135,7 @@ describe('releases in separate folders', () => {
 
   it('"Going back" uses the backup when the settings were used by a newer guard', async () => {
     await guard?.stop();
-    makeNewer('guard.sqlite');
+    markAsNewer('guard.sqlite');
     await expect(startGuard()).rejects.toThrow('The database was used by a newer version of guard');
     await guide.follow(readGuide(FILE, 'Going back').filter(({ step }) => step.endsWith('step 2')));
     expect(await state()).toEqual({ guard: '0.1.0', connector: '0.1.0', answers: [200, 403] });

@@ -36,7 +36,7 @@ const answeredOnce =
   };
 
 /** Holds if the site still answers afterwards. */
-const survived =
+const siteSurvives =
   (bytes: Bytes, end: 'reset' | 'finish', times: number) =>
   async (site: AttackedSite): Promise<Outcome> => {
     for (let turn = 0; turn < times; turn++) await sendAll(site.url, bytes(site.host), turn % 20, end);
@@ -188,6 +188,6 @@ export const edgeAttacks: readonly Attack[] = [
   })),
   ...endings.map(([name, bytes, end, times]) => ({
     ...{ group: 'edge' as const, name: `${name}, ${times} times`, expected: 'the site answers' },
-    ...{ run: survived(bytes, end, times), twin: frontPage },
+    ...{ run: siteSurvives(bytes, end, times), twin: frontPage },
   })),
 ];

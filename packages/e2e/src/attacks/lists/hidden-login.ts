@@ -48,7 +48,7 @@ function looks(answer: RawResponse | null): string {
 }
 
 /** Holds if the response equals that of a missing page, except for the name. */
-const likeMissing =
+const equalsMissing =
   (target: string, more: { method?: string; headers?: Record<string, string> } = {}) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const name = Object.keys(siblings).find((known) => target.startsWith(`/${known}`)) ?? '';
@@ -82,23 +82,25 @@ export const hiddenLoginAttacks: readonly Attack[] = [
       expected: 'like a missing page',
       needs: ['hidden login' as const],
     },
-    ...{ run: likeMissing(target), twin },
+    ...{ run: equalsMissing(target), twin },
   })),
   ...['HEAD', 'POST', 'OPTIONS'].map((method) => ({
     ...{ group: 'hidden login' as const, name: `${method} /wp-login.php`, expected: 'like a missing page' },
-    ...{ needs: ['hidden login' as const], run: likeMissing('/wp-login.php', { method }), twin },
+    ...{ needs: ['hidden login' as const], run: equalsMissing('/wp-login.php', { method }), twin },
   })),
   {
     ...{ group: 'hidden login', name: 'a query of 6,200 letters', expected: 'like a missing page' },
-    ...{ needs: ['hidden login'], run: likeMissing(`/wp-login.php?${'a'.repeat(6200)}`), twin },
+    ...{ needs: ['hidden login'], run: equalsMissing(`/wp-login.php?${'a'.repeat(6200)}`), twin },
   },
   {
     ...{ group: 'hidden login', name: 'headers of 28 KB', expected: 'like a missing page', needs: ['hidden login'] },
-    ...{ run: likeMissing('/wp-login.php', { headers: { 'x-long': 'a'.repeat(28_000) } }), twin },
+    ...{ run: equalsMissing('/wp-login.php', { headers: { 'x-long': 'a'.repeat(28_000) } }), twin },
   },
   {
     ...{ group: 'hidden login', name: 'an invented session', expected: 'like a missing page', needs: ['hidden login'] },
-    run: likeMissing('/wp-admin/', { headers: { cookie: `wordpress_logged_in_${'0'.repeat(32)}=owner%7C1%7Cx%7Cx` } }),
+    run: equalsMissing('/wp-admin/', {
+      headers: { cookie: `wordpress_logged_in_${'0'.repeat(32)}=owner%7C1%7Cx%7Cx` },
+    }),
     twin,
   },
   ...['/wp-login.php', '/wp-admin/install.php'].flatMap((path) =>

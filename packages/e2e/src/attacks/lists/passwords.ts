@@ -65,7 +65,7 @@ const lockedFor =
 const owner = (site: AttackedSite) => ({ login: site.owner?.login ?? '', password: site.owner?.password ?? '' });
 
 /** The right password from a new address. */
-const ownerGetsIn: Check = {
+const ownerLogsIn: Check = {
   name: 'the owner gets in from elsewhere',
   async run(site) {
     if (site.owner === null || !site.options.manyAddresses) return frontPage.run(site);
@@ -79,7 +79,7 @@ const ownerGetsIn: Check = {
 };
 
 /** A single wrong password gets the response of WordPress. */
-const oneMistake: Check = {
+const singleFailure: Check = {
   name: 'one wrong password from elsewhere is no crime',
   async run(site) {
     if (!site.options.manyAddresses) return frontPage.run(site);
@@ -116,7 +116,7 @@ const guessing: readonly Attack[] = guesses.flatMap(([name, guess, needs = []]) 
   [true, false].map((atOnce) => ({
     ...{ group: 'passwords' as const, name: `guessing by ${name}, ${atOnce ? 'all at once' : 'one by one'}` },
     ...{ expected: 'no more than the limit', needs: ['login limit' as const, ...needs] },
-    ...{ run: bounded(guess, atOnce), twin: oneMistake },
+    ...{ run: bounded(guess, atOnce), twin: singleFailure },
   })),
 );
 
@@ -151,7 +151,7 @@ const locked: readonly Attack[] = (
 ).map(([name, request]) => ({
   ...{ group: 'passwords', name: `${name}, from a locked address`, expected: 'not let in' },
   needs: ['login limit', 'login address', 'owner session', 'more addresses'],
-  ...{ run: lockedFor(request), twin: ownerGetsIn },
+  ...{ run: lockedFor(request), twin: ownerLogsIn },
 }));
 
 const basic = { authorization: `Basic ${Buffer.from('staging:open').toString('base64')}` };
@@ -207,7 +207,7 @@ const silent: Attack = {
     const answers = new Set([await look(login, password), await look(login, 'wrong'), await look(nobody(), 'wrong')]);
     return { ok: answers.size === 1, got: `${answers.size} kinds of answers` };
   },
-  twin: ownerGetsIn,
+  twin: ownerLogsIn,
 };
 
 /** Every password route that is visible from outside. These attacks lock out the addresses that they come from. */

@@ -68,7 +68,7 @@ const commands: readonly Attack[] = Object.entries(forms).flatMap(([where, form]
 );
 
 /** Holds if no redirect leads to another host. */
-const notLedAway = (request: TypedRequest) => async (site: AttackedSite) => {
+const noForeignRedirect = (request: TypedRequest) => async (site: AttackedSite) => {
   const answer = await answerTo(site, request);
   const { location, refresh } = answer?.headers ?? {};
   const to = location ?? /url=['"]?([^'"]+)/i.exec(refresh ?? '')?.[1];
@@ -77,7 +77,7 @@ const notLedAway = (request: TypedRequest) => async (site: AttackedSite) => {
   return { ok, got: `${answer?.status ?? 'no answer'}${to === undefined ? '' : ` to ${host}`}` };
 };
 
-const ledAway: readonly Attack[] = (
+const redirectAttacks: readonly Attack[] = (
   [
     ['after the login', (site) => ({ target: `${site.loginPath}?redirect_to=https://attacker.example/&reauth=1` })],
     [
@@ -93,7 +93,7 @@ const ledAway: readonly Attack[] = (
   ] as readonly (readonly [string, (site: AttackedSite) => TypedRequest])[]
 ).map(([name, request]) => ({
   ...{ group: 'product', name: `led to another site ${name}`, expected: 'not led away' },
-  run: (site) => notLedAway(request(site))(site),
+  run: (site) => noForeignRedirect(request(site))(site),
   twin: answered('a redirect within the site', '/?p=1', { statuses: [200, 301] }),
 }));
 
@@ -111,9 +111,9 @@ const ours: readonly Attack[] = [
   },
   async run(site) {
     const answer = await answerTo(site, { target: '/', headers: headers as Record<string, string> });
-    const told = /x.security.optimizer/i.exec(answer?.head ?? '')?.[0];
-    const ok = told === undefined && [...SERVED, 400].includes(answer?.status ?? 0);
-    return { ok, got: `${answer?.status ?? 'no answer'}${told === undefined ? '' : ` with ${told}`}` };
+    const found = /x.security.optimizer/i.exec(answer?.head ?? '')?.[0];
+    const ok = found === undefined && [...SERVED, 400].includes(answer?.status ?? 0);
+    return { ok, got: `${answer?.status ?? 'no answer'}${found === undefined ? '' : ` with ${found}`}` };
   },
   twin: answered('a header of somebody else', { target: '/', headers: { 'x-something-else': '1' } }),
 }));
@@ -122,14 +122,14 @@ const echoes: Attack = {
   ...{ group: 'product', name: 'what the server behind says of itself', expected: 'nothing' },
   async run(site) {
     const answer = await site.send('GET / HTTP/1.0\r\n\r\n').catch(() => null);
-    const told = /^(?:x-security-optimizer-[a-z]+|x-powered-by|host):.*/im.exec(answer?.head ?? '')?.[0];
-    return { ok: told === undefined, got: told ?? 'nothing' };
+    const found = /^(?:x-security-optimizer-[a-z]+|x-powered-by|host):.*/im.exec(answer?.head ?? '')?.[0];
+    return { ok: found === undefined, got: found ?? 'nothing' };
   },
   twin: frontPage,
 };
 
 /** The attack surface of the product itself. */
-export const productAttacks: readonly Attack[] = [...calls, ...commands, ...ledAway, ...ours, echoes];
+export const productAttacks: readonly Attack[] = [...calls, ...commands, ...redirectAttacks, ...ours, echoes];
 
 /** Forged addresses, and requests that bypass guard. */
 export const addressAttacks: readonly Attack[] = [

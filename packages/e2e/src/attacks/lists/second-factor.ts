@@ -13,9 +13,9 @@ const noSession =
   async (site: AttackedSite): Promise<Outcome> => {
     const { login, password } = site.options.owner ?? { login: '', password: '' };
     const answer = await answerTo(site, request(login, password, site));
-    const told = /isAdmin|"roles"|"name":"[^"]+","url"/.exec(answer?.body ?? '')?.[0];
-    const got = session(answer) ? 'a session' : (told ?? String(answer?.status ?? 'no answer'));
-    return { ok: !session(answer) && told === undefined, got };
+    const found = /isAdmin|"roles"|"name":"[^"]+","url"/.exec(answer?.body ?? '')?.[0];
+    const got = session(answer) ? 'a session' : (found ?? String(answer?.status ?? 'no answer'));
+    return { ok: !session(answer) && found === undefined, got };
   };
 
 const loginForm = (path: string, login: string, password: string) =>

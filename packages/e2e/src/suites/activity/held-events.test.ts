@@ -71,16 +71,16 @@ onUnlikeStacks('an event that a later hook of the same request completes', (stac
   }
 
   it('is logged once for an order, even if guard drains the outbox between the hooks', async () => {
-    const told = await drainBetween(`${order('between')} ${SAVED}`, PAID);
-    expect(told.filter((text) => text.includes('#between'))).toEqual([
+    const rows = await drainBetween(`${order('between')} ${SAVED}`, PAID);
+    expect(rows.filter((text) => text.includes('#between'))).toEqual([
       'Changed order #between from pending to processing',
     ]);
   });
 
   it('is logged once for the roles of a user, even if guard drains the outbox between the steps', async () => {
     const user = `wp_set_current_user( 1 ); $user = get_user_by( 'login', '${login}' );`;
-    const told = await drainBetween(`${user} $user->remove_role( 'subscriber' );`, `$user->add_role( 'editor' );`);
-    expect(told.filter((text) => text.includes(login))).toEqual([
+    const rows = await drainBetween(`${user} $user->remove_role( 'subscriber' );`, `$user->add_role( 'editor' );`);
+    expect(rows.filter((text) => text.includes(login))).toEqual([
       `Changed the role of “${login}” from Subscriber to Editor`,
     ]);
   });
@@ -99,13 +99,13 @@ onUnlikeStacks('an event that a later hook of the same request completes', (stac
   });
 
   it('is logged at once when it was written before the clock was set back', async () => {
-    const anHourAhead = `$GLOBALS['wpdb']->query( "UPDATE ${TABLE} SET held_until = held_until + 3600 WHERE held_until > 0" );`;
-    const events = await eventsDuring(stack, owner, () => runKilled(`${order('ahead')} ${SAVED} ${anHourAhead}`));
+    const delayByHour = `$GLOBALS['wpdb']->query( "UPDATE ${TABLE} SET held_until = held_until + 3600 WHERE held_until > 0" );`;
+    const events = await eventsDuring(stack, owner, () => runKilled(`${order('ahead')} ${SAVED} ${delayByHour}`));
     expect(events.map(({ activity }) => activity)).toContain('Changed order #ahead');
   });
 
   describe('with an outbox table of an earlier connector', () => {
-    const asBefore = `$GLOBALS['wpdb']->query( "DROP TABLE ${TABLE}" );
+    const createOldTable = `$GLOBALS['wpdb']->query( "DROP TABLE ${TABLE}" );
       $GLOBALS['wpdb']->query( "CREATE TABLE ${TABLE} (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $GLOBALS['wpdb']->get_charset_collate() );`;
 
     it.each([
@@ -113,7 +113,7 @@ onUnlikeStacks('an event that a later hook of the same request completes', (stac
       ['does not hinder what is told at once', PAID, 'Changed order #old-table from pending to processing'],
     ])('%s', async (_what, hook, text) => {
       const events = await eventsDuring(stack, owner, () =>
-        runInWordPress(stack, `${asBefore} ${order('old-table')} ${hook}`),
+        runInWordPress(stack, `${createOldTable} ${order('old-table')} ${hook}`),
       );
       expect(events.map(({ activity }) => activity).filter((each) => each.includes('#old-table'))).toEqual([text]);
     });

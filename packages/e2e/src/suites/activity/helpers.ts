@@ -100,9 +100,9 @@ async function mark(stack: Stack, owner: Session): Promise<string> {
   });
   if (answer.http !== 200) throw new Error(`The tagline can't be set: ${answer.http}`);
   // The next change contains this text too, as the old value.
-  const told = `to ${text}`;
+  const newValue = `to ${text}`;
   await until('the log tells of the mark', async () =>
-    (await newestEvents(stack, owner)).some(({ activity }) => activity.endsWith(told)),
+    (await newestEvents(stack, owner)).some(({ activity }) => activity.endsWith(newValue)),
   );
-  return told;
+  return newValue;
 }

@@ -26,7 +26,7 @@ const crawler = '2001:db8:55::1';
 const reader = '2001:db8:56::1';
 const registeredUser = '2001:db8:57::1';
 /** Those whose visits are listed. */
-const everybody: readonly string[] = [...guessers, prober, crawler, reader];
+const visitors: readonly string[] = [...guessers, prober, crawler, reader];
 
 /** An account with an application password: without one WordPress does not compare what REST is sent. */
 const PROGRAM = 'story-program';
@@ -127,7 +127,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
 
   /** Other visits: requests of WordPress itself, or of a page that an earlier suite left open. */
   async function countOtherVisits() {
-    const others = (await rows({})).filter(({ ip, rule }) => rule === null && !everybody.includes(ip));
+    const others = (await rows({})).filter(({ ip, rule }) => rule === null && !visitors.includes(ip));
     const count = (some: readonly UnknownRow[]) => some.reduce((sum, { count, more }) => sum + count + more, 0);
     return {
       humans: count(others.filter(({ type }) => type === 'Human')),
@@ -185,7 +185,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     for (let turn = 0; turn < KNOWN.bots; turn++) await from(crawler, { target: `/?crawl=${turn}` }, CRAWLER);
 
     const sent = guessers.length * TRIES + 4 + KNOWN.humans + KNOWN.bots + 1;
-    await until('every request is listed', async () => (await countRequests(everybody, {})) === sent);
+    await until('every request is listed', async () => (await countRequests(visitors, {})) === sent);
 
     const { failedLogins, refused, humans, bots } = KNOWN;
     // Failed logins count as visits of the guessers that no rule refused, with the user agent of a browser.
@@ -214,16 +214,17 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     expect(failed.reduce((sum, { count }) => sum + count, 0)).toBe(failedLogins);
     for (const row of failed) expect([row.failed_login, row.goal, row.rule]).toEqual([1, 'passwords', null]);
     expect(new Set(failed.map(({ tried }) => tried))).toEqual(new Set(['owner', 'nobody-here', PROGRAM]));
-    expect(await countRequests(everybody, { preset: 'blocked' })).toBe(refused);
+    expect(await countRequests(visitors, { preset: 'blocked' })).toBe(refused);
 
     // The panel, by address.
     const panel = (await call('/activity-attackers', { all: 1 })) as Attackers;
-    const told = Object.fromEntries(
+    const rowsByAddress = Object.fromEntries(
       panel.entries.map(({ address, goal, blocked, block }) => [address, { goal, blocked, by: block?.by }]),
     );
-    for (const address of guessers) expect(told[address]).toEqual({ goal: 'passwords', blocked: TRIES, by: 'lock' });
-    expect(told[prober]).toEqual({ goal: 'holes', blocked: 4, by: undefined });
-    expect([told[crawler], told[reader]]).toEqual([undefined, undefined]);
+    for (const address of guessers)
+      expect(rowsByAddress[address]).toEqual({ goal: 'passwords', blocked: TRIES, by: 'lock' });
+    expect(rowsByAddress[prober]).toEqual({ goal: 'holes', blocked: 4, by: undefined });
+    expect([rowsByAddress[crawler], rowsByAddress[reader]]).toEqual([undefined, undefined]);
 
     // The export contains the same rows.
     const exported = await callApi(stack, {
@@ -231,7 +232,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       path: `${API}/activity-export?list=unknown&format=json`,
       headers: authorised(owner),
     });
-    const lines = (exported.body as unknown as UnknownRow[]).filter(({ ip }) => everybody.includes(ip));
+    const lines = (exported.body as unknown as UnknownRow[]).filter(({ ip }) => visitors.includes(ip));
     const sumCounts = (some: readonly UnknownRow[]) => some.reduce((sum, { count }) => sum + count, 0);
     expect(sumCounts(lines)).toBe(sent);
     expect(sumCounts(lines.filter(({ failed_login }) => failed_login === 1))).toBe(failedLogins);

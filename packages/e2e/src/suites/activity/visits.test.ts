@@ -223,7 +223,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     await killGuard(stack);
     await startGuard(stack);
     expect((await listRows(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?before']);
-    const told = await until(
+    const events = await until(
       'the event is listed',
       async () => {
         const { data } = await call('/activity-registered');
@@ -234,7 +234,7 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
       },
       45,
     );
-    expect(told.filter(({ actions }) => actions === 'post.published')).toHaveLength(1);
-    expect(told[0]).toMatchObject({ user: stack.user, you: 1, do_not_block: 1 });
+    expect(events.filter(({ actions }) => actions === 'post.published')).toHaveLength(1);
+    expect(events[0]).toMatchObject({ user: stack.user, you: 1, do_not_block: 1 });
   });
 });

@@ -99,7 +99,7 @@ describe.skipIf(stack === undefined)(
     afterAll(() => removeLayouts(dir));
 
     const events = (name: string) => guardLog(site).filter(({ event }) => event === name);
-    const isWell = async () => {
+    const expectHealthy = async () => {
       const { problems, sites } = await readStatus(site);
       expect(problems).toEqual([]);
       expect(sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok', redirectLoop: null }]);
@@ -133,7 +133,7 @@ describe.skipIf(stack === undefined)(
         await startGuard(site);
         await policyPushed(site);
         expect([...events('connector-missing'), ...events('wordpress-unreachable')]).toEqual([]);
-        await isWell();
+        await expectHealthy();
         expect(await visit(site, '/', 'http')).toMatchObject({
           status: 301,
           headers: { location: `https://${HOST}/` },
@@ -168,7 +168,7 @@ describe.skipIf(stack === undefined)(
           expect((await visit(site, '/')).status).toBe(200);
           await policyPushed(site);
           await until('status is well', async () => (await readStatus(site)).problems.length === 0);
-          await isWell();
+          await expectHealthy();
           expect(await attachAgain(site)).toMatchObject({
             code: 0,
             stdout: expect.stringContaining('has taken it up'),
@@ -200,7 +200,7 @@ describe.skipIf(stack === undefined)(
 
         htaccess(mended());
         await until('status is well', async () => (await readStatus(site)).problems.length === 0);
-        await isWell();
+        await expectHealthy();
         expect((await visit(site, '/')).status).toBe(200);
         expect(await visit(site, '/', 'http')).toMatchObject({
           status: 301,
@@ -245,7 +245,7 @@ describe.skipIf(stack === undefined)(
           expect([status, headers['x-cache'], headers.location]).toEqual([301, 'MISS', `https://${HOST}/?moved`]);
         }
         expect((await visit(site, '/?moved')).status).toBe(200);
-        await isWell();
+        await expectHealthy();
       });
 
       describe('of plugins that run before WordPress', () => {
@@ -282,7 +282,7 @@ describe.skipIf(stack === undefined)(
           web = await startNginx(site);
           expect(await twice('/?both=b', 'https')).toEqual(HIT);
           expect(await twice('/?both=b', 'http')).toEqual(HIT);
-          await isWell();
+          await expectHealthy();
         });
 
         it.skipIf(!hasApache)('hit on Apache too', async () => {
@@ -291,7 +291,7 @@ describe.skipIf(stack === undefined)(
           await begin();
           expect(await twice('/?both=c', 'https')).toEqual(HIT);
           expect(await twice('/?both=c', 'http')).toEqual(HIT);
-          await isWell();
+          await expectHealthy();
         });
       });
     });

@@ -128,8 +128,8 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     });
 
   it('is connected, and its owner can open the dashboard', async () => {
-    const told = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
-    expect(JSON.parse(told.stdout)).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
+    const output = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
+    expect(JSON.parse(output.stdout)).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
     for (const page of ['security-optimizer', 'login-settings', 'site-security', 'activity-log', 'post-hack-actions']) {
       expect([page, (await openPage(site, owner, page)).answer.status]).toEqual([page, 200]);
     }

@@ -141,9 +141,9 @@ describe.skipIf(stack === undefined)(
       await policyPushed(site);
     };
     const byVisitor = { headers: { 'x-forwarded-for': VISITOR } };
-    const told = async (scheme: 'http' | 'https') =>
+    const readServerValues = async (scheme: 'http' | 'https') =>
       JSON.parse((await visit(site, '/told.php', scheme, byVisitor)).body) as unknown;
-    const seen = async () => {
+    const readVisitorChecks = async () => {
       const { sites, problems } = await readStatus(site);
       expect(problems).toEqual([]);
       return { visitors: sites[0]?.visitors, openPages: sites[0]?.openPages.map(({ path }) => path) };
@@ -155,9 +155,9 @@ describe.skipIf(stack === undefined)(
 
       it.skipIf(!isThere)('without them, sees guard as every client, and http as the scheme', async () => {
         await begin(start(site, { address: '', scheme: '' }));
-        expect(await told('https')).toEqual(['127.0.0.1', 'none']);
+        expect(await readServerValues('https')).toEqual(['127.0.0.1', 'none']);
         expect((await visit(site, page, 'https', byVisitor)).status).toBe(200);
-        expect(await seen()).toEqual({ visitors: 'hidden', openPages: [page] });
+        expect(await readVisitorChecks()).toEqual({ visitors: 'hidden', openPages: [page] });
       });
 
       it.skipIf(!isThere)(
@@ -165,14 +165,14 @@ describe.skipIf(stack === undefined)(
         async () => {
           expect([moreOfAddress, moreOfScheme]).toEqual([[], []]);
           await begin(start(site, { address, scheme }));
-          expect([await told('https'), await told('http')]).toEqual([
+          expect([await readServerValues('https'), await readServerValues('http')]).toEqual([
             [VISITOR, 'on'],
             [VISITOR, 'none'],
           ]);
           const forged = { headers: { 'x-forwarded-for': `127.0.0.1, ${VISITOR}`, 'x-real-ip': '127.0.0.1' } };
           for (const how of [byVisitor, forged]) expect((await visit(site, page, 'https', how)).status).toBe(403);
           expect((await visit(site, '/', 'https', byVisitor)).status).toBe(200);
-          expect(await seen()).toEqual({ visitors: 'seen', openPages: [] });
+          expect(await readVisitorChecks()).toEqual({ visitors: 'seen', openPages: [] });
           expect(readFileSync(join(dir, 'logs/web.log'), 'utf8')).not.toMatch(/\[(?:emerg|alert)\]|Syntax error/);
         },
       );

@@ -192,8 +192,8 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
 
   it('is connected at each site', async () => {
     const report = await until('WordPress runs the policy', async () => {
-      const told = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
-      const read = JSON.parse(told.stdout) as { problems: string[]; sites: { connector: string }[] };
+      const output = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
+      const read = JSON.parse(output.stdout) as { problems: string[]; sites: { connector: string }[] };
       return read.problems.length === 0 && read;
     });
     expect(report.sites.map(({ connector }) => connector)).toEqual(Array(6).fill('ok'));
@@ -390,8 +390,8 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
 
   describe('deployed in releases', () => {
     const problems = async () => {
-      const told = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
-      return (JSON.parse(told.stdout) as { problems: string[] }).problems.join('\n');
+      const output = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
+      return (JSON.parse(output.stdout) as { problems: string[] }).problems.join('\n');
     };
     const deploy = (release: string) => {
       makeTree(usual, at('releases', release));

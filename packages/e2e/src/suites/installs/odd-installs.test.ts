@@ -63,15 +63,18 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
   };
 
   it('is connected, and status reports it', async () => {
-    const told = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
-    expect(JSON.parse(told.stdout)).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
+    const output = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
+    expect(JSON.parse(output.stdout)).toMatchObject({
+      problems: [],
+      sites: [{ connector: 'ok', policyInSync: true }],
+    });
   });
 
   it.runIf(layout.origin === undefined && layout.network !== true)(
     'passes doctor, except for the warning about http',
     async () => {
-      const told = await securityOptimizer('doctor', 'site', '--data-dir', site.guardDir, '--json');
-      const findings = JSON.parse(told.stdout) as { check: string; state: string; message: string }[];
+      const output = await securityOptimizer('doctor', 'site', '--data-dir', site.guardDir, '--json');
+      const findings = JSON.parse(output.stdout) as { check: string; state: string; message: string }[];
       // The state of the disk does not depend on the site.
       const wrong = findings.filter(({ check, state }) => state !== 'ok' && check !== 'disk');
       expect(wrong).toMatchObject([
@@ -261,15 +264,15 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
   // Only behind a proxy do guesses come from another address than the owner's.
   it.runIf(layout.releases === true)('keeps its settings and sessions after a deployment and a rollback', async () => {
     const attachAll = () => securityOptimizer('attach', '--all', '--data-dir', site.guardDir);
-    const told = async () =>
+    const readStatus = async () =>
       JSON.parse((await securityOptimizer('status', '--data-dir', site.guardDir, '--json')).stdout);
     const options = await setAll(site, owner, 1);
     deployRelease(dir, '1', '2');
-    expect((await told()).problems.join('\n')).toContain('a release without the connector');
+    expect((await readStatus()).problems.join('\n')).toContain('a release without the connector');
     expect(await attachAll()).toMatchObject({ code: 0, stderr: '' });
     for (const release of ['2', '1']) {
       leadTo(dir, release);
-      expect(await told()).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
+      expect(await readStatus()).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
       const page = await openPage(site, owner, 'login-settings');
       expect(page.answer.status).toBe(200);
       await all(403, [`${core}//xmlrpc.php`], 'POST');

@@ -77,7 +77,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   afterAll(() => removeLayouts(dir));
 
   /** Returns and clears the requests for which PHP was started. */
-  const takeStarts = (): readonly string[] => {
+  const takePhpStarts = (): readonly string[] => {
     const lines = readFileSync(starts, 'utf8').split('\n').slice(0, -1);
     writeFileSync(starts, '');
     return lines;
@@ -127,7 +127,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
         const kept = await sendUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
         expect([kept.status, kept.headers['x-cache']]).toEqual([200, 'HIT']);
         expect(kept.headers['x-security-optimizer-signal']).toMatch(/^1 [0-9a-f]{8} [0-9a-f]{16} /);
-        takeStarts();
+        takePhpStarts();
         const begun = Date.now();
         for (let time = 0; time < 8; time++) {
           for (let hit = 0; hit < 5; hit++) {
@@ -137,7 +137,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
           }
           await new Promise((resolve) => setTimeout(resolve, 2000));
         }
-        const started = takeStarts();
+        const started = takePhpStarts();
         // The drop-in itself is PHP; nginx needs none.
         expect(started.filter((target) => target === '/').length).toBe(cache === 'nginx' ? 0 : 40);
         const rounds = 1 + Math.ceil((Date.now() - begun) / 30_000);
@@ -162,8 +162,8 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
         const address = `${own}:${site.upstreamPort}`;
         expect(open.sites).toMatchObject([{ connector: 'ok', cachePastGuard: address }]);
         expect(open.problems).toEqual([]);
-        const told = open.warnings.filter((text) => text.includes('page cache behind guard answers'));
-        expect(told).toEqual([expect.stringMatching(/who asks \S+ gets pages.*127\.0\.0\.1 or a socket file/)]);
+        const warnings = open.warnings.filter((text) => text.includes('page cache behind guard answers'));
+        expect(warnings).toEqual([expect.stringMatching(/who asks \S+ gets pages.*127\.0\.0\.1 or a socket file/)]);
         expect(await requestAt(own as string, site.upstreamPort)).toEqual([200, 'HIT']);
         expect(await directRequests()).toMatchObject({ state: 'warning', message: expect.stringContaining(address) });
 
@@ -197,7 +197,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
 
   async function directRequests() {
     const [id] = (await readStatus(site)).sites.map((each) => (each as unknown as { id: string }).id);
-    const told = await securityOptimizer('doctor', id as string, '--data-dir', site.guardDir, '--json');
-    return (JSON.parse(told.stdout) as { check: string }[]).find(({ check }) => check === 'direct-requests');
+    const output = await securityOptimizer('doctor', id as string, '--data-dir', site.guardDir, '--json');
+    return (JSON.parse(output.stdout) as { check: string }[]).find(({ check }) => check === 'direct-requests');
   }
 });

@@ -55,14 +55,14 @@ describe.skipIf(!isReady)(
       writeFileSync(join(muPlugins, 'files.php'), plugin(join(bought, 'a file.pdf')));
     }, 5 * MINUTES);
     afterEach(async () => {
-      sayInEveryAnswer([]);
+      addHeaders([]);
       await stopGuard(site);
       for (const service of running.reverse()) await service.stop();
       running = [];
     });
     afterAll(() => removeLayouts(dir));
 
-    const sayInEveryAnswer = (lines: readonly string[]) =>
+    const addHeaders = (lines: readonly string[]) =>
       writeFileSync(join(muPlugins, 'headers.json'), JSON.stringify(lines));
 
     /** Guard between the web server behind and a front from the guide. */
@@ -98,7 +98,7 @@ describe.skipIf(!isReady)(
       it.skipIf(!isThere)('nginx in front sends no file of its own, and reveals no name', async () => {
         const front = await through(await start(), 'nginx');
         for (const asked of ASKED) {
-          sayInEveryAnswer([asked, ...OTHERS, 'X-Kept: kept']);
+          addHeaders([asked, ...OTHERS, 'X-Kept: kept']);
           // The same without guard.
           for (const target of ['/', '/wp-login.php', '/?rest_route=/', '/?p=987654'])
             expect([target, (await front.requestWithoutGuard({ target })).body]).toEqual([target, SECRET]);
@@ -124,7 +124,7 @@ describe.skipIf(!isReady)(
 
     it.skipIf(!has('apache2', '-v'))('Apache in front, which ignores the headers, reveals no name', async () => {
       const front = await through(await startApache(site), 'apache2');
-      sayInEveryAnswer([...ASKED, ...OTHERS]);
+      addHeaders([...ASKED, ...OTHERS]);
       expect((await front.requestWithoutGuard({ target: '/' })).head).toMatch(/x-accel-redirect: \/internal\/secret/i);
       const { status, head, body } = await front.request({ target: '/' });
       expect([status, body.includes('</html>')]).toEqual([200, true]);

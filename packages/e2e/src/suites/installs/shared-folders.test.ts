@@ -131,8 +131,8 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
 
   it('can both be attached, and each answers with its own key', async () => {
     for (const name of NAMES) {
-      const told = await attach(name, ...(isNamed && name === 'two' ? ['--new-site'] : []));
-      expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining(`Attached: site ${name}-example.`) });
+      const output = await attach(name, ...(isNamed && name === 'two' ? ['--new-site'] : []));
+      expect(output).toMatchObject({ code: 0, stdout: expect.stringContaining(`Attached: site ${name}-example.`) });
       if (isNamed) {
         const secret = readFileSync(join(sites[name].guardDir, 'sites', `${name}-example.secret`), 'utf8').trim();
         writeFileSync(

@@ -51,9 +51,9 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
   });
 
   it('is updated in place, and the response of WordPress shows that it runs the new version', async () => {
-    const told = await attach();
-    expect(told).toMatchObject({ code: 0, stderr: '' });
-    expect(told.stdout).not.toContain('not verified');
+    const output = await attach();
+    expect(output).toMatchObject({ code: 0, stderr: '' });
+    expect(output.stdout).not.toContain('not verified');
     expect(await securityOptimizer('attach', '--all', '--data-dir', site.guardDir)).toMatchObject({ code: 0 });
   });
 

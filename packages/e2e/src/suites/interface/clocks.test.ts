@@ -74,12 +74,12 @@ ownerSuite('the time format of each language', (owner) => {
       await dialog.locator('button[type="submit"]').click();
       const toast = page.locator('.so-toast [role="status"] p');
       await toast.waitFor();
-      const told = plain(await toast.innerText());
-      expect(told).toMatch(short);
-      expect(told).not.toMatch(/\d{4}-\d\d-\d\d/);
+      const message = plain(await toast.innerText());
+      expect(message).toMatch(short);
+      expect(message).not.toMatch(/\d{4}-\d\d-\d\d/);
       const row = plain(await page.locator('.so-row p').filter({ hasText: short }).last().innerText());
       expect(row.match(new RegExp(short.source, 'g'))).toHaveLength(3);
-      const texts = [told, row];
+      const texts = [message, row];
       if (locale !== 'en_US') expect(texts.filter((text) => HALF_OF_DAY.test(text))).toEqual([]);
     } finally {
       await window.close();

@@ -60,11 +60,11 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
   await page.getByText(translate('Your own address is not on the list.')).waitFor();
   await walker.look('Manage Login Access, without the own address');
   await page.keyboard.press('Enter');
-  const shutOut = walker.dialog('Shut yourself out?', 'alertdialog');
-  await shutOut.waitFor();
+  const confirmation = walker.dialog('Shut yourself out?', 'alertdialog');
+  await confirmation.waitFor();
   await walker.look('Shut yourself out?');
   await page.keyboard.press('Escape');
-  await shutOut.waitFor({ state: 'detached' });
+  await confirmation.waitFor({ state: 'detached' });
   await page.getByLabel(translate('IP address %d', '1'), { exact: true }).fill('my house');
   await page.keyboard.press('Enter');
   await page.getByText(translate('Invalid format. Check “{name}”.').replace('{name}', 'my')).waitFor();

@@ -18,7 +18,7 @@ const toTime = (ms: number) => new Date(ms).toISOString().slice(11, 16);
 const DAY_FORM = { weekday: 'long', month: 'long', day: 'numeric' } as const;
 const TIME_FORM = { hour: 'numeric', minute: '2-digit' } as const;
 /** In the format of the site's language, American English, but with plain spaces. */
-const inEnglish = (ms: number, form: Intl.DateTimeFormatOptions) =>
+const formatEnglish = (ms: number, form: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-US', { ...form, timeZone: 'UTC' }).format(ms).replace(/\s+/g, ' ');
 const toWeekday = (ms: number) =>
   new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(ms).toLowerCase();
@@ -100,7 +100,9 @@ onUsualStack('Away Mode', (stack) => {
     const page = await sendFrom(stack, FROM, login);
     expect(page.status).toBe(403);
     expect(page.body).toContain('The admin area is closed');
-    expect(page.body.replace(/\s+/g, ' ')).toContain(`${inEnglish(ends, DAY_FORM)}, ${inEnglish(ends, TIME_FORM)}`);
+    expect(page.body.replace(/\s+/g, ' ')).toContain(
+      `${formatEnglish(ends, DAY_FORM)}, ${formatEnglish(ends, TIME_FORM)}`,
+    );
     const left = Number(page.headers['retry-after']) * 1000;
     expect(Math.abs(Date.now() + left - ends)).toBeLessThan(10_000);
     const attempt = await sendFrom(stack, FROM, loginForm(stack.user, stack.password));
@@ -229,7 +231,7 @@ onUsualStack('Away Mode', (stack) => {
     it('lets a subscriber comment, like and send forms, by session or token, and WordPress notifies others', async () => {
       const { cookie, nonce } = sessions.subscriber;
       const signedIn = { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' };
-      const told = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
+      const notified = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
       const comment = (content: string) => ({
         method: 'POST',
         target: '/wp-json/wp/v2/comments',
@@ -251,7 +253,7 @@ onUsualStack('Away Mode', (stack) => {
         expect([answer.status, answer.body], route).toEqual([200, body]);
       }
       const after = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
-      expect(Number(after) - Number(told)).toBe(2);
+      expect(Number(after) - Number(notified)).toBe(2);
       // Refusals by WordPress's own capabilities do not concern Away Mode.
       const post = await sendRequest(stack, { ...comment('x'), target: '/wp-json/wp/v2/posts' });
       expect([post.status, JSON.parse(post.body).code]).toEqual([403, 'rest_cannot_create']);

@@ -13,7 +13,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
   let owner: Session;
   let codes: string[] = [];
   /** A browser after the right password, on the page that asks for the code. */
-  const halfWay = async () => {
+  const startLogin = async () => {
     const browser = new FormBrowser(stack, FROM, 'A browser');
     await browser.logIn(editor);
     return { browser, page: await browser.look(SECOND_FACTOR) };
@@ -22,7 +22,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
   beforeAll(async () => {
     owner = await logIn(stack);
     await change(stack, owner, '/2fa', { sg2fa: 1 });
-    const { browser, page } = await halfWay();
+    const { browser, page } = await startLogin();
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     const shown = await browser.send(page, 'enrol', { code: totpCode(key) });
     codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
@@ -38,7 +38,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
     ['gets a new password', `wp_set_password( '${stack.password}', $user->ID );`],
     ['loses the role for a while', `$user->set_role( 'subscriber' );`],
   ])('end a login that waits for the code, when the user %s', async (_what, happens) => {
-    const { browser, page } = await halfWay();
+    const { browser, page } = await startLogin();
     const user = `$user = get_user_by( 'login', '${editor}' ); `;
     await runInWordPress(stack, user + happens);
     const late = await browser.send(page, 'backup', { code: codes[5] ?? '' });
@@ -48,7 +48,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
   });
 
   it('still accept a code that came late', async () => {
-    const { browser, page } = await halfWay();
+    const { browser, page } = await startLogin();
     expect(createsSession(await browser.send(page, 'backup', { code: codes[5] ?? '' }))).toBe(true);
   });
 
@@ -69,7 +69,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
     };
 
     it('ends when guard starts; sessions with one stay', async () => {
-      const passed = await halfWay();
+      const passed = await startLogin();
       await passed.browser.send(passed.page, 'backup', { code: codes[6] ?? '' });
       const author = await plainSession(usersByRole.author);
       await runInWordPress(

@@ -218,8 +218,8 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
     const user = getCookies(await sendFrom(stack, FROM, loginForm(USER, stack.password, { path: `/${LOGIN_SLUG}` })));
     expect(await write(ownerMail, user)).toContain(`${typed} ${toLoginUrl(own)}`);
     // A user's mail to others contains the typed text, and WordPress's own URLs.
-    const told = await write('outsider@example.com', user);
-    expect(told).toContain(own);
-    expect(told).not.toMatch(new RegExp(`redirect_to|${LOGIN_SLUG}`));
+    const mail = await write('outsider@example.com', user);
+    expect(mail).toContain(own);
+    expect(mail).not.toMatch(new RegExp(`redirect_to|${LOGIN_SLUG}`));
   });
 });

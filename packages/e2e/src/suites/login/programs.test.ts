@@ -28,7 +28,7 @@ onUsualStack('programs that log in with each request', (stack) => {
   });
   let last = 0;
   const newAddress = () => `127.0.50.${++last}`;
-  const isLetIn = async (from: string) =>
+  const canLogIn = async (from: string) =>
     createsSession(await sendFrom(stack, from, loginForm(PROGRAM, stack.password)));
   const isLocked = async (from: string) =>
     (await sendFrom(stack, from, loginForm(PROGRAM, stack.password))).status === 429;
@@ -42,7 +42,7 @@ onUsualStack('programs that log in with each request', (stack) => {
       for (let turn = 0; turn < 10; turn++) expect(await call()).toBe(200);
       const statuses = await Promise.all(Array.from({ length: 60 }, call));
       expect(new Set(statuses)).toEqual(new Set([200]));
-      expect(await isLetIn(from)).toBe(true);
+      expect(await canLogIn(from)).toBe(true);
     });
 
     it('that are wrong count as guesses, and lock out the address as usual', async () => {
@@ -64,7 +64,7 @@ onUsualStack('programs that log in with each request', (stack) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 3; turn++)
         expect((await sendFrom(stack, from, restBasic(REVOKED, 'it was revoked'))).status).toBe(401);
-      expect(await isLetIn(from)).toBe(true);
+      expect(await canLogIn(from)).toBe(true);
     });
 
     it('are locked out as usual once they try different ones', async () => {
@@ -80,7 +80,7 @@ onUsualStack('programs that log in with each request', (stack) => {
   });
 
   describe('with an application password while the second factor is required', () => {
-    const isTold = /Application passwords are not available for accounts that need a second factor\./;
+    const explanation = /Application passwords are not available for accounts that need a second factor\./;
     beforeAll(() => change(stack, suite.owner, '/2fa', { sg2fa: 1 }));
     afterAll(() => change(stack, suite.owner, '/2fa', { sg2fa: 0 }));
 
@@ -92,7 +92,7 @@ onUsualStack('programs that log in with each request', (stack) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 2; turn++) {
         const { body } = await sendFrom(stack, from, call(suite.key(PROGRAM)));
-        expect(body).toMatch(isTold);
+        expect(body).toMatch(explanation);
         expect(body).toContain('Login Security, Application Passwords');
       }
       expect(await isLocked(from)).toBe(false);
@@ -110,7 +110,7 @@ onUsualStack('programs that log in with each request', (stack) => {
       for (let turn = 0; turn < LIMIT; turn++) {
         const { body } = await sendFrom(stack, from, call(`wrong${turn}`));
         expect(body).toMatch(/Incorrect username or password|You are not currently logged in/);
-        expect(body).not.toMatch(isTold);
+        expect(body).not.toMatch(explanation);
       }
       expect(await isLocked(from)).toBe(true);
     });

@@ -39,7 +39,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
   });
   let last = 0;
   const newAddress = () => `127.0.88.${100 + ++last}`;
-  const isLetIn = async (from: string) =>
+  const canLogIn = async (from: string) =>
     createsSession(await sendFrom(stack, from, loginForm(CUSTOMER, stack.password)));
   const isLocked = async (from: string) =>
     (await sendFrom(stack, from, loginForm(CUSTOMER, stack.password))).status === 429;
@@ -54,7 +54,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT + 2; turn++)
         expect((await sendFrom(stack, from, loginForm(login, stack.password))).body).toContain(words);
-      expect(await isLetIn(from)).toBe(true);
+      expect(await canLogIn(from)).toBe(true);
     });
 
     const routes: readonly (readonly [string, (login: string, password: string) => TypedRequest])[] = [

@@ -46,7 +46,7 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
       (login) => membersForm(login, { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }),
     ],
   ];
-  const told = ({ body }: RawResponse) =>
+  const parseBody = ({ body }: RawResponse) =>
     JSON.parse(body) as Record<string, unknown> & { message: string; url: string };
   const url = `${stack.url}${SECOND_FACTOR}`;
   const beginsChallenge = ({ head }: RawResponse) => /^set-cookie: sf_challenge=/im.test(head);
@@ -72,9 +72,9 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
     expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([401, false, true]);
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
     expect(answer.headers['cache-control']).toContain('no-store');
-    const { message } = told(answer);
+    const { message } = parseBody(answer);
     expect(message).toContain('needs a second factor');
-    expect(told(answer)).toEqual({
+    expect(parseBody(answer)).toEqual({
       ...{ success: false, code: 'two_factor_required', message, status: 401, url },
       data: { status: 401, message, url },
     });
@@ -86,7 +86,7 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
 
   it('continues as usual when no factor is needed', async () => {
     const answer = await users.browser().request(popUp(subscriber));
-    expect([answer.status, told(answer).success, createsSession(answer)]).toEqual([200, true, true]);
+    expect([answer.status, parseBody(answer).success, createsSession(answer)]).toEqual([200, true, true]);
   });
 
   it('is redirected to the page when a person reads the response', async () => {
@@ -109,7 +109,7 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
   it('is refused with a message outside a browser, which can’t continue', async () => {
     const answer = await sendFrom(stack, FROM, send('/wp-json/popup/v1/login', {})(editor));
     expect([answer.status, beginsChallenge(answer)]).toEqual([403, false]);
-    expect(told(answer)).toMatchObject({ code: 'two_factor_required' });
+    expect(parseBody(answer)).toMatchObject({ code: 'two_factor_required' });
   });
 
   it('gets an error in JSON when guard does not work', async () => {
@@ -119,7 +119,7 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
     try {
       const answer = await sendFrom(stack, FROM, popUp(editor));
       expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([503, false, false]);
-      expect(told(answer)).toMatchObject({ success: false, code: 'two_factor_unavailable', status: 503 });
+      expect(parseBody(answer)).toMatchObject({ success: false, code: 'two_factor_unavailable', status: 503 });
     } finally {
       rename('out_of_order', 'second_factor_challenges');
       database.close();

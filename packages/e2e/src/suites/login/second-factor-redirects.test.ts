@@ -66,11 +66,11 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     );
   const toLink = (kind: string, login: string): TypedRequest => ({ target: `/?link=${kind}&who=${login}` });
   const absolute = (target: string) => new URL(target, `${stack.url}/`).href;
-  const leadsTo = ({ headers }: RawResponse) => absolute(headers.location ?? '/no-location-at-all');
+  const getTarget = ({ headers }: RawResponse) => absolute(headers.location ?? '/no-location-at-all');
   const isAsked = (answer: RawResponse) =>
     answer.status === 303 && (answer.headers.location ?? '').includes('action=second-factor');
   /** Sends a request with a right password or a login link, then the code. @returns the response with the session */
-  const comesIn = async (request: (login: string) => TypedRequest, browser = users.browser()) => {
+  const logInWithCode = async (request: (login: string) => TypedRequest, browser = users.browser()) => {
     const { login, code } = users.next();
     const asked = await browser.request(request(login));
     expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
@@ -97,7 +97,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     const plain = async (request: TypedRequest) => {
       const answer = await users.browser().request(request);
       expect([answer.status, createsSession(answer)]).toEqual([302, true]);
-      return leadsTo(answer);
+      return getTarget(answer);
     };
     for (const [what, wanted] of targets)
       without.set(what, await plain(wpLogin(TRAVELLER, wanted === '' ? {} : { redirect_to: wanted })));
@@ -115,39 +115,40 @@ onUnlikeStacks('a login with a second factor', (stack) => {
 
   describe('leads to the same page as without one, for the target', () => {
     it.each(targets)('%s', async (what, wanted, meant) => {
-      const answer = await comesIn((login) => wpLogin(login, wanted === '' ? {} : { redirect_to: wanted }));
-      expect(leadsTo(answer)).toBe(without.get(what));
-      if (meant !== null) expect(leadsTo(answer)).toBe(absolute(meant));
-      expect(leadsTo(answer)).not.toMatch(/^[a-z]+:\/\/evil/);
+      const answer = await logInWithCode((login) => wpLogin(login, wanted === '' ? {} : { redirect_to: wanted }));
+      expect(getTarget(answer)).toBe(without.get(what));
+      if (meant !== null) expect(getTarget(answer)).toBe(absolute(meant));
+      expect(getTarget(answer)).not.toMatch(/^[a-z]+:\/\/evil/);
     });
 
     it.each([3500, 7500])('a URL of %i letters', async (length) => {
       const wanted = `/sample-page/?state=${'a'.repeat(length)}`;
-      expect(leadsTo(await comesIn((login) => wpLogin(login, { redirect_to: wanted })))).toBe(absolute(wanted));
+      expect(getTarget(await logInWithCode((login) => wpLogin(login, { redirect_to: wanted })))).toBe(absolute(wanted));
     });
   });
 
   it('remembers that the session is to be persistent', async () => {
-    const outlives = (answer: RawResponse) => /^set-cookie: wordpress_logged_in_[^\r\n]*expires=/im.test(answer.head);
-    expect(outlives(await comesIn((login) => wpLogin(login, { rememberme: 'forever' })))).toBe(true);
-    expect(outlives(await comesIn((login) => wpLogin(login, {})))).toBe(false);
+    const isPersistent = (answer: RawResponse) =>
+      /^set-cookie: wordpress_logged_in_[^\r\n]*expires=/im.test(answer.head);
+    expect(isPersistent(await logInWithCode((login) => wpLogin(login, { rememberme: 'forever' })))).toBe(true);
+    expect(isPersistent(await logInWithCode((login) => wpLogin(login, {})))).toBe(false);
   });
 
   describe('by a link', () => {
     it.each(links)('%s leads there', async (what, kind, meant) => {
-      const answer = await comesIn((login) => toLink(kind, login));
-      expect(leadsTo(answer)).toBe(without.get(what));
-      expect(leadsTo(answer)).toBe(absolute(meant));
+      const answer = await logInWithCode((login) => toLink(kind, login));
+      expect(getTarget(answer)).toBe(without.get(what));
+      expect(getTarget(answer)).toBe(absolute(meant));
     });
 
     it('that shows a page leads to that page', async () => {
       const browser = users.browser();
       let target = '';
-      const answer = await comesIn((login) => {
+      const answer = await logInWithCode((login) => {
         target = `${toLink('here', login).target}&course=2`;
         return { target };
       }, browser);
-      expect(leadsTo(answer)).toBe(absolute(target));
+      expect(getTarget(answer)).toBe(absolute(target));
       expect((await browser.look(target)).status).toBe(200);
     });
   });
@@ -159,17 +160,19 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       });
 
     it('leads to the target of the form', async () => {
-      const answer = await comesIn(membersForm({ redirect: '/sample-page/?from=form' }, '/join/'));
-      expect(leadsTo(answer)).toBe(absolute('/sample-page/?from=form'));
+      const answer = await logInWithCode(membersForm({ redirect: '/sample-page/?from=form' }, '/join/'));
+      expect(getTarget(answer)).toBe(absolute('/sample-page/?from=form'));
     });
 
     it('leads to the target of the plugin, and not to another site that it came from', async () => {
-      expect(leadsTo(await comesIn(membersForm({ tells_target: '1' }, '/join/')))).toBe(absolute('/members/'));
-      expect(leadsTo(await comesIn(membersForm({}, 'https://evil.example/')))).toBe(absolute('/wp-admin/'));
+      expect(getTarget(await logInWithCode(membersForm({ tells_target: '1' }, '/join/')))).toBe(absolute('/members/'));
+      expect(getTarget(await logInWithCode(membersForm({}, 'https://evil.example/')))).toBe(absolute('/wp-admin/'));
     });
 
     it('leads to the page of the form otherwise', async () => {
-      expect(leadsTo(await comesIn(membersForm({}, '/sample-page/?at=form')))).toBe(absolute('/sample-page/?at=form'));
+      expect(getTarget(await logInWithCode(membersForm({}, '/sample-page/?at=form')))).toBe(
+        absolute('/sample-page/?at=form'),
+      );
     });
   });
 
@@ -326,7 +329,7 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       target: '/wp-admin/profile.php',
       headers: { cookie: browser.cookie },
     });
-    expect([answer.status, leadsTo(answer).includes('/wp-login.php')]).toEqual([302, true]);
+    expect([answer.status, getTarget(answer).includes('/wp-login.php')]).toEqual([302, true]);
   });
 });
 

@@ -33,7 +33,7 @@ onUnlikeStacks('the second factor', (stack) => {
   let codes: string[] = [];
   const visitor = (agent = 'A browser') => new FormBrowser(stack, FROM, agent);
   /** A browser after the right password, on the page that asks for the code. */
-  const halfWay = async (agent?: string) => {
+  const startLogin = async (agent?: string) => {
     const browser = visitor(agent);
     await browser.logIn(editor);
     return { browser, page: await browser.look(SECOND_FACTOR) };
@@ -167,7 +167,7 @@ ${BASIC_AUTHENTICATION}`,
   });
 
   it('is set up with a first code and saved backup codes, before the session is created', async () => {
-    const { browser, page } = await halfWay();
+    const { browser, page } = await startLogin();
     expect(page.body).toContain('Set up two-factor authentication');
     key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     // 160 bits in base 32.
@@ -188,7 +188,7 @@ ${BASIC_AUTHENTICATION}`,
 
   it('accepts each code once', async () => {
     // One step early is allowed; the code of the set-up is already used.
-    const [first, second] = [await halfWay(), await halfWay()];
+    const [first, second] = [await startLogin(), await startLogin()];
     expect((await first.browser.send(first.page, 'code', { code: totpCode(key, step) })).status).toBe(403);
     const code = totpCode(key, ++step);
     expect(createsSession(await first.browser.send(first.page, 'code', { code }))).toBe(true);
@@ -198,7 +198,7 @@ ${BASIC_AUTHENTICATION}`,
   });
 
   it('accepts a backup code once, also from two browsers at the same moment', async () => {
-    const both = await Promise.all([halfWay('One browser'), halfWay('Another browser')]);
+    const both = await Promise.all([startLogin('One browser'), startLogin('Another browser')]);
     const code = codes[0] ?? '';
     const answers = await Promise.all(both.map(({ browser, page }) => browser.send(page, 'backup', { code })));
     expect(answers.filter(createsSession)).toHaveLength(1);
@@ -206,7 +206,7 @@ ${BASIC_AUTHENTICATION}`,
   });
 
   it('works only in the browser that sent the password', async () => {
-    const { browser, page } = await halfWay('The browser with the password');
+    const { browser, page } = await startLogin('The browser with the password');
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const send = (cookie: string, token: string) => {
       const body = new URLSearchParams({ token, step: 'backup', code: codes[1] ?? '' }).toString();
@@ -221,10 +221,10 @@ ${BASIC_AUTHENTICATION}`,
     expect(without).not.toBe(browser.cookie);
     expect(createsSession(await send(without, token))).toBe(false);
     // It is useless with the form of another login, too.
-    const other = await halfWay();
+    const other = await startLogin();
     expect(createsSession(await send(other.browser.cookie, token))).toBe(false);
     // The code is still unused.
-    const next = await halfWay();
+    const next = await startLogin();
     expect(createsSession(await next.browser.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
   });
 
@@ -237,14 +237,14 @@ ${BASIC_AUTHENTICATION}`,
       return answers;
     };
     expect(await fail()).toEqual([200, 200, 200, 200]);
-    const { browser, page } = await halfWay();
+    const { browser, page } = await startLogin();
     expect(createsSession(await browser.send(page, 'backup', { code: codes[3] ?? '' }))).toBe(true);
     expect(await fail()).toEqual([200, 200, 200, 200]);
     expect([302, 303]).toContain((await visitor().logIn(editor)).status);
   });
 
   it('ends after ten wrong codes, even for the right one', async () => {
-    const { browser, page } = await halfWay();
+    const { browser, page } = await startLogin();
     const statuses: number[] = [];
     for (let turn = 0; turn < 10; turn++) {
       statuses.push((await browser.send(page, 'backup', { code: '0000 0000' })).status);
@@ -253,14 +253,14 @@ ${BASIC_AUTHENTICATION}`,
     const right = await browser.send(page, 'backup', { code: codes[2] ?? '' });
     expect(createsSession(right)).toBe(false);
     // A new challenge does not help: the account is paused.
-    const next = await halfWay();
+    const next = await startLogin();
     expect((await next.browser.send(next.page, 'backup', { code: codes[2] ?? '' })).status).toBe(429);
   });
 
   it('can be reset by the command line', async () => {
     expect(await recover(stack, 'two-factor', 'reset', editor)).toContain('sets up a new second factor');
     const { page } = await until('the set-up is offered', async () => {
-      const visit = await halfWay();
+      const visit = await startLogin();
       return visit.page.body.includes('Set up two-factor authentication') ? visit : null;
     });
     expect(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '').not.toEqual(key);

@@ -19,13 +19,13 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
   let owner: Session;
   const wrong = (turn: number) => loginForm(`nobody-${turn}`, 'wrong');
   const right = () => loginForm(stack.user, stack.password);
-  const told = (request: TypedRequest, name: string, value: string): TypedRequest => ({
+  const withHeader = (request: TypedRequest, name: string, value: string): TypedRequest => ({
     ...request,
     headers: { ...request.headers, [name]: value },
   });
   /** A request of a visitor from that address, as forwarded by the reverse proxy. */
   const through = (address: string, request: TypedRequest): Promise<RawResponse> =>
-    sendFrom(stack, PROXY, told(request, 'x-forwarded-for', address));
+    sendFrom(stack, PROXY, withHeader(request, 'x-forwarded-for', address));
   /** A request from this machine's own IPv6 address, over IPv6. */
   const direct = (request: TypedRequest): Promise<RawResponse> =>
     sendRaw(stack.port, toBytes(stack, request), { to: '::1' });
@@ -97,9 +97,9 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
 
   it('can’t hide behind a forged address', async () => {
     for (let turn = 0; turn < LIMIT; turn++) {
-      await sendFrom(stack, '127.0.39.9', told(wrong(turn), 'x-forwarded-for', `2001:db8:39:${turn}::1`));
+      await sendFrom(stack, '127.0.39.9', withHeader(wrong(turn), 'x-forwarded-for', `2001:db8:39:${turn}::1`));
     }
-    const forged = told(right(), 'x-forwarded-for', '2001:db8:39:ff::1');
+    const forged = withHeader(right(), 'x-forwarded-for', '2001:db8:39:ff::1');
     expect((await sendFrom(stack, '127.0.39.9', forged)).status).toBe(429);
     // Behind the real proxy only its own entry counts, the last one.
     for (let turn = 0; turn < LIMIT; turn++) {

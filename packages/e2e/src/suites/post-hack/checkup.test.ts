@@ -232,7 +232,7 @@ onUnlikeStacks('the checkup', (stack) => {
   });
 
   it('is shown on the Security Dashboard until its findings are accepted or fixed', async () => {
-    const told = async () =>
+    const listNotifications = async () =>
       (
         (await callAction(stack, owner, '/notifications')).body.data as {
           id: string;
@@ -240,12 +240,12 @@ onUnlikeStacks('the checkup', (stack) => {
           button_link: string;
         }[]
       ).find(({ id }) => id === 'checkup-findings');
-    expect(await told()).toMatchObject({
+    expect(await listNotifications()).toMatchObject({
       title: 'The checkup found one thing that needs a look',
       button_link: expect.stringContaining('post-hack-actions'),
     });
     await keep((await read()).latest?.findings[0], 1);
-    expect(await told()).toBeUndefined();
+    expect(await listNotifications()).toBeUndefined();
   });
 
   it('keeps result, history and accepted findings when guard is killed', async () => {
@@ -264,8 +264,8 @@ onUnlikeStacks('the checkup', (stack) => {
       callApi(stack, { path: '/wp-json/wp/v2/settings', body: JSON.stringify({ title }), headers: authorised(owner) });
     await rename('Renamed by an intruder');
     const items = await until('the change is told', async () => {
-      const told = (await look()).notes.find(({ id }) => id === 'settings-changed')?.items ?? [];
-      return told.some((item) => item.includes('Renamed by an intruder')) ? told : null;
+      const listNotifications = (await look()).notes.find(({ id }) => id === 'settings-changed')?.items ?? [];
+      return listNotifications.some((item) => item.includes('Renamed by an intruder')) ? listNotifications : null;
     });
     expect(items[0]).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d, ${stack.user}: `));
     await rename('Example site');

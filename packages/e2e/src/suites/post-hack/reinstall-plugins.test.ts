@@ -129,12 +129,12 @@ onUnlikeStacks('Reinstall all', (stack) => {
 
   it('is recorded in the activity log', async () => {
     expectReinstalled(await reinstall(), 'example-form/form.php');
-    const told = await until('the end is told', async () => {
+    const row = await until('the end is told', async () => {
       const { body } = await callAction(stack, owner, '/activity-registered');
       const { entries } = body.data as { entries: { activity: string; user: string }[] };
       return entries.find(({ activity }) => activity.startsWith('Ran Reinstall all. ') && /clean cop/.test(activity));
     });
-    expect(told.user).toBe(stack.user);
+    expect(row.user).toBe(stack.user);
   });
 
   it('skips plugins that are not from the directory, and says why', async () => {

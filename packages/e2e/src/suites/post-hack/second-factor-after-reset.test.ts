@@ -15,14 +15,14 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
   let step = 0;
   const newBrowser = () => new FormBrowser(stack, '127.0.46.1', 'A browser');
   /** A browser after the right password, and the page of the second factor. */
-  const halfWay = async (login: string) => {
+  const startLogin = async (login: string) => {
     const browser = newBrowser();
     const answer = await browser.logIn(login);
     expect(answer.headers.location).toContain('action=second-factor');
     return { browser, page: await browser.look(SECOND_FACTOR) };
   };
   const setUp = async (login: string): Promise<RawResponse> => {
-    const { browser, page } = await halfWay(login);
+    const { browser, page } = await startLogin(login);
     key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     step = totpStep();
     const shown = await browser.send(page, 'enrol', { code: totpCode(key, step) });
@@ -48,7 +48,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
     await restorePasswords(stack);
     for (const login of [stack.user, editor]) await recover(stack, 'two-factor', 'reset', login).catch(() => undefined);
     await recover(stack, 'unblock', '--all');
-    const { browser, page } = await halfWay(stack.user);
+    const { browser, page } = await startLogin(stack.user);
     const newKey = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     const shown = await browser.send(page, 'enrol', { code: totpCode(newKey) });
     await browser.send(shown, 'continue', { saved: '1' });
@@ -58,7 +58,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
   });
 
   it('redirects from the old password to the page for a new one, without a session', async () => {
-    const { browser, page } = await halfWay(editor);
+    const { browser, page } = await startLogin(editor);
     const passed = await browser.send(page, 'code', { code: totpCode(key, ++step) });
     expect(createsSession(passed)).toBe(false);
     const { pathname, search } = new URL(passed.headers.location ?? '', stack.url);

@@ -67,7 +67,7 @@ toggleSuite({
       `/wp-admin/load-styles.php?${bundle}`,
     ].map((target) => request(stack, target)),
   whileOn({ stack, owner }) {
-    const version = asWhole(readVersion(stack));
+    const version = toVersionPattern(readVersion(stack));
     const host = new URL(stack.url).host;
 
     it.each(places)('does not reveal the version at %s', async (target) => {
@@ -129,7 +129,7 @@ function request(stack: Stack, target: string): TypedRequest {
 }
 
 /** Matches a version, but not at the end of another one: jQuery 3.7.1 does not reveal WordPress 7.1. */
-function asWhole(version: string): RegExp {
+function toVersionPattern(version: string): RegExp {
   return new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?!\\d)`);
 }
 

@@ -32,7 +32,7 @@ const about = (stack: Stack) => ({
   owner: { login: stack.user, password: stack.password },
 });
 
-async function asItWas(stack: Stack): Promise<void> {
+async function resetSite(stack: Stack): Promise<void> {
   await recover(stack, 'unblock', '--all');
   await recover(stack, 'login-url', 'reset');
   // WordPress gets the setting a moment after guard, and hides the form until then.
@@ -51,7 +51,7 @@ onUnlikeStacks('every known attack on a site with all protections on and its log
     await change(stack, owner, '/custom-login-url', { type: 'custom', login: LOGIN_SLUG, signup: 'quiet-entry' });
     site = await AttackedSite.meet({ ...about(stack), loginUrl: `/${LOGIN_SLUG}` });
   });
-  afterAll(() => asItWas(stack));
+  afterAll(() => resetSite(stack));
 
   it.each(groups)(
     'fails, and its legitimate twin works: %s',
@@ -77,7 +77,7 @@ onUnlikeStacks('every known attack on passwords, with XML-RPC open and the login
   afterAll(async () => {
     await change(stack, owner, '/2fa', { sg2fa: 0 });
     await setOptions(stack, owner, allOptions(1));
-    await asItWas(stack);
+    await resetSite(stack);
   });
 
   it(

@@ -13,7 +13,7 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
   });
 
   it('finds administrators and editors of every site of a network, with keys that all databases compare alike', async () => {
-    const told = await runInWordPress(
+    const output = await runInWordPress(
       stack,
       `$roles = array(
         'on-second-site'    => array( '2_capabilities', array( 'administrator' => true ) ),
@@ -39,7 +39,7 @@ onUnlikeStacks('the connector and WordPress’s database', (stack) => {
       require_once ABSPATH . 'wp-admin/includes/user.php';
       foreach ( array_keys( $names ) as $id ) { wp_delete_user( $id ); }`,
     );
-    expect(JSON.parse(told)).toEqual({ found: ['on-second-site', 'editor-elsewhere'], owner: true, error: '' });
+    expect(JSON.parse(output)).toEqual({ found: ['on-second-site', 'editor-elsewhere'], owner: true, error: '' });
   });
 
   describe('adds no query to a page for visitors', () => {

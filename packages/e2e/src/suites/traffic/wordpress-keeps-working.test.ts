@@ -185,7 +185,7 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
     const nonce = await page.evaluate(
       () => (globalThis as unknown as { heartbeatSettings: { nonce: string } }).heartbeatSettings.nonce,
     );
-    const beat = await page.evaluate(async (value) => {
+    const heartbeat = await page.evaluate(async (value) => {
       const body = new URLSearchParams({
         action: 'heartbeat',
         _nonce: value,
@@ -196,7 +196,7 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
       const answer = await fetch('/wp-admin/admin-ajax.php', { method: 'POST', body });
       return { status: answer.status, body: await answer.json() };
     }, nonce);
-    expect(beat).toMatchObject({ status: 200, body: { server_time: expect.any(Number) } });
+    expect(heartbeat).toMatchObject({ status: 200, body: { server_time: expect.any(Number) } });
   });
 
   it('lets the owner log out', async () => {
