@@ -10,8 +10,8 @@ import { securityOptimizer } from '../../stacks/guard-process.js';
 import { deployRelease, type Layout, leadTo, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
+import { ownLoginAddress } from './custom-login-url.js';
 import { call, logInToSite, openPage, setAll, visit } from './odd-site.js';
-import { ownLoginAddress } from './own-login-address.js';
 
 const LAYOUTS: readonly (readonly [string, Layout])[] = [
   ['in a sub-directory', { home: '/blog', core: 'blog' }],

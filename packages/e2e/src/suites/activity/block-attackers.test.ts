@@ -57,7 +57,7 @@ ownerSuite('an owner who wants to identify attackers and block them', (owner) =>
       },
       async step(step: string, picture: string) {
         steps.push({ step, ms: Date.now() - began });
-        await page.screenshot({ path: join(screenshots, `ten-seconds-${picture}.png`) });
+        await page.screenshot({ path: join(screenshots, `block-attackers-${picture}.png`) });
       },
     };
   };
@@ -83,7 +83,7 @@ ownerSuite('an owner who wants to identify attackers and block them', (owner) =>
     await step('the row says that it is blocked', '3-blocked');
     expect(clicks()).toBeLessThanOrEqual(3);
     expect((await visitFrom(stack, ATTACKER, '/')).status).toBe(403);
-    writeFileSync(join(screenshots, 'ten-seconds.json'), `${JSON.stringify(steps, null, 2)}\n`);
+    writeFileSync(join(screenshots, 'block-attackers.json'), `${JSON.stringify(steps, null, 2)}\n`);
 
     await page.getByRole('button', { name: 'Undo' }).click();
     await row.getByRole('button', { name: `Block ${ATTACKER}`, exact: true }).waitFor();
