@@ -1,7 +1,8 @@
 /**
  * Checks what Biome can't see of the dependency rule (ARCHITECTURE.md): no file of the repository is in an import
- * cycle, type-only imports included; everything in guard has a layer; and biome.layers.json, by which Biome checks the
- * imports between the layers, is what scripts/lib/guard-layers.mjs says. `--write` writes it. Part of `npm run lint`.
+ * cycle, type-only imports included; everything in guard has a layer; biome.layers.json, by which Biome checks the
+ * imports between the layers, is what scripts/lib/guard-layers.mjs says; and the folders of the end-to-end tests import
+ * only downwards. `--write` writes biome.layers.json. Part of `npm run lint`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +14,18 @@ const generated = join(root, 'biome.layers.json');
 const entries = `${JSON.stringify({ overrides: layerOverrides() }, null, 2)}\n`;
 if (process.argv.includes('--write')) writeFileSync(generated, entries);
 
-const circles = findCircles(await collectImports(root)).sort((one, other) => one.length - other.length);
+/** What is in packages/e2e/src, from the bottom up. Each level imports only itself and the levels before it. */
+const e2eLevels = [
+  ['stacks'],
+  ['http'],
+  ['browser'],
+  ['attacks', 'chaos'],
+  ['suites'],
+  ['packages', 'global-setup.ts'],
+];
+
+const imports = await collectImports(root);
+const circles = findCircles(imports).sort((one, other) => one.length - other.length);
 const places = readdirSync(join(root, 'packages/guard/src')).filter((name) => !name.endsWith('.test.ts'));
 const mistakes = [
   // One wrong import creates many cycles; the shortest ones show it.
@@ -21,9 +33,24 @@ const mistakes = [
   ...places
     .filter((place) => !layers.some(({ name }) => name === place))
     .map((place) => `packages/guard/src/${place} has no layer in scripts/lib/guard-layers.mjs.`),
+  ...imports.flatMap(({ from, to, line }) => {
+    const [importer, imported] = [e2ePlace(from), e2ePlace(to)];
+    if (importer === null || imported === null || importer === imported) return [];
+    const [level, other] = [e2eLevel(importer), e2eLevel(imported)];
+    return other !== -1 && other < level ? [] : [`${from}:${line} must not import ${to}: see e2eLevels.`];
+  }),
   ...(readFileSync(generated, 'utf8') === entries
     ? []
     : ['biome.layers.json is not current: node scripts/check-imports.mjs --write']),
 ];
 for (const mistake of mistakes) console.error(mistake);
 if (mistakes.length > 0) process.exitCode = 1;
+
+/** Folder, or file at the top, of a file of the end-to-end tests; null for any other file. */
+function e2ePlace(file) {
+  return /^packages\/e2e\/src\/([^/]+)/.exec(file)?.[1] ?? null;
+}
+
+function e2eLevel(place) {
+  return e2eLevels.findIndex((level) => level.includes(place));
+}

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Chaos needs no WordPress and no browser: it starts a guard of its own. The tests of the attack tool itself need neither.
+ * Chaos needs no WordPress and no browser: it starts its own guard. The tests of the attack tool need neither, too.
  * Needs the built packages (`npm run build`).
  */
 export default defineConfig({
@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['src/chaos/*.test.ts', 'src/attacks/*.test.ts'],
     environment: 'node',
     retry: 0,
-    // Limits end what hangs; on a busy machine the start of guard may take long.
+    // Long enough to start guard on a busy machine. The limits only end a hanging test.
     testTimeout: 120_000,
     hookTimeout: 240_000,
   },

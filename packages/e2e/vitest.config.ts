@@ -1,19 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** Folders of suites by the name of their group. `others` are all that stand in none of them. */
+/** Folders of suites by group. `others` are all that are in none of them. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   login: ['login', 'login-owner'],
   activity: ['activity', 'dashboard', 'post-hack'],
   installs: ['installs', 'shop'],
-  // They walk through every page and every state, and leave a site behind that others would not know again.
+  // These suites go through every page and state, and change the site for all others.
   interface: ['interface'],
 };
-/** Runs of their own, without the stacks (`vitest.chaos.config.ts` and so on). */
+/** Separate runs without the stacks (`vitest.chaos.config.ts` and so on). */
 const ELSEWHERE = ['src/attacks/**', 'src/chaos/**', 'src/packages/**'];
 
 const all = [...Object.keys(groups), 'others'];
-/** Names of groups with commas between them; everything when there is none. */
+/** Names of groups, separated by commas; all groups by default. */
 const wanted = (process.env.E2E_SUITES ?? all.join(',')).split(',');
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) throw new Error(`E2E_SUITES has ${unknown.join(', ')}; it can have ${all.join(', ')}.`);
@@ -28,13 +28,13 @@ export default defineConfig({
     include: wanted.includes('others') ? ['src/**/*.test.ts'] : filesOf(wanted),
     exclude: [...ELSEWHERE, ...filesOf(all.filter((name) => !wanted.includes(name)))],
     environment: 'node',
-    globalSetup: ['src/stacks/global-setup.ts'],
+    globalSetup: ['src/global-setup.ts'],
     setupFiles: ['src/stacks/set-up.ts'],
     pool: 'forks',
     fileParallelism: false,
-    // A process anew for each file would load everything again: seconds each, longer than most files take.
+    // A new process for each file would load everything again, which takes longer than most files.
     isolate: false,
-    // Waits end when what they wait for is there; on a busy machine that may take long.
+    // Long enough for a busy machine. A wait ends as soon as its condition is true.
     testTimeout: 240_000,
     expect: { poll: { timeout: 100_000 } },
     hookTimeout: 300_000,

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** They take minutes, some of them Debian's mirror. `PACKAGE_TESTS=short` leaves them out. */
+/** They take minutes, and some need Debian's mirror. `PACKAGE_TESTS=short` skips them. */
 const LONG = ['debian-package', 'container', 'install-guide', 'releases'].map((name) => `src/packages/${name}.test.ts`);
 
-/** The packages, made and installed as users do. They start sites of their own. */
+/** Builds and installs the packages as users do. The tests start their own sites. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   test: {

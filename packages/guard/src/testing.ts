@@ -26,7 +26,6 @@ export { openGuardDatabase } from './migrations.js';
 export { judgeSalts, type SaltsOutcome } from './post-hack/salts.js';
 export { createSettingsStore } from './settings/settings-store.js';
 export { openSqlite, type SqliteDatabase } from './storage/sqlite.js';
-export { hotp, toStep } from './two-factor/totp.js';
 export {
   COMMAND_HEADER,
   commandHeader,

@@ -1,9 +1,9 @@
-import type { RawAnswer } from '../http/raw.js';
+import type { RawResponse } from '../http/raw.js';
 import type { TypedRequest } from '../http/request.js';
 import { LIMITED_STATUS } from './requests.js';
 import type { AttackedSite, Need } from './site.js';
 
-/** What an attack is aimed at, in the order in which the groups run. */
+/** The targets of attacks, in the order in which the groups run. */
 export const groups = [
   'spellings',
   'edge',
@@ -17,9 +17,9 @@ export const groups = [
 export type Group = (typeof groups)[number];
 
 export interface Outcome {
-  /** Whether it went as it must; null when a limit hid what the answer would have been. */
+  /** Whether the result is as required; null when a limit hid the actual response. */
   readonly ok: boolean | null;
-  /** What came, in a few words. */
+  /** The actual result in a few words. */
   readonly got: string;
 }
 
@@ -28,7 +28,7 @@ export interface Check {
   run(site: AttackedSite): Promise<Outcome>;
 }
 
-/** One attack, and something legitimate of the same shape that must go on working while the attack fails. */
+/** One attack, and a legitimate request of the same shape (its twin) that must still work while the attack fails. */
 export interface Attack {
   readonly group: Group;
   readonly name: string;
@@ -43,11 +43,11 @@ type Requested =
   | string
   | ((site: AttackedSite) => TypedRequest | string | Promise<TypedRequest | string>);
 
-/** The answer to a request, given as fields, as a target or as the bytes of its own; null when there was none. */
-export async function answerTo(site: AttackedSite, requested: Requested): Promise<RawAnswer | null> {
+/** Sends a request, given as fields or as a target. @returns the response, or null if there was none */
+export async function answerTo(site: AttackedSite, requested: Requested): Promise<RawResponse | null> {
   const request = typeof requested === 'function' ? await requested(site) : requested;
   try {
-    return await site.ask(typeof request === 'string' ? { target: request } : request);
+    return await site.request(typeof request === 'string' ? { target: request } : request);
   } catch {
     return null;
   }
@@ -55,38 +55,38 @@ export async function answerTo(site: AttackedSite, requested: Requested): Promis
 
 const REFUSALS = new Set([400, 403, 404, 405, 408, 413, 414, 417, 421, 431, 501, 505]);
 
-/** What a limit hid is neither held nor lost. */
+/** A response that a limit hid counts neither as held nor as failed. */
 export const limited: Outcome = { ok: null, got: `limited, not judged: ${LIMITED_STATUS}` };
 
-/** Held when guard or WordPress refuses, or nothing comes, and no sign of success is in the answer. */
+/** Holds if guard or WordPress refuses or does not answer, and the response shows no sign of success. */
 export function refused(requested: Requested, sign?: RegExp) {
   return async (site: AttackedSite): Promise<Outcome> => {
     const answer = await answerTo(site, requested);
     if (answer === null) return { ok: true, got: 'no answer' };
-    const told = sign?.exec(answer.body)?.[0];
-    if (told !== undefined) return { ok: false, got: `${answer.status} with ${JSON.stringify(told)}` };
+    const found = sign?.exec(answer.body)?.[0];
+    if (found !== undefined) return { ok: false, got: `${answer.status} with ${JSON.stringify(found)}` };
     if (answer.status === LIMITED_STATUS) return limited;
     return { ok: REFUSALS.has(answer.status), got: String(answer.status) };
   };
 }
 
-/** Held when the answer shows nothing of the kind, whatever its status, unless a limit kept it from showing anything. */
+/** Holds if the response, whatever its status, does not match the sign, unless a limit hid the actual response. */
 export function silentAbout(requested: Requested, sign: RegExp | ((site: AttackedSite) => RegExp)) {
   return async (site: AttackedSite): Promise<Outcome> => {
     const answer = await answerTo(site, requested);
-    const told = (sign instanceof RegExp ? sign : sign(site)).exec(
+    const found = (sign instanceof RegExp ? sign : sign(site)).exec(
       answer === null ? '' : answer.head + answer.body,
     )?.[0];
     const status = answer === null ? 'no answer' : String(answer.status);
-    if (told !== undefined) return { ok: false, got: `${status} with ${JSON.stringify(told)}` };
+    if (found !== undefined) return { ok: false, got: `${status} with ${JSON.stringify(found)}` };
     return answer?.status === LIMITED_STATUS ? limited : { ok: true, got: status };
   };
 }
 
-/** Statuses of an answer that serves: a front page may send on to that of a language, for example. */
+/** Statuses of a successful response. Redirects are included: a front page may redirect to that of a language. */
 export const SERVED: readonly number[] = [200, 204, 206, 301, 302, 303, 307, 308];
 
-/** A request that must be answered with one of the statuses, and with the content where one is given. */
+/** Checks that a request is answered with one of the statuses, and with the content if one is given. */
 export function answered(
   name: string,
   requested: Requested,
@@ -104,5 +104,5 @@ export function answered(
   };
 }
 
-/** The front page, which nothing may close. */
+/** The front page, which must stay available. */
 export const frontPage = answered('the front page', '/');

@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const close of closings.splice(0)) await close();
 });
 
-/** A web server that answers as `answer` says, and the options to attack it. */
+/** A web server that sends the responses of `answer`, and the options to attack it. */
 async function serve(answer: (path: string, address: string) => FakeAnswer) {
   const server = createServer((request: IncomingMessage, response) => {
     const path = (request.url ?? '').replace(/[?#].*/, '');
@@ -33,22 +33,22 @@ async function serve(answer: (path: string, address: string) => FakeAnswer) {
 
 const everyLogin = ['/wp-login.php', '/quiet-door'];
 
-describe('a site whose login tells this address to wait', () => {
+describe('a site whose login page asks this address to wait (429)', () => {
   const closed = () => serve((path) => (everyLogin.includes(path) ? WAIT : { status: path === '/' ? 200 : 404 }));
 
-  it('is not taken for one with a hidden login', async () => {
+  it('does not count as a site with a hidden login', async () => {
     const site = await AttackedSite.meet(await closed());
     expect(site.lacks(['hidden login'])).toMatch(/^limited, not judged: .*429/);
     expect(site.lacks(['login address'])).toMatch(/^limited, not judged: .*429/);
   });
 
-  it('fails no attack on a hidden login, and the table says that none was judged', async () => {
+  it('fails no attack on a hidden login, and the table reports them as not judged', async () => {
     const results = await runAttacks(await AttackedSite.meet(await closed()), { groups: ['hidden login'] });
     expect(summarise(results)).toEqual({ held: 0, failed: 0, notRun: results.length });
     expect(attackTable(results, false)).toMatch(/ not run: limited, not judged: .*429/);
   });
 
-  it('is asked from another address where this machine has more', async () => {
+  it('receives requests from another address when this machine has several', async () => {
     const options = await serve((path, address) => {
       if (path !== '/wp-login.php') return { status: 200 };
       return address === '127.0.0.1' ? WAIT : FORM;
@@ -56,36 +56,36 @@ describe('a site whose login tells this address to wait', () => {
     const site = await AttackedSite.meet({ ...options, manyAddresses: true });
     expect(site.lacks(['hidden login'])).toBe('/wp-login.php shows the login');
     expect(site.lacks(['login address'])).toBe(null);
-    expect((await site.ask({ target: '/wp-login.php' })).status).toBe(200);
+    expect((await site.request({ target: '/wp-login.php' })).status).toBe(200);
   });
 
-  it('says so when the owner can’t log in', async () => {
+  it('is reported when the owner can’t log in', async () => {
     const owner = { login: 'owner', password: 'right' };
     await expect(AttackedSite.meet({ ...(await closed()), owner })).rejects.toThrow(/tells this address to wait/);
   });
 });
 
-describe('a site whose hidden login tells this address to wait', () => {
-  it('still has its login hidden, and the login at its address is not expected to open', async () => {
+describe('a site whose hidden login asks this address to wait (429)', () => {
+  it('still counts as hidden, and its login is not expected to open', async () => {
     const options = await serve((path) => (path === '/quiet-door' ? WAIT : path === '/' ? { status: 200 } : MISSING));
     const site = await AttackedSite.meet({ ...options, loginUrl: '/quiet-door' });
     expect(site.lacks(['hidden login'])).toBe(null);
     expect(site.lacks(['login address'])).toMatch(/^limited, not judged/);
     const results = await runAttacks(site, { groups: ['hidden login'] });
     const failed = results.filter(({ ok, twin }) => ok === false && twin.startsWith('the login at its own address'));
-    // The fake has no admin-ajax and no posts, whose twins fail for that alone.
+    // The fake site has no admin-ajax and no posts, so the twins that use them fail.
     expect(failed).toEqual([]);
   });
 });
 
-describe('a login that is closed with 403', () => {
+describe('a login page that answers 403', () => {
   const closed = () => serve((path) => ({ status: path === '/wp-login.php' ? 403 : 200 }));
 
-  it('is no hidden one', async () => {
+  it('does not count as hidden', async () => {
     expect((await AttackedSite.meet(await closed())).lacks(['hidden login'])).toMatch(/^limited, not judged: .*403/);
   });
 
-  it('is judged where the caller says that the login is hidden: the answer tells of it', async () => {
+  it('is judged when the caller says that the login is hidden, since 403 reveals it', async () => {
     const site = await AttackedSite.meet({ ...(await closed()), loginUrl: '/quiet-door' });
     expect(site.lacks(['hidden login'])).toBe(null);
     const results = await runAttacks(site, { groups: ['hidden login'] });
@@ -99,19 +99,19 @@ describe('an answer of 429', () => {
     return AttackedSite.meet(options);
   };
 
-  it('is neither held nor failed, since it tells nothing of what is behind it', async () => {
+  it('counts neither as held nor as failed, since it says nothing about the resource', async () => {
     const site = await meet('Wait.');
     expect(await refused('/limited')(site)).toEqual(limited);
     expect(await silentAbout('/limited', /secret/)(site)).toEqual(limited);
   });
 
-  it('is a failure when what was looked for stands in it', async () => {
+  it('counts as a failure when it contains the searched text', async () => {
     const site = await meet('the secret');
     expect(await refused('/limited', /secret/)(site)).toMatchObject({ ok: false });
     expect(await silentAbout('/limited', /secret/)(site)).toMatchObject({ ok: false });
   });
 
-  it('is a failure to a legitimate request', async () => {
+  it('counts as a failure for a legitimate request', async () => {
     expect(await answered('a page', '/limited').run(await meet('Wait.'))).toEqual({ ok: false, got: '429' });
   });
 });

@@ -1,9 +1,9 @@
 import type { TypedRequest } from '../http/request.js';
 
-/** Status of an answer that tells nothing of what was asked for: the address has to wait first. */
+/** Status of a response that says nothing about the resource, because the address is limited. */
 export const LIMITED_STATUS = 429;
 
-/** A call of XML-RPC that asks for a password and tells the blogs of who gave the right one. */
+/** An XML-RPC call that checks a password and lists the blogs of the user. */
 export function usersBlogs(login: string, password: string): TypedRequest {
   const param = (text: string) => `<param>${string(text)}</param>`;
   return xml(
@@ -38,19 +38,3 @@ function xml(body: string): TypedRequest {
 function string(text: string): string {
   return `<value><string>${text}</string></value>`;
 }
-
-/** Headers by which a request may claim to come from another address. */
-export const ADDRESS_CLAIMS = [
-  'x-forwarded-for',
-  'x-real-ip',
-  'forwarded',
-  'cf-connecting-ip',
-  'true-client-ip',
-  'x-client-ip',
-  'client-ip',
-  'x-cluster-client-ip',
-  'fastly-client-ip',
-  'x-varnish-client-ip',
-  'x-sg-real-ip',
-  'cdn-real-ip',
-] as const;

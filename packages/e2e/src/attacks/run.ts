@@ -8,7 +8,7 @@ export interface AttackResult {
   readonly expected: string;
   readonly got: string;
   readonly twin: string;
-  /** Null where the attack means nothing at this site, or a limit hid its answer; `got` says why. */
+  /** Null when the attack does not apply to this site, or a limit hid the response; `got` says why. */
   readonly ok: boolean | null;
 }
 
@@ -23,7 +23,7 @@ export async function runAttacks(
   { groups, onResult = () => {} }: { groups?: readonly Group[]; onResult?: (result: AttackResult) => void } = {},
 ): Promise<AttackResult[]> {
   const results: AttackResult[] = [];
-  // The same twin stands beside many attacks, and nothing but the attack changes between two of them.
+  // Many attacks share a twin, and between two of them nothing but the attack changes.
   const twins = new Map<string, Outcome>();
   let gone: string | null = null;
   for (const attack of attacks) {
@@ -46,13 +46,13 @@ async function runAttack(site: AttackedSite, attack: Attack, twins: Map<string, 
   if (lacking !== null) return notRun(attack, lacking);
   const outcome = await attack.run(site);
   const twin = twins.get(attack.twin.name) ?? (await attack.twin.run(site));
-  // One that the attack may have spoilt is asked again each time.
+  // A twin that the attack may have affected runs again each time.
   if (group === 'spellings') twins.set(attack.twin.name, twin);
-  const told = `${attack.twin.name}: ${twin.got}`;
-  return { group, attack: name, expected, got: outcome.got, twin: told, ok: judge(outcome, twin) };
+  const twinText = `${attack.twin.name}: ${twin.got}`;
+  return { group, attack: name, expected, got: outcome.got, twin: twinText, ok: judge(outcome, twin) };
 }
 
-/** One failure is enough to fail; what could not be judged is not held either. */
+/** One failure is enough to fail. A result that was not judged does not count as held. */
 function judge(outcome: Outcome, twin: Outcome): boolean | null {
   if (outcome.ok === false || twin.ok === false) return false;
   return outcome.ok === null || twin.ok === null ? null : true;
@@ -70,10 +70,7 @@ export function summarise(results: readonly AttackResult[]): Summary {
   return { held: count(true), failed: count(false), notRun: count(null) };
 }
 
-/**
- * A table for people, group by group. Attacks that could not run are counted by their reasons at the end, unless all is
- * wanted.
- */
+/** A readable table, group by group. Attacks that did not run are counted by reason at the end, unless `all` is set. */
 export function attackTable(results: readonly AttackResult[], all: boolean): string {
   const shown = all ? results : results.filter(({ ok }) => ok !== null);
   const columns = ['attack', 'expected', 'got', 'twin'] as const;

@@ -1,14 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
-import { type RawAnswer, sendRaw } from '../http/raw.js';
-import { bytesOf, form, type TypedRequest } from '../http/request.js';
-import { cookiesOf } from '../http/session.js';
+import { type RawResponse, sendRaw } from '../http/raw.js';
+import { form, type TypedRequest, toBytes } from '../http/request.js';
+import { getCookies } from '../http/session.js';
 import { LIMITED_STATUS } from './requests.js';
 
 /**
- * What must be there for an attack to mean anything: a protection that is on, the login at an address of its own that
- * the caller knows, the owner's name and password, the web server behind guard, a limit of failed logins, or a second
- * address to come from.
+ * A precondition of an attack: a protection that is on, a known custom login URL, the credentials of the owner, the web
+ * server behind guard, a limit of failed logins, or a second client address.
  */
 export type Need =
   | SecurityField
@@ -24,18 +23,18 @@ export type Need =
   | 'XML-RPC open';
 
 export interface SiteOptions {
-  /** Where the site is reached, through guard. */
+  /** URL of the site, through guard. */
   readonly url: string;
-  /** Where WordPress's own web server can be reached past guard. */
+  /** URL of WordPress's own web server, without guard. */
   readonly origin?: string;
   /** Path of the login, where it is not WordPress's own. */
   readonly loginUrl?: string;
   readonly owner?: { readonly login: string; readonly password: string };
-  /** States that the caller knows, which are not looked for. */
+  /** States that the caller knows, so that they are not detected. */
   readonly expect?: Readonly<Partial<Record<SecurityField, boolean>>>;
   /** Failed logins that the site permits. */
   readonly limit?: number;
-  /** Whether this machine can come from several addresses of its own, as on loopback. */
+  /** Whether this machine has several client addresses, as on loopback. */
   readonly manyAddresses: boolean;
 }
 
@@ -47,7 +46,7 @@ interface OwnerSession {
   readonly nonce: string;
 }
 
-/** A site under attack: how it is asked, and what is known of its settings. */
+/** A site under attack: sends requests to it and knows its settings. */
 export class AttackedSite {
   readonly url: URL;
   readonly loginPath: string;
@@ -57,7 +56,7 @@ export class AttackedSite {
   #addresses = 0;
   /** Address that requests come from unless another one is named; the machine chooses when there is none. */
   #usualAddress: string | undefined;
-  /** Another one each time: the addresses of an earlier run may be locked still. */
+  /** A new network each time: the addresses of an earlier run may still be locked out. */
   readonly #network = `127.${randomInt(64, 250)}`;
 
   private constructor(readonly options: SiteOptions) {
@@ -66,7 +65,7 @@ export class AttackedSite {
     this.limit = options.limit ?? null;
   }
 
-  /** Gets to know a site. Throws when it does not answer, or when the owner can't log in. */
+  /** Detects the settings of a site. Throws if it does not answer, or if the owner can't log in. */
   static async meet(options: SiteOptions): Promise<AttackedSite> {
     const site = new AttackedSite(options);
     await site.#look();
@@ -78,36 +77,36 @@ export class AttackedSite {
   }
 
   /** Sends a request, from the usual address unless another one is named. */
-  ask(request: TypedRequest, from = this.#usualAddress): Promise<RawAnswer> {
-    return this.send(bytesOf(this.options, request), from);
+  request(request: TypedRequest, from = this.#usualAddress): Promise<RawResponse> {
+    return this.send(toBytes(this.options, request), from);
   }
 
   /** Sends bytes as they are. */
-  send(bytes: string, from = this.#usualAddress): Promise<RawAnswer> {
+  send(bytes: string, from = this.#usualAddress): Promise<RawResponse> {
     return sendTo(this.url, bytes, from);
   }
 
-  /** Asks the web server behind guard. */
-  askOrigin(request: TypedRequest): Promise<RawAnswer> {
-    return sendTo(new URL(this.options.origin ?? ''), bytesOf(this.options, request));
+  /** Sends a request to the web server behind guard. */
+  requestOrigin(request: TypedRequest): Promise<RawResponse> {
+    return sendTo(new URL(this.options.origin ?? ''), toBytes(this.options, request));
   }
 
-  /** Whether it answers at all. */
+  /** Whether the site answers. */
   answers(): Promise<boolean> {
-    return this.ask({ target: '/' }).then(
+    return this.request({ target: '/' }).then(
       () => true,
       () => false,
     );
   }
 
-  /** An address that has asked nothing yet, where there are several; else the usual one. */
+  /** An address without earlier requests if there are several; else the usual one. */
   newAddress(): string | undefined {
     if (!this.options.manyAddresses) return undefined;
     this.#addresses += 1;
     return `${this.#network}.${Math.floor(this.#addresses / 250)}.${1 + (this.#addresses % 250)}`;
   }
 
-  /** What keeps an attack from meaning anything here; null when nothing does. */
+  /** The reason why an attack does not apply to this site; null if it applies. */
   lacks(needs: readonly Need[] = []): string | null {
     for (const need of needs) {
       const state = this.#have.get(need);
@@ -116,7 +115,7 @@ export class AttackedSite {
     return null;
   }
 
-  /** What was found out, in lines. */
+  /** The detected settings, one line each. */
   states(): string[] {
     return [...this.#have].map(([need, state]) => `${need}: ${state === true ? 'yes' : `no (${state})`}`);
   }
@@ -131,11 +130,11 @@ export class AttackedSite {
     const have = this.#have;
     const set = (need: Need, there: boolean, why: string) => void have.set(need, there || why);
     const { options } = this;
-    const { location } = (await this.ask({ target: '/' })).headers;
+    const { location } = (await this.request({ target: '/' })).headers;
     const home = location === undefined ? this.url : new URL(location, this.url);
     if (home.origin !== this.url.origin) throw new Error(`The site sends on to ${home.origin}; give that as --url.`);
     const login = await this.#findOpenLogin();
-    const wpLogin = await this.ask({ target: '/wp-login.php' });
+    const wpLogin = await this.request({ target: '/wp-login.php' });
     const shown = whyNotHidden(wpLogin, options.loginUrl !== undefined);
     set('hidden login', shown === null, shown ?? '');
     if (login.status === LIMITED_STATUS) set('login address', false, lockedOut(this.loginPath));
@@ -144,11 +143,11 @@ export class AttackedSite {
     set('origin', options.origin !== undefined, 'give --origin');
     set('more addresses', options.manyAddresses, 'only on loopback there are more addresses to come from');
     set('owner', options.owner !== undefined, 'give --owner and a password');
-    const halfWay = options.owner !== undefined && (await this.#logIn()) === 'second factor';
+    const needsSecondFactor = options.owner !== undefined && (await this.#logIn()) === 'second factor';
     const known = this.owner !== null;
-    set('owner session', known, halfWay ? 'the owner has a second factor' : 'give --owner and a password');
-    set('second factor', halfWay, known ? 'the owner has none' : 'only told to the owner');
-    set('no second factor', !halfWay, 'the owner has a second factor');
+    set('owner session', known, needsSecondFactor ? 'the owner has a second factor' : 'give --owner and a password');
+    set('second factor', needsSecondFactor, known ? 'the owner has none' : 'only told to the owner');
+    set('no second factor', !needsSecondFactor, 'the owner has a second factor');
     const security = known ? await this.#fetchOptions<Record<SecurityField, 0 | 1>>('security') : null;
     for (const { field, title } of siteSecurityToggles) {
       const on = options.expect?.[field] ?? (security === null ? await this.#looksOn(field) : security[field] === 1);
@@ -165,20 +164,20 @@ export class AttackedSite {
   }
 
   /**
-   * Asks for the login. An earlier run, or a person, may have locked the usual address: then everything comes from
-   * another one where the machine has more, since a lock hides what an unlocked visitor would see.
+   * Requests the login. If the usual address is locked out, by an earlier run for example, another address is used when
+   * the machine has several, because a lockout hides the normal responses.
    */
-  async #findOpenLogin(): Promise<RawAnswer> {
-    const answer = await this.ask({ target: this.loginPath });
+  async #findOpenLogin(): Promise<RawResponse> {
+    const answer = await this.request({ target: this.loginPath });
     if (answer.status !== LIMITED_STATUS || !this.options.manyAddresses) return answer;
     this.#usualAddress = this.newAddress();
-    return this.ask({ target: this.loginPath });
+    return this.request({ target: this.loginPath });
   }
 
-  /** Asks for what the protection refuses in its plainest form. Null for a file that is not there, which tells nothing. */
+  /** Requests the simplest resource that the protection refuses. Null if the file is missing, which proves nothing. */
   async #looksOn(field: SecurityField): Promise<boolean | null> {
-    const status = async (target: string) => (await this.ask({ target })).status;
-    const page = () => this.ask({ target: '/' });
+    const status = async (target: string) => (await this.request({ target })).status;
+    const page = () => this.request({ target: '/' });
     const shows = (answer: number) => (answer === 404 || answer === LIMITED_STATUS ? null : answer === 403);
     switch (field) {
       case 'disable_xml_rpc':
@@ -194,7 +193,7 @@ export class AttackedSite {
       case 'xss_protection':
         return (await page()).headers['content-security-policy'] !== undefined;
       case 'disable_file_edit':
-        // Only who is logged in can tell.
+        // This is only visible to a logged-in user.
         return null;
     }
   }
@@ -203,20 +202,23 @@ export class AttackedSite {
     const { login, password } = this.options.owner ?? { login: '', password: '' };
     const fields = new URLSearchParams({ log: login, pwd: password, 'wp-submit': 'Log In', testcookie: '1' });
     const cookie = 'wordpress_test_cookie=WP%20Cookie%20check';
-    const answer = await this.ask(form(this.loginPath, fields.toString(), { cookie }));
-    const own = cookiesOf(answer);
+    const answer = await this.request(form(this.loginPath, fields.toString(), { cookie }));
+    const own = getCookies(answer);
     if (/action=second-factor/.test(answer.headers.location ?? '')) return 'second factor';
     if (!own.includes('wordpress_logged_in_')) {
       const why = answer.status === LIMITED_STATUS ? lockedOut(this.loginPath) : `status ${answer.status}`;
       throw new Error(`${login} can’t log in at ${this.loginPath} (${why}).`);
     }
-    const nonce = await this.ask({ target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie: own } });
+    const nonce = await this.request({
+      target: '/wp-admin/admin-ajax.php?action=rest-nonce',
+      headers: { cookie: own },
+    });
     this.owner = { login, password, cookie: own, nonce: nonce.body.trim() };
     return 'session';
   }
 
   async #fetchOptions<T>(page: string): Promise<T> {
-    const answer = await this.ask({
+    const answer = await this.request({
       method: 'POST',
       target: '/wp-json/security-optimizer/v1/fetch-options',
       headers: this.ownerHeaders,
@@ -231,15 +233,15 @@ export class AttackedSite {
 const lockedOut = (path: string) => `limited, not judged: ${path} tells this address to wait (${LIMITED_STATUS})`;
 
 /**
- * Why a site's login is not taken for hidden; null when it is.
+ * Why a site's login does not count as hidden; null if it does.
  *
- * @param answer the answer to `/wp-login.php`
- * @param isMoved whether the caller says that the login has an address of its own
+ * @param answer the response to `/wp-login.php`
+ * @param isMoved whether the caller says that the login has a custom URL
  */
-export function whyNotHidden(answer: Pick<RawAnswer, 'status' | 'body'>, isMoved: boolean): string | null {
+export function whyNotHidden(answer: Pick<RawResponse, 'status' | 'body'>, isMoved: boolean): string | null {
   if (answer.status === 200 || /id=["']loginform["']/.test(answer.body)) return '/wp-login.php shows the login';
   if (answer.status === LIMITED_STATUS) return lockedOut('/wp-login.php');
-  // The login may be closed to this address or for now. Where the caller knows that it is hidden, 403 would tell of it.
+  // The login may be closed to this address or at this time. If the caller knows that it is hidden, 403 reveals it.
   if (answer.status === 403 && !isMoved) return 'limited, not judged: /wp-login.php is closed to this address (403)';
   return null;
 }
@@ -248,7 +250,7 @@ interface LoginFacts {
   readonly login_attempts: readonly { readonly value: number; readonly selected: 0 | 1 }[];
 }
 
-function sendTo(url: URL, bytes: string, from?: string): Promise<RawAnswer> {
+function sendTo(url: URL, bytes: string, from?: string): Promise<RawResponse> {
   const tls = url.protocol === 'https:';
   const port = Number(url.port || (tls ? 443 : 80));
   const to = url.hostname.replace(/^\[|\]$/g, '');

@@ -10,15 +10,15 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** A rule of axe that a part of the page breaks, and the elements that do. */
+/** A rule of axe that the page violates, and the elements that violate it. */
 export interface AccessFault {
   readonly id: string;
   readonly nodes: readonly string[];
 }
 
 /**
- * What axe finds in the part of the page that the selector names. Animations are ended first, since half-faded text
- * has no contrast.
+ * The violations that axe finds in the selected part of the page. Animations are finished first, since half-faded text
+ * has too little contrast.
  */
 export async function accessFaults(page: Page, part: string): Promise<AccessFault[]> {
   await page.evaluate(() => {
@@ -43,7 +43,7 @@ export async function accessFaults(page: Page, part: string): Promise<AccessFaul
   }, part);
 }
 
-/** Axe finds nothing in the part of the page that the selector names; ours, unless told otherwise. */
+/** Expects no violations in the selected part of the page; by default the part of the product. */
 export async function expectAccessible(page: Page, part = '.so'): Promise<void> {
   expect(await accessFaults(page, part)).toEqual([]);
 }

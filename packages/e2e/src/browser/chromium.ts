@@ -12,15 +12,15 @@ import type { Stack } from '../stacks/stack.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where the Chromium of this run takes orders; why there is none otherwise. */
+    /** Endpoint of the Chromium of this run, or the reason why there is none. */
     readonly chromium: { readonly endpoint: string } | { readonly problem: string };
   }
 }
 
-/** A wait ends when what it waits for is there; on a busy machine that may take long. */
+/** Long enough for a busy machine. A wait ends as soon as its condition is true. */
 const WAIT_MS = 100_000;
 
-/** The shell shows the same pages without the windows and menus around them, for a third of the processor's time. */
+/** The headless shell renders the same pages with a third of the processor time. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 /** Starts Chromium, once for the whole run. `CHROMIUM` names another program than Debian's. */
@@ -41,10 +41,7 @@ export async function startChromium(): Promise<BrowserServer> {
   });
 }
 
-/**
- * The running Chromium, with no window open yet. Each window has a profile of its own, and closing what is given here
- * closes the windows that were opened by it.
- */
+/** Connects to the running Chromium. Each window has its own profile. Closing this browser closes its windows only. */
 export async function openChromium(): Promise<Browser> {
   const running = inject('chromium');
   if ('problem' in running) throw new Error(`Chromium does not run: ${running.problem}`);
@@ -58,8 +55,8 @@ export async function openChromium(): Promise<Browser> {
   return browser;
 }
 
-/** A browser window of someone who has logged in before. */
-export async function windowOf(
+/** Opens a browser window with the session of a logged-in user. */
+export async function openWindow(
   browser: Browser,
   stack: Stack,
   session: Session,

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../stacks/until.js';
 
-/** More stops than any page of ours has between two things that one wants to reach. */
+/** More than the number of tab stops between any two controls. */
 const MOST_STOPS = 160;
 
 /** Presses Tab (or Shift+Tab) until the element has the focus. Throws when that never happens. */
@@ -14,7 +14,7 @@ export async function tabTo(page: Page, where: Locator, key: 'Tab' | 'Shift+Tab'
   throw new Error(`${key} does not lead to ${where}.`);
 }
 
-/** Goes to an element by Tab and presses a key on it. */
+/** Moves to an element with Tab and presses a key on it. */
 export async function pressOn(
   page: Page,
   where: Locator,
@@ -25,25 +25,25 @@ export async function pressOn(
   await page.keyboard.press(key);
 }
 
-/** Types into the field that has the focus, in place of what it holds. */
+/** Replaces the text of the focused field. */
 export async function typeAnew(page: Page, text: string): Promise<void> {
   await page.keyboard.press('ControlOrMeta+A');
   if (text === '') await page.keyboard.press('Delete');
   else await page.keyboard.type(text);
 }
 
-/** The element has the focus, or gets it soon. */
+/** Waits until the element has the focus. */
 export async function expectFocus(where: Locator): Promise<void> {
   await until(`${where} has the focus`, () => hasFocus(where, 5000));
 }
 
-/** @param timeout how long the element may not be there, milliseconds; as long as any wait unless given */
+/** @param timeout how long to wait for the element, milliseconds; by default as long as any wait */
 function hasFocus(where: Locator, timeout?: number): Promise<boolean> {
   const options = timeout === undefined ? {} : { timeout };
   return where.evaluate((element) => element === document.activeElement, undefined, options);
 }
 
-/** Names of what the Tab key must reach, in order; of a group of tabs or bars only one takes part. */
+/** Names of the elements that the Tab key must reach, in order. */
 export function tabStops(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [
@@ -54,17 +54,17 @@ export function tabStops(page: Page): Promise<string[]> {
       .filter((element) => element.tabIndex >= 0 && !element.matches(':disabled') && element.checkVisibility())
       .map((element, place) => {
         const name = `${place} ${element.getAttribute('aria-label') ?? (element.textContent ?? '').trim()}`;
-        // Kept on it: what has the focus may show more, such as a tooltip.
+        // The name is stored on the element, since a focused element may show more text, such as a tooltip.
         element.dataset.stop = name;
         return name;
       }),
   );
 }
 
-/** Name of what has the focus; says so when it has no ring, or something lies over it. */
+/** Name of the focused element, with a note if it has no focus ring or is covered. */
 export function focusedStop(page: Page): Promise<string> {
   return page.evaluate(async () => {
-    // With less motion a ring is there after a millisecond.
+    // With reduced motion, the focus ring appears within a millisecond.
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     const element = document.activeElement as HTMLElement;
     const name = element.dataset.stop ?? `something else: ${element.outerHTML.slice(0, 80)}`;

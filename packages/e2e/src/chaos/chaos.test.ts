@@ -7,7 +7,7 @@ import { kinds } from './kinds.js';
 import { type ChaosReport, runChaos } from './run.js';
 import { type ChaosSite, startSite } from './site.js';
 
-/** A new sequence each time finds more than the same one for ever; the one that failed is printed. */
+/** A new seed for each run finds more than a fixed one. A seed that fails is printed. */
 const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 describe.runIf(process.platform === 'linux')(`20 seconds of chaos from 40 connections, seed ${seed}`, () => {
@@ -28,25 +28,25 @@ describe.runIf(process.platform === 'linux')(`20 seconds of chaos from 40 connec
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('are of at least 25 kinds, and every kind was there', () => {
+  it('has at least 25 kinds of visits, and every kind ran', () => {
     const names = [...kinds, ...crowds].map(([name]) => name);
     expect(names.length).toBeGreaterThanOrEqual(25);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => report.kinds[name] === undefined)).toEqual([]);
   });
 
-  it('leave guard alive, with no error in its log, nothing held for anyone, and a plain page within 5 seconds', () => {
+  it('leaves guard alive: no error in its log, no resource kept, and a plain page within 5 seconds', () => {
     expect(report.faults).toEqual([]);
     expect(site.guard.ended()).toBe(null);
     expect(() => process.kill(startedPid(), 0)).not.toThrow();
   });
 
-  it('keep no other visitor from a plain page, at any moment', () => {
+  it('never keeps another visitor from a plain page', () => {
     const moments = new Set(report.watcher.map(({ when }) => when));
     expect([...moments]).toEqual(['during chaos', 'right after chaos', 'at the end']);
   });
 
-  it('keep nobody from a page whose address has 500 idle connections', () => {
+  it('keeps no client from a page because its address has 500 idle connections', () => {
     expect(report.besideIdle).toBeGreaterThan(0);
   });
 });

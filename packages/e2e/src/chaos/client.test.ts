@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { awaitAnswer, crowd, leave, openVisit, pause, readSlowly, reset, type Step, send } from './client.js';
-import { socketsOf } from './observe.js';
+import { awaitAnswer, crowd, disconnect, openVisit, pause, readSlowly, reset, type Step, send } from './client.js';
+import { listSockets } from './observe.js';
 import { createRandom } from './random.js';
 import { page, several } from './requests.js';
 
-/** What the server has seen of one connection. */
+/** What the server has received on one connection. */
 interface Seen {
   readonly from: string;
   received: string;
@@ -20,7 +20,7 @@ const sockets = new Set<Socket>();
 let server: Server;
 /** What the server sends to each connection as it begins. */
 let greeting: Buffer | string;
-/** Whether the server leaves all that comes in the kernel. */
+/** Whether the server reads nothing, so that data stays in the kernel. */
 let readsNothing: boolean;
 
 beforeEach(async () => {
@@ -57,7 +57,7 @@ function watch(socket: Socket): void {
 
 const port = (): number => (server.address() as AddressInfo).port;
 
-/** Goes through the steps of a visit. */
+/** Runs the steps of a visit. */
 async function visit(...steps: readonly Step[]) {
   const facts = { random: createRandom(1), host: 'example.com', behaviour: 'normal', kind: 'a test', extra: '' };
   const opened = await openVisit(
@@ -75,11 +75,11 @@ async function visit(...steps: readonly Step[]) {
 const ends = () => seen.map(({ end }) => end);
 
 /**
- * The other side's sockets as the kernel sees them. Node 20 tells of a reset behind unread bytes as of an end, but after RST
- * the kernel has no connection any more, and after FIN it waits for this side to close.
+ * The server's sockets in the kernel. Node 20 reports a reset after unread bytes as an end. After RST the kernel has no
+ * connection any more; after FIN it waits for this side to close.
  */
 const states = () =>
-  socketsOf(process.pid)
+  listSockets(process.pid)
     .filter(({ localPort }) => localPort === port())
     .map(({ state }) => state);
 
@@ -101,21 +101,21 @@ describe.runIf(process.platform === 'linux')('a reset', () => {
     expect(sockets.size).toBe(1);
   });
 
-  it('arrives as RST while the answer comes', async () => {
+  it('arrives as RST while the response is sent', async () => {
     greeting = 'HTTP/1.1 200 OK\r\n';
     await visit(send(page), awaitAnswer(), reset);
     await expect.poll(() => sockets.size).toBe(1);
     await expect.poll(states).toEqual([]);
   });
 
-  it('is something else than leaving, which arrives as FIN', async () => {
-    await visit(send(page), pause(20), leave);
+  it('differs from closing, which arrives as FIN', async () => {
+    await visit(send(page), pause(20), disconnect);
     await expect.poll(states).toEqual(['CLOSE_WAIT']);
   });
 });
 
 describe('a pipeline', () => {
-  it('arrives whole, request after request', async () => {
+  it('arrives completely, request after request', async () => {
     await visit(send(several(10_000, page)));
     const line = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
     await expect.poll(() => seen[0]?.received.length).toBe(10_000 * line.length);
@@ -124,14 +124,14 @@ describe('a pipeline', () => {
 });
 
 describe('a crowd', () => {
-  it('has as many connections as wanted, each going through the steps, and is gone at the end', async () => {
+  it('opens the requested number of connections, runs the steps on each, and closes all at the end', async () => {
     await visit(crowd({ count: 30 }, send(page)));
     await expect.poll(() => seen.filter(({ received }) => received.startsWith('GET /')).length).toBe(30);
     await expect.poll(() => ends().filter((end) => end === 'open').length).toBe(1);
     expect(new Set(seen.map(({ from }) => from))).toEqual(new Set(['127.0.0.2']));
   });
 
-  it('shares its connections out among addresses of its own', async () => {
+  it('distributes its connections among its own addresses', async () => {
     await visit(crowd({ count: 12, addresses: 4 }, send(page)));
     await expect.poll(() => seen.length).toBe(13);
     const counts = [...new Set(seen.map(({ from }) => from))].map(
@@ -140,29 +140,29 @@ describe('a crowd', () => {
     expect(counts.sort()).toEqual([1, 3, 3, 3, 3]);
   });
 
-  it('is still there when one more comes from its address', async () => {
+  it('is still connected when one more connection comes from its address', async () => {
     greeting = 'HTTP/1.1 200 OK\r\n';
-    let openThen: number | undefined;
+    let openCount: number | undefined;
     const last: Step = async (other) => {
       await send(page)(other);
       await expect.poll(() => seen.filter(({ received }) => received !== '').length).toBe(6);
-      openThen = ends().filter((end) => end === 'open').length;
+      openCount = ends().filter((end) => end === 'open').length;
       other.note(200);
     };
     await visit(crowd({ count: 5, addresses: 1, last: [last] }, send(page), awaitAnswer(60_000)));
-    expect(openThen).toBe(7);
+    expect(openCount).toBe(7);
     expect(notes).toEqual([200]);
     expect(new Set(seen.slice(1).map(({ from }) => from)).size).toBe(1);
   });
 
-  it('that still waits for answers is no idle one: nothing is judged', async () => {
+  it('that still waits for responses does not count as idle, and nothing is judged', async () => {
     await visit(crowd({ count: 5, addresses: 1, last: [({ note }) => note(null)] }, send(page)));
     expect(notes).toEqual([]);
   });
 });
 
 describe('a slow reader', () => {
-  it('leaves most of a large answer in the buffers of the other side', async () => {
+  it('leaves most of a large response in the buffers of the server', async () => {
     greeting = Buffer.alloc(30_000_000, 'x');
     const reader = await visit(readSlowly(600));
     expect(reader.socket.bytesRead).toBeGreaterThan(0);

@@ -7,28 +7,28 @@ export interface Visit {
   readonly random: Random;
   readonly socket: Socket;
   readonly host: string;
-  /** What the web server behind is to do with the requests. */
+  /** The behaviour that the requests ask of the web server behind guard. */
   readonly behaviour: string;
-  /** Name of the kind, for those who find a connection that is still open. */
+  /** Name of the kind, to identify a connection that is still open. */
   readonly kind: string;
-  /** Header lines that every whole request of this visit carries. */
+  /** Header lines of every complete request of this visit. */
   readonly extra: string;
-  /** Everything received so far, as far as it is kept. */
+  /** Everything received so far, up to a limit. */
   received(): string;
   /** Opens another connection to the same guard. @param from the address to come from; the same one when left out */
   open(from?: string): Promise<Visit>;
   /** Records how a request that guard must answer was answered. @param status null for no answer */
   note(status: number | null): void;
-  /** Hands the socket over: it stays open and silent until the run is over, whatever guard does. */
+  /** Keeps the socket open and silent until the run is over, whatever guard does. */
   hold(): void;
-  /** Fulfilled when the connection has ended for both sides. */
+  /** Resolves when both sides have closed the connection. */
   readonly closed: Promise<void>;
 }
 
 /** One thing that a visitor does on a connection. */
 export type Step = (visit: Visit) => void | Promise<void>;
 
-/** Most of an answer that is kept. */
+/** Number of bytes of a response that are kept. */
 const KEPT = 4096;
 
 /** What a connection is opened with. */
@@ -37,19 +37,19 @@ export type VisitFacts = Omit<Visit, 'socket' | 'received' | 'hold' | 'closed' |
   readonly from?: string;
 };
 
-/** What is told of the connections of a visit. */
+/** Receives events of the connections of a visit. */
 export interface VisitListener {
   onOpened(socket: Socket): void;
   onHeld(socket: Socket): void;
   onNote(status: number | null): void;
 }
 
-/** Opens a connection. Errors end it and are no news: the other side may end it at any time. */
+/** Opens a connection. Errors only close it, since the other side may close it at any time. */
 export async function openVisit(facts: VisitFacts, listener: VisitListener): Promise<Visit> {
   const { port, from, ...rest } = facts;
   const socket = connect({
     ...{ host: '127.0.0.1', port, noDelay: true },
-    // A client may leave its side open as long as it likes after guard has ended the other.
+    // A client may keep its side open after guard has closed the other.
     allowHalfOpen: true,
     ...(from === undefined ? {} : { localAddress: from }),
   });
@@ -100,7 +100,7 @@ export function pause(low: number, high = low): Step {
   return ({ random }) => sleep(random.between(low, high));
 }
 
-/** Takes nothing for a while, so that what guard has to give stays in its buffers. */
+/** Pauses reading, so that the response stays in guard's buffers. */
 export function readNothing(ms: number): Step {
   return async ({ socket }) => {
     socket.pause();
@@ -109,7 +109,7 @@ export function readNothing(ms: number): Step {
   };
 }
 
-/** Reads one piece of what comes now and then, for so many milliseconds, at most until the end. */
+/** Reads slowly, one chunk at a time, for the given milliseconds or until the end. */
 export function readSlowly(ms: number): Step {
   return async ({ socket }) => {
     for (const end = Date.now() + ms; Date.now() < end && !socket.destroyed; ) {
@@ -143,7 +143,7 @@ export function awaitEnd(ms = 1500): Step {
 /** Ends the connection with RST. */
 export const reset: Step = ({ socket }) => void socket.resetAndDestroy();
 
-/** Ends its own side with FIN, takes what still comes, and goes. */
+/** Closes its own side with FIN, reads the rest, and closes. */
 export const finish: Step = async (visit) => {
   visit.socket.end();
   await awaitEnd(500)(visit);
@@ -151,52 +151,52 @@ export const finish: Step = async (visit) => {
 };
 
 /** Closes without a word. */
-export const leave: Step = ({ socket }) => void socket.destroy();
+export const disconnect: Step = ({ socket }) => void socket.destroy();
 
-/** Stays connected and silent, ignoring that guard ends the connection. Guard must let go of it all the same. */
+/** Stays connected and silent after guard closes the connection. Guard must still release it. */
 export const linger: Step = ({ hold }) => hold();
 
-/** Any of the ends. */
+/** Closes the connection in a random way. */
 export const anyEnd: Step = async (visit) => {
   const steps = visit.random.pick<readonly Step[]>([
     [reset],
     [finish],
-    [leave],
+    [disconnect],
     [pause(1, 40), reset],
     [pause(1, 40), finish],
     [awaitAnswer(400), reset],
-    [awaitAnswer(), leave],
-    [awaitEnd(700), leave],
+    [awaitAnswer(), disconnect],
+    [awaitEnd(700), disconnect],
   ]);
   for (const step of steps) await step(visit);
 };
 
 export interface CrowdOptions {
   readonly count: number;
-  /** Addresses that nobody else has, among which the connections are shared out; that of the visit when left out. */
+  /** Number of own addresses among which the connections are distributed; by default the address of the visit. */
   readonly addresses?: number;
   /**
-   * What is done on one more connection of the last of these addresses, while the others are still there. Only when each of
-   * them has got an answer, so that they are idle: those that still wait may keep others of their address out.
+   * Steps on one more connection of the last of these addresses while the others are open. It runs only when each of
+   * them has a response and is idle, since waiting connections may block others of their address.
    */
   readonly last?: readonly Step[];
 }
 
-/** Opens many connections at once and goes through the steps on each. They are gone at the end. */
+/** Opens many connections at once, runs the steps on each, and closes them at the end. */
 export function crowd({ count, addresses, last = [] }: CrowdOptions, ...steps: readonly Step[]): Step {
   return async (visit) => {
     const network = `127.${visit.random.between(16, 250)}.${visit.random.between(1, 250)}`;
-    const addressOf = (turn: number) => (addresses === undefined ? undefined : `${network}.${1 + (turn % addresses)}`);
+    const toAddress = (turn: number) => (addresses === undefined ? undefined : `${network}.${1 + (turn % addresses)}`);
     const opened: Visit[] = [];
     const one = async (turn: number): Promise<void> => {
-      const member = await visit.open(addressOf(turn));
-      opened.push(member);
-      for (const step of steps) await step(member);
+      const connection = await visit.open(toAddress(turn));
+      opened.push(connection);
+      for (const step of steps) await step(connection);
     };
     try {
       await Promise.all(Array.from({ length: count }, (_, turn) => one(turn)));
       if (last.length === 0 || opened.some(({ received }) => received() === '')) return;
-      const other = await visit.open(addressOf(count - 1));
+      const other = await visit.open(toAddress(count - 1));
       opened.push(other);
       for (const step of last) await step(other);
     } finally {

@@ -2,7 +2,7 @@ import {
   awaitAnswer,
   awaitEnd,
   crowd,
-  leave,
+  disconnect,
   pause,
   readSlowly,
   reset,
@@ -19,10 +19,10 @@ const LONGEST_PIPELINE = 100_000;
 /** How many connections the idle crowd has: as many as guard gives an address, unless it is configured otherwise. */
 export const IDLE_CROWD = 500;
 
-/** How long a request waits that must be answered. It only ends what hangs. */
+/** How long to wait for a response that is required. It only ends a hanging request. */
 const PATIENCE_MS = 10_000;
 
-/** Whatever the visit's behaviour is, these requests find a web server that takes long. A real one takes its own time. */
+/** These requests always ask for a slow response of the web server. A real one takes its own time. */
 const slowly =
   (one: (visit: Visit) => string, behaviour = 'never answers') =>
   (visit: Visit): string =>
@@ -31,34 +31,34 @@ const slowly =
 /** A page that a real WordPress has to search for, so that it takes long there, too. */
 const slowPage = slowly((visit) => request({ path: `/?s=${visit.random.between(1, 1e9)}` })(visit));
 
-/** One request after another, with nothing in it that is not needed. */
+/** Minimal requests, one after another. */
 const pipeline = (count: number) => send((visit: Visit) => Buffer.from(page(visit).repeat(count), 'latin1'));
 
 const anyPipeline: Step = (visit) => pipeline(visit.random.pick([1000, 10_000, LONGEST_PIPELINE]))(visit);
 
-/** Half a body and nothing more, until guard ends the connection or the time is over. */
+/** Half a body, then silence until guard closes the connection or the time is over. */
 const stalledBody: readonly Step[] = [
   send(postHead('Content-Length: 200000\r\n')),
   send('u'.repeat(100_000)),
   awaitEnd(2500),
-  leave,
+  disconnect,
 ];
 
-/** A large answer of which a little is taken now and then. */
+/** A large response that is read slowly. */
 const slowDownload: readonly Step[] = [
   send(slowly(request({ path: '/wp-includes/js/jquery/jquery.js' }), 'huge')),
   readSlowly(2500),
-  leave,
+  disconnect,
 ];
 
-/** A kept-alive connection: one request that costs WordPress nothing, and silence. */
+/** A keep-alive connection: one request that does not reach WordPress, then silence. */
 const idle: readonly Step[] = [send(cheap), awaitAnswer(30_000)];
 
 function cheap(visit: Visit): string {
   return slowly(request({ path: '/wp-includes/images/blank.gif' }), 'normal')(visit);
 }
 
-/** The request of somebody else behind the same address as the crowd. Guard must answer it. */
+/** A request of another client with the same address as the crowd. Guard must answer it. */
 const ordinaryRequest: readonly Step[] = [
   send(cheap),
   awaitAnswer(PATIENCE_MS),
@@ -68,30 +68,30 @@ const ordinaryRequest: readonly Step[] = [
   },
 ];
 
-/** Twice as many connections as guard may have to WordPress here, none of them many for one address. */
+/** Twice as many connections as guard's limit to WordPress, few of them per address. */
 const shares = { count: 96, addresses: 12 };
 
 /**
- * Visits that take many connections or many requests. They run one after another beside the others: many of them at the
- * same time would test this machine.
+ * Visits with many connections or requests. They run one after another beside the others, since many at the same time
+ * would only test this machine.
  */
 export const crowds: readonly Kind[] = [
   ['a long pipeline that is left at once', anyPipeline, pause(0, 200), reset],
-  ['a long pipeline that is never read', anyPipeline, ({ socket }) => void socket.pause(), awaitEnd(2000), leave],
-  ['a long pipeline that is read', anyPipeline, awaitEnd(3000), leave],
+  ['a long pipeline that is never read', anyPipeline, ({ socket }) => void socket.pause(), awaitEnd(2000), disconnect],
+  ['a long pipeline that is read', anyPipeline, awaitEnd(3000), disconnect],
   [
     'a long pipeline behind a slow page',
     send(slowPage),
     (visit) => pipeline(LONGEST_PIPELINE)(visit),
     awaitEnd(2000),
-    leave,
+    disconnect,
   ],
   [
     'a long pipeline behind a POST',
     send(post('a=1')),
     (visit) => pipeline(LONGEST_PIPELINE)(visit),
     awaitEnd(2000),
-    leave,
+    disconnect,
   ],
   [
     'a long pipeline behind half a POST',
@@ -101,16 +101,19 @@ export const crowds: readonly Kind[] = [
     send('67890'),
     (visit) => pipeline(LONGEST_PIPELINE)(visit),
     awaitEnd(2000),
-    leave,
+    disconnect,
   ],
-  ['a long pipeline in small pieces', sendSlowly(several(2000, page), 400, 5), awaitEnd(1000), leave],
+  ['a long pipeline in small pieces', sendSlowly(several(2000, page), 400, 5), awaitEnd(1000), disconnect],
   [
     'a long pipeline of slow pages in small pieces',
     sendSlowly(joined(slowPage, several(2000, page)), 400, 5),
     awaitEnd(1000),
-    leave,
+    disconnect,
   ],
-  ['a crowd that leaves a slow page after 20 ms', ...times(10, crowd({ count: 40 }, send(slowPage), pause(20), leave))],
+  [
+    'a crowd that leaves a slow page after 20 ms',
+    ...times(10, crowd({ count: 40 }, send(slowPage), pause(20), disconnect)),
+  ],
   ['a crowd that resets a slow page after 20 ms', ...times(10, crowd({ count: 40 }, send(slowPage), pause(20), reset))],
   ['a crowd that resets at once', ...times(5, crowd({ count: 60 }, reset))],
   ['a crowd that resets after the head', ...times(5, crowd({ count: 60 }, send(request()), reset))],

@@ -3,8 +3,8 @@ import {
   anyEnd,
   awaitAnswer,
   awaitEnd,
+  disconnect,
   finish,
-  leave,
   linger,
   pause,
   readNothing,
@@ -20,15 +20,15 @@ const login = request({ method: 'POST', path: '/wp-login.php', headers: form, bo
 const chunked = postHead('Transfer-Encoding: chunked\r\n');
 const connectHead = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n';
 const noHost = 'GET / HTTP/1.1\r\n\r\n';
-const strangeExpect = request({ headers: 'Expect: the-unexpected\r\n' });
+const unknownExpect = request({ headers: 'Expect: the-unexpected\r\n' });
 const upgrade = (protocol: string, headers = '') => `Connection: Upgrade${headers}\r\nUpgrade: ${protocol}\r\n`;
 const h2c = request({ headers: `${upgrade('h2c', ', HTTP2-Settings')}HTTP2-Settings: AAMAAABkAAQAAP__\r\n` });
 const webSocketHeaders = `${upgrade('websocket')}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`;
 const webSocket = request({ path: '/socket', headers: webSocketHeaders });
 const api = '/wp-json/security-optimizer/v1';
-const member = `Cookie: wordpress_logged_in_0=invented\r\nX-WP-Nonce: 0123456789\r\nContent-Type: application/json\r\n`;
+const sessionHeaders = `Cookie: wordpress_logged_in_0=invented\r\nX-WP-Nonce: 0123456789\r\nContent-Type: application/json\r\n`;
 const settingsCall = (body: string) =>
-  request({ method: 'POST', path: `${api}/disable-xml-rpc`, headers: member, body });
+  request({ method: 'POST', path: `${api}/disable-xml-rpc`, headers: sessionHeaders, body });
 const tlsHello = Buffer.from(`16030100c8010000c40303${'5a'.repeat(32)}00${'1301'.repeat(20)}`, 'hex');
 const multicall = `<?xml version="1.0"?><methodCall><methodName>system.multicall</methodName><params><param><value><array><data>${'<value>x</value>'.repeat(50)}</data></array></value></param></params></methodCall>`;
 
@@ -45,10 +45,10 @@ const mutated = (visit: Visit): Buffer => {
   return Buffer.from(bytes);
 };
 
-/** Every kind of visit, each chosen as often as the others. */
+/** Every kind of visit, all with the same probability. */
 export const kinds: readonly Kind[] = [
-  ['a page', send(request()), awaitAnswer(), leave],
-  ['a page, all of it', send(request({ headers: 'Connection: close\r\n' })), awaitEnd(), leave],
+  ['a page', send(request()), awaitAnswer(), disconnect],
+  ['a page, all of it', send(request({ headers: 'Connection: close\r\n' })), awaitEnd(), disconnect],
   [
     'three pages after one another',
     send(request()),
@@ -62,8 +62,8 @@ export const kinds: readonly Kind[] = [
   ['a page, then FIN', send(request()), finish],
   ['an answer that streams, then reset', send(request()), awaitAnswer(), pause(0, 60), reset],
   ['an answer that streams, then FIN', send(request()), awaitAnswer(), finish],
-  ['a reader that never reads', send(request({ path: '/big' })), readNothing(1500), leave],
-  ['a reader that reads late', send(request({ path: '/big' })), readNothing(600), awaitEnd(800), leave],
+  ['a reader that never reads', send(request({ path: '/big' })), readNothing(1500), disconnect],
+  ['a reader that reads late', send(request({ path: '/big' })), readNothing(600), awaitEnd(800), disconnect],
   ['an answer that is never taken, held', send(request({ path: '/big' })), readNothing(200), anyEnd],
 
   ['nothing at all', linger],
@@ -100,9 +100,9 @@ export const kinds: readonly Kind[] = [
   ['no Host and h2c in one packet', send(joined(verbatim(noHost), h2c)), anyEnd],
   ['two Hosts', send(request({ headers: 'Host: other.example\r\n' })), anyEnd],
   ['a Host that is none', send('GET / HTTP/1.1\r\nHost: a b\\c\r\n\r\n'), anyEnd],
-  ['a strange Expect', send(strangeExpect), anyEnd],
-  ['a strange Expect and a WebSocket in one packet', send(joined(strangeExpect, webSocket)), anyEnd],
-  ['a strange Expect and h2c in one packet', send(joined(strangeExpect, h2c)), anyEnd],
+  ['a strange Expect', send(unknownExpect), anyEnd],
+  ['a strange Expect and a WebSocket in one packet', send(joined(unknownExpect, webSocket)), anyEnd],
+  ['a strange Expect and h2c in one packet', send(joined(unknownExpect, h2c)), anyEnd],
   ['a strange Expect with a body', send(post('log=a&pwd=b', `${form}Expect: tea\r\n`)), anyEnd],
   ['Expect: 100-continue, then gone', send(postHead('Expect: 100-continue\r\nContent-Length: 10\r\n')), anyEnd],
   [
@@ -118,7 +118,7 @@ export const kinds: readonly Kind[] = [
   ['two requests in one packet', send(several(2, request())), anyEnd],
   ['three hundred requests, left at once', send(several(300, request())), pause(0, 60), reset],
   ['three hundred requests, then FIN', send(several(300, request())), finish],
-  ['three hundred requests, never read', send(several(300, request())), readNothing(800), leave],
+  ['three hundred requests, never read', send(several(300, request())), readNothing(800), disconnect],
   ['a page with a WebSocket behind it', send(joined(request(), webSocket)), anyEnd],
   ['a page with h2c behind it', send(joined(request(), h2c)), anyEnd],
   ['a page with garbage behind it', send((visit) => `${request()(visit)}\0\0garbage\r\n\r\n`), anyEnd],
@@ -130,7 +130,7 @@ export const kinds: readonly Kind[] = [
 
   ['h2c, then FIN', send(h2c), finish],
   ['h2c, then reset', send(h2c), pause(0, 20), reset],
-  // Not with a stream of events: a client may read one as long as it likes.
+  // Not with an event stream, which a client may read without a limit.
   ['h2c, then silence', send((visit) => h2c({ ...visit, behaviour: 'normal' })), linger],
   ['h2c twice in one packet', send(several(2, h2c)), anyEnd],
   ['h2c with a body', send(post('a=1', upgrade('h2c'))), anyEnd],
@@ -215,7 +215,11 @@ export const kinds: readonly Kind[] = [
   ['OPTIONS *', send((visit) => `OPTIONS * HTTP/1.1\r\nHost: ${visit.host}\r\n\r\n`), anyEnd],
   ['TRACE', send(request({ method: 'TRACE' })), anyEnd],
   ['HEAD', send(request({ method: 'HEAD' })), awaitAnswer(), anyEnd],
-  ['QUERY', send(request({ method: 'QUERY', path: `${api}/fetch-options`, headers: member, body: '{}' })), anyEnd],
+  [
+    'QUERY',
+    send(request({ method: 'QUERY', path: `${api}/fetch-options`, headers: sessionHeaders, body: '{}' })),
+    anyEnd,
+  ],
   ['an unknown method', send(request({ method: 'BREW' })), anyEnd],
   ['Range', send(request({ path: '/photo.jpg', headers: 'Range: bytes=0-99\r\n' })), awaitAnswer(), anyEnd],
   ['an ambiguous path', send(request({ path: '/%2e%2e/%zz' })), anyEnd],

@@ -27,7 +27,7 @@ const help = `npm run chaos -- [options]     visits of ${names.length} kinds, wh
 It uses loopback addresses of this machine only, and starts all that it attacks. Linux only.
 `;
 
-/** @returns the exit code: 0 guard has held, 1 it has not, 2 called wrongly */
+/** @returns the exit code: 0 guard has held, 1 it has not, 2 for a wrong call */
 export async function chaos(args: readonly string[]): Promise<number> {
   let values: ReturnType<typeof read>;
   try {
@@ -137,7 +137,7 @@ function readable(report: ChaosReport): string {
   ].join('\n');
 }
 
-/** How the plain page of somebody else fared. */
+/** Response times of a plain page for another visitor. */
 function watched(samples: readonly WatcherSample[]): string[] {
   if (samples.length === 0) return [];
   const slowest = samples.reduce((most, sample) => (addedMs(sample) > addedMs(most) ? sample : most));

@@ -14,7 +14,7 @@ export interface OpenSocket {
 const LISTENING = '0A';
 
 /** Connections that a process holds, without those it listens on. Linux only: it is read from /proc. */
-export function socketsOf(pid: number): OpenSocket[] {
+export function listSockets(pid: number): OpenSocket[] {
   const inodes = new Set<string>();
   for (const fd of readdirSync(`/proc/${pid}/fd`)) {
     try {
@@ -29,7 +29,7 @@ export function socketsOf(pid: number): OpenSocket[] {
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields[3] !== LISTENING && inodes.has(fields[9] ?? ''))
     .map(([, local, remote, state = '']) => ({
-      ...{ localPort: portOf(local), remotePort: portOf(remote), remote: endpoint(remote) },
+      ...{ localPort: parsePort(local), remotePort: parsePort(remote), remote: endpoint(remote) },
       state: states[state] ?? state,
     }));
 }
@@ -41,22 +41,22 @@ const states: Readonly<Record<string, string>> = { '01': 'ESTABLISHED', '05': 'F
 function endpoint(address = ''): string {
   const bytes = address.slice(0, address.lastIndexOf(':')).slice(-8).match(/../g) ?? [];
   const ip = bytes.map((byte) => Number.parseInt(byte, 16)).reverse();
-  return `${ip.join('.')}:${portOf(address)}`;
+  return `${ip.join('.')}:${parsePort(address)}`;
 }
 
-const portOf = (address = ''): number => Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16);
+const parsePort = (address = ''): number => Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16);
 
 /** Descriptors that a process has open, of any kind. */
-export function descriptorsOf(pid: number): number {
+export function countDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** Memory of a process that is really in use, in bytes; NaN of one that has just ended. */
+/** Resident memory of a process, in bytes; NaN if it has just ended. */
 export function residentMemory(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
-/** What a process holds once its garbage is collected. */
+/** The resources of a process after garbage collection. */
 export interface Held {
   /** Bytes on the main thread's heap, and outside of it. */
   readonly heap: number;
@@ -64,7 +64,7 @@ export interface Held {
   readonly timers: number;
 }
 
-/** Asks a process that runs with Node's inspector; needs nothing of the program itself. */
+/** Reads the values through Node's inspector, without support of the program. */
 export async function heldBy(inspector: string): Promise<Held> {
   const socket = new WebSocket(inspector);
   await new Promise<void>((resolve, reject) => {
@@ -87,7 +87,7 @@ export async function heldBy(inspector: string): Promise<Held> {
       socket.send(JSON.stringify({ id: mine, method, params }));
     });
   try {
-    // What a finalizer lets go of is garbage for the next round only.
+    // Objects released by a finalizer are collected in the next round.
     for (let round = 0; round < 3; round++) {
       await call('HeapProfiler.collectGarbage');
       await sleep(50);

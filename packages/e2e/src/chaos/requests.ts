@@ -33,7 +33,7 @@ export const joined =
 export const verbatim = (bytes: string) => () => bytes;
 
 export const post = (body: string, headers = '') => request({ method: 'POST', headers, body });
-/** A POST with its head only: what follows is the kind's business. */
+/** A POST with its header only. The kind sends the body. */
 export const postHead = (headers: string) => request({ method: 'POST', path: '/form', headers });
 /** The shortest whole request for a page. */
 export const page = (visit: Visit): string => `GET / HTTP/1.1\r\nHost: ${visit.host}\r\n\r\n`;

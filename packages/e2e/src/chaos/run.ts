@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openVisit } from './client.js';
 import { crowds as allCrowds } from './crowds.js';
 import { kinds as allKinds } from './kinds.js';
-import { descriptorsOf, heldBy, residentMemory, socketsOf } from './observe.js';
+import { countDescriptors, heldBy, listSockets, residentMemory } from './observe.js';
 import { createRandom, type Random } from './random.js';
 import type { Kind } from './requests.js';
 import { addresses, type GuardProcess, limitsFor } from './site.js';
@@ -29,8 +29,8 @@ export interface ChaosOptions {
   readonly behaviours?: readonly string[];
   /** Port of the web server behind guard. */
   readonly upstreamPort: number;
-  /** What the connection from that port of guard's was last asked, where the web server can tell. */
-  readonly askedFrom?: (port: number) => string | undefined;
+  /** Label of the last request on the connection from a port of guard, if the web server knows it. */
+  readonly getLabel?: (port: number) => string | undefined;
   /** The host that requests name. */
   readonly host: string;
   /** Whether the web server is a real WordPress, which fails commands when it is overrun. */
@@ -39,14 +39,14 @@ export interface ChaosOptions {
 
 export interface ChaosReport {
   readonly seed: number;
-  /** How often each kind was there, and the first status codes that it saw. */
+  /** How often each kind ran, and its first status codes. */
   readonly kinds: Readonly<Record<string, { visits: number; statuses: Record<string, number> }>>;
   readonly visits: number;
   readonly before: Measured;
   readonly after: Measured | null;
-  /** Everything that is not as it must be; empty when guard has held. */
+  /** All failures; empty if guard has held. */
   readonly faults: readonly string[];
-  /** The requests of a visitor who asks for a plain page all the time: during chaos, right after it and at the end. */
+  /** Requests for a plain page by another visitor: during chaos, right after it and at the end. */
   readonly watcher: readonly WatcherSample[];
   /** Requests of an address with an idle crowd that guard had to answer. */
   readonly besideIdle: number;
@@ -54,21 +54,21 @@ export interface ChaosReport {
   readonly peakResident: number;
 }
 
-/** A held connection more than these, and the oldest goes. */
+/** The maximum of held connections. The oldest is closed when there are more. */
 const MOST_HELD = 300;
-/** Everything that guard waits for at most, one after the other, with its idle connections to WordPress behind. */
+/** The sum of guard's timeouts, including those of idle connections to WordPress. */
 function settleMs(realSite = false): number {
   const { headerSeconds, idleSeconds, upstreamSeconds } = limitsFor(realSite);
   return (headerSeconds + idleSeconds + upstreamSeconds + 4) * 1000 + 9000;
 }
 
-/** Timers that a guard may have whom nobody asks anything; the jobs that run now and then. */
+/** Timers that an idle guard may have, for periodic jobs. */
 const AT_REST = 10;
 /** Crowds at the same time, beside the other visits. */
 const CROWDS_AT_ONCE = 2;
 const NOTHING: Measured = { descriptors: 0, resident: 0, heap: 0, external: 0, timers: 0 };
 
-/** Lets visitors of every kind loose on a guard, and looks at what is left of it. */
+/** Sends visits of every kind to a guard, and checks its state afterwards. */
 export async function runChaos(guard: GuardProcess, options: ChaosOptions): Promise<ChaosReport> {
   const { seed, seconds, connections } = options;
   const ways = chosen(Object.keys(behaviours), (name) => name, options.behaviours);
@@ -76,7 +76,7 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   const kinds = allKinds.filter((kind) => every.includes(kind));
   const crowds = allCrowds.filter((kind) => every.includes(kind));
   const crew = new Crew(guard, { ...options, ways });
-  // Caches are filled and code is compiled before anything is measured.
+  // Fills caches and compiles code before the measurement.
   const [warming, atOnce] = kinds.length > 0 ? [kinds, connections] : [crowds, CROWDS_AT_ONCE];
   await crew.work(warming, seed ^ 0x5eed, atOnce, Math.min(3, seconds));
   await settled(guard, options, crew);
@@ -88,7 +88,7 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   if (before !== null) {
     let isOver = false;
     const over = () => isOver || guard.ended() !== null;
-    const watching = [watchPage(watched, over), peakOf(() => residentMemory(guard.pid), over)] as const;
+    const watching = [watchPage(watched, over), measurePeak(() => residentMemory(guard.pid), over)] as const;
     await Promise.all([
       crew.work(kinds, seed, connections, seconds),
       crew.work(crowds, seed ^ 0xc40d, CROWDS_AT_ONCE, seconds),
@@ -121,7 +121,7 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
 }
 
 /** The highest reading until `isOver`. */
-async function peakOf(read: () => number, isOver: () => boolean): Promise<number> {
+async function measurePeak(read: () => number, isOver: () => boolean): Promise<number> {
   let peak = 0;
   while (!isOver()) {
     peak = Math.max(peak, read() || 0);
@@ -131,11 +131,15 @@ async function peakOf(read: () => number, isOver: () => boolean): Promise<number
 }
 
 /** Those with one of the names, or else with a part of it; all when none is given. */
-function chosen<T>(all: readonly T[], nameOf: (one: T) => string, parts: readonly string[] | undefined): readonly T[] {
+function chosen<T>(
+  all: readonly T[],
+  describeElement: (one: T) => string,
+  parts: readonly string[] | undefined,
+): readonly T[] {
   if (parts === undefined) return all;
   const some = parts.flatMap((part) => {
-    const exact = all.filter((one) => nameOf(one) === part);
-    return exact.length > 0 ? exact : all.filter((one) => nameOf(one).includes(part));
+    const exact = all.filter((one) => describeElement(one) === part);
+    return exact.length > 0 ? exact : all.filter((one) => describeElement(one).includes(part));
   });
   if (some.length === 0) throw new Error(`Nothing is called ${parts.join(' or ')}.`);
   return some;
@@ -150,14 +154,14 @@ function shuffled<T>(list: readonly T[], random: Random): T[] {
   return all;
 }
 
-/** The visitors at work. */
+/** The workers that send the visits. */
 class Crew {
   readonly counts: Record<string, { visits: number; statuses: Record<string, number> }> = {};
   visits = 0;
-  /** Which kind each address and port of ours belongs to, for naming what guard still holds. */
+  /** The kind of each local address and port, to name connections that guard still holds. */
   readonly #kinds = new Map<string, string>();
   readonly #held: Socket[] = [];
-  /** How the requests were answered that guard must answer. */
+  /** Responses to the requests that guard must answer. */
   readonly notes: (number | null)[] = [];
   readonly #busy = new Map<string, string>();
 
@@ -167,8 +171,8 @@ class Crew {
   ) {}
 
   /**
-   * Sends visits, so many at a time, each of these with a sequence of choices of its own. Together they go through every
-   * kind at least once, also when that takes longer.
+   * Sends visits in parallel workers, each with its own random sequence. Together they run every kind at least once,
+   * even if that takes longer.
    */
   async work(kinds: readonly Kind[], seed: number, connections: number, seconds: number): Promise<void> {
     if (kinds.length === 0) return;
@@ -189,10 +193,10 @@ class Crew {
 
   async #visit(worker: string, kind: Kind, random: Random): Promise<void> {
     const [name, ...steps] = kind;
-    // Everything is chosen before the first byte, so that no answer changes what comes next.
+    // All random choices are made before the first byte, so that no response changes the sequence.
     const behaviour = random.chance(0.4) ? 'normal' : random.pick(this.parts.ways);
     const { visitors, blocked, proxy } = addresses;
-    // A crowd at the blocked address would be refused, and that behind the proxy has no limit of its own.
+    // A crowd at the blocked address would be refused, and one behind the proxy has no limit.
     const from = random.pick(allCrowds.includes(kind) ? visitors : [...visitors, ...visitors, blocked, proxy]);
     const extra = from === proxy ? `X-Forwarded-For: ${forwarded(random)}\r\n` : '';
     const own = createRandom(random.between(0, 2 ** 31));
@@ -238,7 +242,7 @@ class Crew {
     for (const socket of this.#held.splice(0)) socket.destroy();
   }
 
-  kindOf(remote: string): string {
+  getKind(remote: string): string {
     return this.#kinds.get(remote) ?? 'unknown';
   }
 
@@ -259,20 +263,20 @@ function forwarded(random: Random): string {
   ]);
 }
 
-/** Waits until guard holds no connection any more. @returns what it still holds when the time is over */
+/** Waits until guard holds no connection. @returns the connections that it still holds when the time is over */
 async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): Promise<string[]> {
   const patience = settleMs(options.realSite);
   const end = Date.now() + patience;
   for (;;) {
     if (guard.ended() !== null) return [];
-    const open = socketsOf(guard.pid);
+    const open = listSockets(guard.pid);
     const toVisitors = open.filter(({ localPort }) => localPort === guard.port);
     const toUpstream = open.filter(({ remotePort }) => remotePort === options.upstreamPort);
     if (toVisitors.length === 0 && toUpstream.length === 0) return [];
     if (Date.now() >= end) {
-      const visitors = tally(toVisitors.map(({ remote, state }) => `${crew.kindOf(remote)}, ${state}`));
+      const visitors = tally(toVisitors.map(({ remote, state }) => `${crew.getKind(remote)}, ${state}`));
       const upstream = tally(
-        toUpstream.map(({ localPort, state }) => `${options.askedFrom?.(localPort) ?? 'a connection'}, ${state}`),
+        toUpstream.map(({ localPort, state }) => `${options.getLabel?.(localPort) ?? 'a connection'}, ${state}`),
       );
       return [
         ...visitors.map((line) => `still open to a visitor after ${patience / 1000} s: ${line}`),
@@ -283,13 +287,15 @@ async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): 
   }
 }
 
-/** Measures again and again until it is as it should be or the time is over, since some of what ends waits a little. */
+/**
+ * Repeats a measurement until it is as expected or the time is over, since some resources are released with a delay.
+ */
 async function measured(guard: GuardProcess, isRight: (now: Measured) => boolean): Promise<Measured> {
   const end = Date.now() + settleMs();
   for (;;) {
     const held = await heldBy(guard.inspector);
     await sleep(100);
-    const now = { ...held, descriptors: descriptorsOf(guard.pid), resident: residentMemory(guard.pid) };
+    const now = { ...held, descriptors: countDescriptors(guard.pid), resident: residentMemory(guard.pid) };
     if (isRight(now) || Date.now() >= end) return now;
     await sleep(1000);
   }

@@ -14,23 +14,23 @@ import { startChaosUpstream } from './upstream.js';
 export interface ChaosSite {
   readonly guard: GuardProcess;
   readonly upstreamPort: number;
-  readonly askedFrom?: (port: number) => string | undefined;
+  readonly getLabel?: (port: number) => string | undefined;
   /** The host that requests name. */
   readonly host: string;
   readonly realSite: boolean;
   stop(): Promise<void>;
 }
 
-/** What can stand behind guard: a web server that does what it is asked to, or a real WordPress. */
+/** What runs behind guard: a web server with a requested behaviour, or a real WordPress. */
 export const stacks = ['unruly', 'embedded', 'production', 'nginx-defaults'] as const;
 export type ChaosStack = (typeof stacks)[number];
 
-/** @param dir a folder for all of it, with a short path, since MariaDB's socket lies in it */
+/** @param dir a folder with a short path, since MariaDB's socket is in it */
 export function startSite(stack: ChaosStack, dir: string): Promise<ChaosSite> {
-  return stack === 'unruly' ? startUnruly(dir) : startWordPress(stack, dir);
+  return stack === 'unruly' ? startUnreliableSite(dir) : startWordPress(stack, dir);
 }
 
-async function startUnruly(dir: string): Promise<ChaosSite> {
+async function startUnreliableSite(dir: string): Promise<ChaosSite> {
   const secret = randomBytes(32).toString('hex');
   const upstream = await startChaosUpstream(secret);
   const dataDir = join(dir, 'guard');
@@ -38,7 +38,7 @@ async function startUnruly(dir: string): Promise<ChaosSite> {
     await layOutGuard(dataDir, upstream.origin, secret);
     await prepareForChaos(dataDir, limitsFor(false));
     const guard = await startGuard(dataDir);
-    const facts = { upstreamPort: upstream.port, askedFrom: upstream.askedFrom, host: 'example.com', realSite: false };
+    const facts = { upstreamPort: upstream.port, getLabel: upstream.getLabel, host: 'example.com', realSite: false };
     return { guard, ...facts, stop: () => stopAll(guard.stop, upstream.close) };
   } catch (error) {
     await upstream.close();
@@ -75,7 +75,7 @@ async function stopAll(...stops: readonly (() => Promise<void>)[]): Promise<void
 
 const program = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/security-optimizer');
 
-/** Waiting times short enough that whatever is held for nobody shows within seconds. */
+/** Timeouts so short that leaked resources show within seconds. */
 const limits = {
   headerSeconds: 2,
   idleSeconds: 2,
@@ -86,36 +86,36 @@ const limits = {
 
 export type Limits = typeof limits;
 
-/** A real WordPress never falls silent, but answers late what many ask of it at once. */
+/** A real WordPress never hangs, but it answers many parallel requests late. */
 export const limitsFor = (realSite: boolean): Limits => (realSite ? { ...limits, upstreamSeconds: 30 } : limits);
 
 /** Addresses of this machine from which visits come. */
 export const addresses = {
   visitors: ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'],
   blocked: '127.0.0.66',
-  /** Believed when it says for whom a request is. */
+  /** A trusted proxy. */
   proxy: '127.0.0.8',
-  /** Never used by chaos: who asks for a page afterwards. */
+  /** Not used by chaos. It requests a page afterwards. */
   bystander: '127.0.0.9',
 } as const;
 
-/** A guard ends by itself sooner, see limits.shutdownSeconds; this only ends what hangs. */
+/** Only ends a hanging process. Guard stops earlier, see limits.shutdownSeconds. */
 const STOP_MS = 20_000;
 
-/** A guard that runs as its users run it, in a process of its own. */
+/** A guard in its own process, started as users start it. */
 export interface GuardProcess {
   readonly pid: number;
   readonly port: number;
   /** Address of Node's inspector in it. */
   readonly inspector: string;
-  /** Null while it lives; else how it ended. */
+  /** Null while it runs; else how it ended. */
   ended(): string | null;
   /** Lines of its log so far. */
   log(): string[];
   stop(): Promise<void>;
 }
 
-/** Lays out a data folder for a guard in front of one web server. */
+/** Creates a data folder for a guard in front of one web server. */
 export async function layOutGuard(dataDir: string, upstream: string, secret: string): Promise<void> {
   mkdirSync(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
   writeFileSync(secretFile(dataDir, 'chaos'), secret, { mode: 0o600 });
@@ -124,7 +124,7 @@ export async function layOutGuard(dataDir: string, upstream: string, secret: str
   writeFileSync(join(dataDir, CONFIG_FILE), JSON.stringify(config), { mode: 0o600 });
 }
 
-/** Gives a guard that is laid out the limits, the proxy and the blocked address of chaos. */
+/** Configures the limits, the proxy and the blocked address of chaos. */
 export async function prepareForChaos(dataDir: string, limits: Limits): Promise<void> {
   const file = join(dataDir, CONFIG_FILE);
   const config = JSON.parse(readFileSync(file, 'utf8'));

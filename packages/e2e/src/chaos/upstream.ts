@@ -10,7 +10,7 @@ interface Exchange {
   readonly socket: Socket;
   /** Writes bytes as they are, past the HTTP server. */
   raw(bytes: string): void;
-  /** Calls again and again until the connection has gone. */
+  /** Calls a function periodically until the connection is closed. */
   every(ms: number, work: () => void): void;
 }
 
@@ -18,9 +18,9 @@ const page = '<!doctype html><title>Chaos</title><p>A plain page.</p>\n';
 const head = (fields: string) => `HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n${fields}\r\n`;
 
 /**
- * What the web server behind guard may do with a request, by name. A request asks for one in its query. What is written
- * past the HTTP server must not look like a whole answer on a connection that can be used again: the server would not
- * answer the next request on it.
+ * Behaviours of the web server behind guard, by name. A request names one in its query. Bytes that are written directly
+ * to the socket must not look like a complete response on a reusable connection, because the server would not answer
+ * the next request on it.
  */
 export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> = {
   normal: ({ request, response }) => {
@@ -127,20 +127,20 @@ export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> 
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'chaos ');
 
-/** A web server in WordPress's place that does to each request what the request's query asks for. */
+/** A web server in place of WordPress, with the behaviour that each request names in its query. */
 export interface ChaosUpstream {
   readonly origin: string;
   readonly port: number;
-  /** What the open connection from that port was last asked for. */
-  askedFrom(port: number): string | undefined;
-  /** How many requests it was asked so far. */
+  /** Label of the last request on the open connection from that port. */
+  getLabel(port: number): string | undefined;
+  /** Number of requests so far. */
   requests(): number;
   close(): Promise<void>;
 }
 
 /**
- * Starts it. Guard's own commands are always answered, as a connector that holds `secret` would, so that whatever the
- * log says of errors is about visitors.
+ * Starts it. Guard's own commands are always answered as by a connector with `secret`, so that errors in the log are
+ * about visitors only.
  */
 export async function startChaosUpstream(secret: string): Promise<ChaosUpstream> {
   const connections = new Map<Socket, string>();
@@ -191,7 +191,7 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
   return {
     origin: `http://127.0.0.1:${port}`,
     port,
-    askedFrom: (from) => [...connections].find(([socket]) => socket.remotePort === from)?.[1],
+    getLabel: (from) => [...connections].find(([socket]) => socket.remotePort === from)?.[1],
     requests: () => requests,
     close: () =>
       new Promise((resolve) => {
@@ -201,7 +201,7 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
   };
 }
 
-/** A WebSocket that greets, echoes and now and then closes first, by what the request asks for. */
+/** A WebSocket that greets, echoes, or closes first, as the request asks. */
 function acceptWebSocket(request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => socket.destroy());
   const wanted = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
@@ -249,8 +249,8 @@ function fakeConnector(secret: string) {
       response.setHeader('X-Security-Optimizer-Signal', `${signal} ${mac(`connector-signal\n${signal}`)}`);
       if (request.method !== 'POST' || request.url?.startsWith('/wp-login.php') !== true) return;
       const report = { failed: [{ user: 'nobody', id: null, route: 'form' }], refused: 0, ok: null, factor: null };
-      const told = `1 ${id} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
-      response.setHeader('X-Security-Optimizer-Login', `${told} ${mac(`connector-login\n${told}`)}`);
+      const login = `1 ${id} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
+      response.setHeader('X-Security-Optimizer-Login', `${login} ${mac(`connector-login\n${login}`)}`);
     },
     answer(command: string, request: IncomingMessage, response: ServerResponse): void {
       const pieces: Buffer[] = [];

@@ -6,8 +6,8 @@ const MEGABYTE = 1024 * 1024;
 const before = { heap: 20 * MEGABYTE, external: 3 * MEGABYTE, timers: 2, descriptors: 58, resident: 100 * MEGABYTE };
 const line = (fields: object) => JSON.stringify({ time: '2026-01-01T00:00:00.000Z', ...fields });
 
-describe('what guard holds after chaos', () => {
-  it('may be a little more than before', () => {
+describe('the resources that guard holds after chaos', () => {
+  it('may be slightly more than before', () => {
     const after = { heap: 24 * MEGABYTE, external: 4 * MEGABYTE, timers: 3, descriptors: 59, resident: 150 * MEGABYTE };
     expect(grown(before, after)).toEqual([]);
   });
@@ -18,13 +18,13 @@ describe('what guard holds after chaos', () => {
     ['memory', { resident: 400 * MEGABYTE }, 'resident memory grew from 100 to 400 MB'],
     ['timers', { timers: 40 }, 'timers grew from 2 to 40'],
     ['descriptors', { descriptors: 90 }, 'descriptors grew from 58 to 90'],
-  ])('is a fault when %s have grown', (_what, change, fault) => {
+  ])('are a failure when %s have grown', (_what, change, fault) => {
     expect(grown(before, { ...before, ...change })).toEqual([fault]);
   });
 });
 
 describe('guard’s memory during chaos', () => {
-  it('may rise by what many connections buffer, and no further', () => {
+  it('may grow by the buffers of many connections, and no more', () => {
     expect(peakFaults(before, 500 * MEGABYTE)).toEqual([]);
     expect(peakFaults(before, 700 * MEGABYTE)).toEqual(['resident memory rose from 100 to 700 MB during chaos']);
   });
@@ -35,26 +35,26 @@ describe('a plain page of another visitor', () => {
     return { when: 'during chaos', status: 200, ms: 20, directMs: 5, ...change };
   };
 
-  it('may take up to five seconds more than past guard', () => {
+  it('may take up to five seconds longer through guard than without it', () => {
     expect(watcherFaults([])).toEqual([]);
     expect(watcherFaults([page(), page({ ms: 5005 })])).toEqual([]);
   });
 
-  it('may take as long as it takes past guard at the same moment, however busy the machine is', () => {
+  it('may take as long as it takes without guard at the same moment, however busy the machine is', () => {
     const busy = page({ ms: 21_000, directMs: 20_000 });
     expect(addedMs(busy)).toBe(1000);
     expect(watcherFaults([busy])).toEqual([]);
     expect(addedMs(page({ ms: 5, directMs: 9000 }))).toBe(0);
   });
 
-  it('is a fault when it takes longer, and the slowest is named', () => {
+  it('is a failure when it takes longer, and the slowest one is named', () => {
     const late = [page({ ms: 6000 }), page({ ms: 9000, directMs: 100 }), page({ ms: 5100, when: 'at the end' })];
     expect(watcherFaults([page(), ...late])).toEqual([
       '3 x a plain page took over 5000 ms more than past guard, the slowest 9000 ms (past guard: 100 ms) during chaos',
     ]);
   });
 
-  it('is a fault when it is refused or not answered, and a late failure is named once', () => {
+  it('is a failure when it is refused or not answered, and a late failure is named once', () => {
     const failed = [
       page({ status: 503 }),
       page({ status: 503 }),
@@ -67,7 +67,7 @@ describe('a plain page of another visitor', () => {
   });
 });
 
-describe('a request of an address with an idle crowd', () => {
+describe('a request from an address with many idle connections', () => {
   it('must be answered', () => {
     expect(crowdFaults([200, 200], false)).toEqual([]);
     expect(crowdFaults([200, null, 503, null], false)).toEqual([
@@ -76,14 +76,14 @@ describe('a request of an address with an idle crowd', () => {
     ]);
   });
 
-  it('may be answered with an error of a real WordPress that is overrun', () => {
+  it('may be answered with an error by a real WordPress that is overloaded', () => {
     expect(crowdFaults([502, 200], true)).toEqual([]);
     expect(crowdFaults([null], true)).toHaveLength(1);
   });
 });
 
 describe('guard’s log after chaos', () => {
-  it('may hold warnings, and what Node’s inspector says', () => {
+  it('may contain warnings and messages of Node’s inspector', () => {
     const lines = [line({ level: 'warn', event: 'upstream-failed' }), 'Debugger listening on ws://127.0.0.1:1/x'];
     expect(faultsInLog(lines, false)).toEqual([]);
   });
@@ -93,25 +93,25 @@ describe('guard’s log after chaos', () => {
     ['a crash', line({ level: 'fatal', event: 'guard-crashed' })],
     ['a warning of Node', '(node:1) MaxListenersExceededWarning: Possible EventEmitter memory leak detected.'],
     ['a stack trace', '    at Socket.emit (node:events:1:1)'],
-  ])('must not hold %s', (_what, fault) => {
+  ])('must not contain %s', (_what, fault) => {
     expect(faultsInLog([fault], false)).toEqual([`in the log: ${fault}`]);
     expect(faultsInLog([fault], true)).toEqual([`in the log: ${fault}`]);
   });
 
-  it('may hold the faults of a real WordPress that is overrun', () => {
+  it('may contain errors of a real WordPress that is overloaded', () => {
     const lines = [line({ level: 'error', event: 'wordpress-unreachable' })];
     expect(faultsInLog(lines, true)).toEqual([]);
     expect(faultsInLog(lines, false)).toHaveLength(1);
   });
 });
 
-describe('the choices of a seed', () => {
+describe('random choices from a seed', () => {
   const choices = (seed: number, stream: number) => {
     const random = createRandom(seed, stream);
     return Array.from({ length: 50 }, () => random.between(0, 999));
   };
 
-  it('are the same each time, and others on another connection or with another seed', () => {
+  it('are the same each time, and different for another connection or another seed', () => {
     expect(choices(7, 0)).toEqual(choices(7, 0));
     expect(choices(7, 1)).not.toEqual(choices(7, 0));
     expect(choices(8, 0)).not.toEqual(choices(7, 0));

@@ -1,33 +1,33 @@
 import type { Held } from './observe.js';
 
-/** What a guard holds when nobody asks anything of it. */
+/** The resources of an idle guard. */
 export interface Measured extends Held {
   readonly descriptors: number;
   readonly resident: number;
 }
 
-/** What became of one request for a plain page by a visitor who does nothing else. */
+/** The result of one request for a plain page by another visitor. */
 export interface WatcherSample {
   readonly when: 'during chaos' | 'right after chaos' | 'at the end';
-  /** Null when no answer came. */
+  /** Null without a response. */
   readonly status: number | null;
   /** Milliseconds until guard had answered. */
   readonly ms: number;
-  /** The slowest answer of the web server itself meanwhile, past guard. */
+  /** The slowest response of the web server itself in that time, without guard. */
   readonly directMs: number;
 }
 
-/** The longest that a page may take more through guard than past it: longer, and people take the site for down. */
+/** The maximum time that guard may add to a page. With more, users think that the site is down. */
 const PATIENCE_MS = 5000;
 
-/** How much more memory guard may have at its most, under visits that each may fill the buffers of a connection. */
+/** The maximum growth of memory under visits that each may fill the buffers of a connection. */
 const PEAK_GROWTH = 512 * 1024 * 1024;
 
-/** How much more of the heap may be in use afterwards: compiled code and tables that are bounded by their size. */
+/** The maximum growth of the heap afterwards: compiled code and tables with a bounded size. */
 const HEAP_GROWTH = 12 * 1024 * 1024;
 const RESIDENT_GROWTH = 160 * 1024 * 1024;
 
-/** What may be said at level error when WordPress is overrun: its faults, not guard's. */
+/** Allowed error events when WordPress is overloaded: its failures, not guard's. */
 const WORDPRESS_FAULTS = new Set(['wordpress-unreachable', 'api-failed', 'connector-missing']);
 
 /** @returns what has grown by more than it may */
@@ -48,14 +48,14 @@ export function grown(before: Measured, after: Measured): string[] {
   return faults;
 }
 
-/** @returns what guard's memory has grown to during the run, when that is more than it may */
+/** @returns a failure if guard's memory has grown too much during the run */
 export function peakFaults(before: Measured, peak: number): string[] {
   const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
   if (peak - before.resident <= PEAK_GROWTH) return [];
   return [`resident memory rose from ${megabytes(before.resident)} to ${megabytes(peak)} MB during chaos`];
 }
 
-/** Milliseconds by which a page came later than without guard. */
+/** Milliseconds that guard added to a page. */
 export const addedMs = ({ ms, directMs }: WatcherSample): number => Math.max(0, ms - directMs);
 
 /** @returns a fault for each moment at which the watcher did not get its page in time */
@@ -84,14 +84,14 @@ export function crowdFaults(statuses: readonly (number | null)[], realSite: bool
   );
 }
 
-/** Equal lines as one, with their number. */
+/** Groups equal lines and counts them. */
 export function tally(lines: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
   return [...counts].map(([line, count]) => `${count} x ${line}`);
 }
 
-/** @returns lines that must not be there: errors, and anything that is not a line of guard's log */
+/** @returns lines that are not allowed: errors, and anything that is not a line of guard's log */
 export function faultsInLog(lines: readonly string[], realSite: boolean): string[] {
   const ofInspector = /^(Debugger (listening|attached|ending)|For help, see: |Waiting for the debugger)/;
   const faults: string[] = [];

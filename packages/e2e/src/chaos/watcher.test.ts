@@ -30,25 +30,25 @@ async function watched(guard: Parameters<typeof answering>, upstream: Parameters
 }
 
 describe.runIf(process.platform === 'linux')('the watcher', () => {
-  it('counts what guard adds', async () => {
+  it('measures the time that guard adds', async () => {
     const sample = await samplePage(await watched([1500], [0]), 'at the end');
     expect(sample).toMatchObject({ when: 'at the end', status: 200 });
     expect(sample.ms).toBeGreaterThanOrEqual(1490);
     expect(addedMs(sample)).toBe(sample.ms - sample.directMs);
   });
 
-  it('counts as nothing that the web server is slow itself', async () => {
+  it('does not count the time that the web server itself takes', async () => {
     const sample = await samplePage(await watched([100], [1500]), 'at the end');
     expect(sample.directMs).toBeGreaterThanOrEqual(1490);
     expect(addedMs(sample)).toBe(0);
   });
 
-  it('reports a refusal, and an answer that does not come', async () => {
+  it('reports a refusal and a missing response', async () => {
     expect(await samplePage(await watched([0, 503], [0]), 'at the end')).toMatchObject({ status: 503 });
     expect(await samplePage(await watched([0, null], [0]), 'at the end')).toMatchObject({ status: null });
   });
 
-  it('asks until it is told that the run is over', async () => {
+  it('sends requests until the run is over', async () => {
     let asked = 0;
     const samples = await watchPage(await watched([0], [0]), () => asked++ === 2);
     expect(samples.map(({ when }) => when)).toEqual(['during chaos', 'during chaos']);

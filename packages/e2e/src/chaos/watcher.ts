@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sendRaw } from '../http/raw.js';
 import type { WatcherSample } from './verdict.js';
 
-/** How a visitor of its own asks for a plain page, through guard and past it. */
+/** How the watcher requests a plain page, through guard and without it. */
 export interface Watched {
   readonly guardPort: number;
   readonly upstreamPort: number;
@@ -12,29 +12,31 @@ export interface Watched {
 
 /** Between two requests, milliseconds. */
 const PAUSE_MS = 250;
-/** Between two direct requests: a stall of seconds is in one of them, and a real WordPress has other work, too. */
+/**
+ * Pause between two direct requests. Short enough to detect a stall of seconds, long enough not to load a real
+ * WordPress.
+ */
 const DIRECT_PAUSE_MS = 100;
 
 /**
- * Asks for the page once. Meanwhile the web server behind guard is asked for the same page directly, again and again
- * until guard has answered: the slowest of these answers says how much of the time the machine, this process and the web
- * server took themselves.
+ * Requests the page once through guard. Until the response arrives, it requests the same page from the web server
+ * directly. The slowest of these responses shows how much time the machine and the web server took themselves.
  */
 export async function samplePage(watched: Watched, when: WatcherSample['when']): Promise<WatcherSample> {
   let answered = false;
-  const guarded = askForPage(watched, watched.guardPort).finally(() => {
+  const guarded = requestPage(watched, watched.guardPort).finally(() => {
     answered = true;
   });
   let directMs = 0;
   do {
-    directMs = Math.max(directMs, (await askForPage(watched, watched.upstreamPort)).ms);
+    directMs = Math.max(directMs, (await requestPage(watched, watched.upstreamPort)).ms);
     await sleep(DIRECT_PAUSE_MS);
   } while (!answered);
   const { status, ms } = await guarded;
   return { when, status, ms: Math.round(ms), directMs: Math.round(directMs) };
 }
 
-/** Asks again and again until `isOver`. */
+/** Repeats requests until `isOver`. */
 export async function watchPage(watched: Watched, isOver: () => boolean): Promise<WatcherSample[]> {
   const samples: WatcherSample[] = [];
   while (!isOver()) {
@@ -44,7 +46,7 @@ export async function watchPage(watched: Watched, isOver: () => boolean): Promis
   return samples;
 }
 
-async function askForPage({ host, from }: Watched, port: number): Promise<{ status: number | null; ms: number }> {
+async function requestPage({ host, from }: Watched, port: number): Promise<{ status: number | null; ms: number }> {
   const began = performance.now();
   const bytes = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
   const answer = await sendRaw(port, bytes, { from }).catch(() => null);

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Lower-case names; values of repeated headers joined with a comma and a space. */
   readonly headers: Readonly<Record<string, string>>;
@@ -10,29 +10,27 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** An answer that takes longer is none. Far more than any takes, so that a busy machine fails no test. */
+/** Timeout for a response. Much longer than any takes, so that a busy machine fails no test. */
 const SECONDS = 90;
 
 /**
- * Writes bytes on a socket of their own and reads the answer until the other side closes. Nothing is tidied on the
- * way: what the test spells is what travels.
+ * Writes bytes to a new socket and reads the response until the other side closes. The bytes are sent unchanged.
  *
- * @param way `to`: the address to go to, 127.0.0.1 unless said; `from`: the one of this machine to come from, for
- *   example 127.0.0.9; `tls`: the name that the server's certificate is for, where it speaks TLS; `ca`: the certificate
- *   itself (PEM), where nobody has signed it
+ * @param way `to`: the address to connect to, by default 127.0.0.1; `from`: the local address, for example 127.0.0.9;
+ *   `tls`: the name in the server's certificate, for TLS; `ca`: a self-signed certificate (PEM)
  */
 export function sendRaw(
   port: number,
   bytes: string | Uint8Array,
   { to = '127.0.0.1', from, tls, ca }: { to?: string; from?: string; tls?: string; ca?: string } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const way = { host: to, port, ...(from === undefined ? {} : { localAddress: from }) };
     const socket =
       tls === undefined ? connect(way) : connectTls({ ...way, servername: tls, ca, ALPNProtocols: ['http/1.1'] });
     const chunks: Buffer[] = [];
     const timer = setTimeout(() => {
-      // Also when a part has come.
+      // Also if a part has arrived.
       reject(new Error(`No whole answer came within ${SECONDS} s.`));
       socket.destroy();
     }, SECONDS * 1000);
@@ -40,26 +38,26 @@ export function sendRaw(
       socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes),
     );
     socket.on('data', (chunk) => chunks.push(chunk));
-    // A server that refuses in the midst of a body resets the connection; what it said before still counts.
+    // A server that refuses during a body resets the connection. The response before that still counts.
     socket.on('error', (error) => (chunks.length === 0 ? reject(error) : undefined));
     socket.on('close', () => {
       clearTimeout(timer);
-      const answer = readAnswer(Buffer.concat(chunks).toString('latin1'));
+      const answer = parseResponse(Buffer.concat(chunks).toString('latin1'));
       if (answer === null) reject(new Error('The connection was closed without an answer.'));
       else resolve(answer);
     });
   });
 }
 
-/** Reads the last answer of a connection, since `100 Continue` and `103 Early Hints` may come before it. */
-function readAnswer(text: string): RawAnswer | null {
+/** Parses the final response of a connection, since `100 Continue` and `103 Early Hints` may come before it. */
+function parseResponse(text: string): RawResponse | null {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const head = text.slice(0, end);
   const rest = text.slice(end + 4);
   const [statusLine = '', ...lines] = head.split('\r\n');
   const status = Number(statusLine.split(' ')[1]);
-  if (status >= 100 && status < 200) return readAnswer(rest);
+  if (status >= 100 && status < 200) return parseResponse(rest);
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const colon = line.indexOf(':');
@@ -84,10 +82,10 @@ function unchunk(text: string): string {
 }
 
 /**
- * Writes bytes and takes whatever comes, however many answers it holds, for so many milliseconds or until the other side
- * closes; then ends the connection. An error is no more than the end.
+ * Writes bytes and reads all responses for the given milliseconds or until the other side closes; then closes the
+ * connection. An error counts as the end.
  *
- * @param end how: with FIN, or with RST
+ * @param end with FIN or with RST
  */
 export function sendAll(url: URL, bytes: string, ms: number, end: 'finish' | 'reset' = 'finish'): Promise<string> {
   return new Promise((resolve) => {

@@ -1,18 +1,18 @@
 import type { Stack } from '../stacks/stack.js';
-import { type RawAnswer, sendRaw } from './raw.js';
+import { type RawResponse, sendRaw } from './raw.js';
 
 /** A request as an attacker would type it. */
 export interface TypedRequest {
   readonly method?: string;
-  /** Goes on the request line as it is. */
+  /** Sent unchanged in the request line. */
   readonly target: string;
   readonly version?: '1.0' | '1.1';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** The bytes of a request; names the site's host unless the request has a host of its own. */
-export function bytesOf(stack: Pick<Stack, 'url'>, request: TypedRequest): string {
+/** Serialises a request, with the site's host unless it has a host header. */
+export function toBytes(stack: Pick<Stack, 'url'>, request: TypedRequest): string {
   const { method = 'GET', target, version = '1.1', body } = request;
   const headers: Record<string, string> = { host: new URL(stack.url).host, ...request.headers };
   if (body !== undefined) headers['content-length'] ??= String(Buffer.byteLength(body, 'latin1'));
@@ -22,16 +22,16 @@ export function bytesOf(stack: Pick<Stack, 'url'>, request: TypedRequest): strin
 }
 
 /** Sends a request to the site, through guard. */
-export function ask(stack: Stack, request: TypedRequest): Promise<RawAnswer> {
-  return sendRaw(stack.port, bytesOf(stack, request));
+export function sendRequest(stack: Stack, request: TypedRequest): Promise<RawResponse> {
+  return sendRaw(stack.port, toBytes(stack, request));
 }
 
-/** Sends a request straight to WordPress's own web server. */
-export function askUpstream(stack: Stack, request: TypedRequest): Promise<RawAnswer> {
-  return sendRaw(stack.upstreamPort, bytesOf(stack, request));
+/** Sends a request directly to WordPress's own web server. */
+export function sendUpstream(stack: Stack, request: TypedRequest): Promise<RawResponse> {
+  return sendRaw(stack.upstreamPort, toBytes(stack, request));
 }
 
-/** A request with the usual form of a web form in its body. */
+/** A POST request with a URL-encoded form. */
 export function form(target: string, fields: string, headers: Readonly<Record<string, string>> = {}): TypedRequest {
   return {
     method: 'POST',

@@ -1,10 +1,13 @@
-import type { SecurityField, SecurityOptions } from '@security-optimizer/contract/settings/protections';
-import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
+import {
+  type SecurityField,
+  type SecurityOptions,
+  siteSecurityToggles,
+} from '@security-optimizer/contract/settings/protections';
 import type { Stack } from '../stacks/stack.js';
-import type { RawAnswer } from './raw.js';
-import { ask, form } from './request.js';
+import type { RawResponse } from './raw.js';
+import { form, sendRequest } from './request.js';
 
-/** Someone who is logged in. */
+/** The session of a logged-in user. */
 export interface Session {
   readonly login: string;
   /** Value of the Cookie header. */
@@ -16,24 +19,24 @@ export interface Session {
 /** Logs in through guard as a browser without JavaScript would. */
 export async function logIn(stack: Stack, login: string = stack.user): Promise<Session> {
   const fields = new URLSearchParams({ log: login, pwd: stack.password, 'wp-submit': 'Log In', testcookie: '1' });
-  const answer = await ask(
+  const answer = await sendRequest(
     stack,
     form('/wp-login.php', fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
   );
-  const cookie = cookiesOf(answer);
+  const cookie = getCookies(answer);
   if (!cookie.includes('wordpress_logged_in_')) throw new Error(`${login} could not log in: ${answer.head}`);
-  const nonce = await ask(stack, { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } });
+  const nonce = await sendRequest(stack, { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } });
   return { login, cookie, nonce: nonce.body.trim() };
 }
 
-/** What a browser would send back after this answer: the value of a Cookie header. */
-export function cookiesOf({ head }: RawAnswer): string {
+/** The value of the Cookie header that a browser would send after this response. */
+export function getCookies({ head }: RawResponse): string {
   const pairs = new Map<string, string>();
   for (const [, name, value] of head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) pairs.set(name ?? '', value ?? '');
   return [...pairs].map(([name, value]) => `${name}=${value}`).join('; ');
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly http: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: {
@@ -45,18 +48,18 @@ export interface ApiAnswer {
   };
 }
 
-/** Calls the product's API with a JSON body; the path may be any of the forms WordPress knows. */
+/** Calls the product's API with a JSON body. The path may have any form that WordPress supports. */
 export async function callApi(
   stack: Stack,
   call: { path: string; body?: string; method?: string; headers?: Readonly<Record<string, string>> },
-): Promise<ApiAnswer> {
-  const answer = await ask(stack, {
+): Promise<ApiResponse> {
+  const answer = await sendRequest(stack, {
     method: call.method ?? 'POST',
     target: call.path,
     headers: { accept: 'application/json', ...call.headers },
     ...(call.body === undefined ? {} : { body: call.body }),
   });
-  return { http: answer.status, headers: answer.headers, body: JSON.parse(answer.body) as ApiAnswer['body'] };
+  return { http: answer.status, headers: answer.headers, body: JSON.parse(answer.body) as ApiResponse['body'] };
 }
 
 export function authorised(session: Session): Record<string, string> {
@@ -65,7 +68,7 @@ export function authorised(session: Session): Record<string, string> {
 
 const API = '/wp-json/security-optimizer/v1';
 
-/** The seven options as the server has them. */
+/** The seven options as stored on the server. */
 export async function readOptions(stack: Stack, session: Session): Promise<SecurityOptions> {
   const answer = await callApi(stack, {
     path: `${API}/fetch-options`,
@@ -98,7 +101,7 @@ export function allOptions(value: 0 | 1): SecurityOptions {
   return Object.fromEntries(siteSecurityToggles.map(({ field }) => [field, value])) as SecurityOptions;
 }
 
-/** Answers what the consent dialog asks: no, twice. */
+/** Answers the consent dialog: no, twice. */
 export async function answerConsent(stack: Stack, session: Session): Promise<void> {
   const answer = await callApi(stack, {
     method: 'PUT',

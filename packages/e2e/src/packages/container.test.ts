@@ -7,15 +7,15 @@ import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
-import { projectDir } from '../suites/installs/guide.js';
+import { projectDir } from '../suites/installs/helpers.js';
 import { BASE, fetchDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';
 
 const run = promisify(execFile);
 const IMAGE = 'localhost/security-optimizer';
-/** As docs/operations.md has it. */
+/** As in docs/operations.md. */
 const HARDENED = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges'];
-/** Not every machine lets a container have more than the program that starts it. */
+/** Some machines do not allow a container more than the program that starts it. */
 const LIMITS = ['--ulimit=nofile=4096:4096', '--ulimit=nproc=1024:1024'];
 
 function problem(): string | null {
@@ -23,14 +23,14 @@ function problem(): string | null {
   return missing === undefined ? fetchDebian() : `${missing} is not installed`;
 }
 
-/** Layers on top of each other where the system can do that; else each layer is a whole copy, which takes minutes. */
+/** Overlays if the system supports them; else each layer is a full copy, which takes minutes. */
 function storageDriver(): string {
   return readFileSync('/proc/filesystems', 'utf8').includes('overlay') ? 'overlay' : 'vfs';
 }
 
 const reason = problem();
 
-/** With a small Debian from the mirror in place of the image `debian:12-slim`. */
+/** Uses a small Debian from the mirror instead of the image `debian:12-slim`. */
 describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tried: ${reason}`}`, () => {
   let dir: string;
   let origin: string;
@@ -79,7 +79,7 @@ describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tr
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('runs as a user of its own, keeps data in a volume and says how to see that it lives', async () => {
+  it('runs as its own user, keeps data in a volume and has a health check', async () => {
     const [image] = JSON.parse(await podman('image', 'inspect', IMAGE));
     expect(image.Config.User).toBe('10001:10001');
     expect(Object.keys(image.Config.Volumes)).toEqual(['/var/lib/security-optimizer']);
@@ -87,7 +87,7 @@ describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tr
     expect(await inContainer(['--rm', ...HARDENED], '--version')).toBe('3.0.0');
   });
 
-  it('guards a WordPress with a root that can’t be written and without any capability', async () => {
+  it('protects a WordPress with a read-only root file system and without any capability', async () => {
     const attached = await inContainer(
       ['--rm', '--user=0', `--volume=${wordpress.wordpressDir}:/srv/www/example.com`],
       ...['attach', '--wordpress', '/srv/www/example.com', '--upstream', wordpress.upstream],
@@ -103,7 +103,7 @@ describe.skipIf(reason !== null)(`the container${reason === null ? '' : ` not tr
     await expect(podman('exec', 'guard', 'touch', '/usr/lib/x')).rejects.toThrow('Read-only file system');
   });
 
-  it('finishes and ends with 0 when it is stopped', async () => {
+  it('shuts down cleanly with exit code 0 when it is stopped', async () => {
     await podman('stop', '--time=30', 'guard');
     const [container] = JSON.parse(await podman('container', 'inspect', 'guard'));
     expect(container.State.ExitCode).toBe(0);

@@ -19,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DebianTree, fetchDebian, layOutDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';
 
-/** The package in a small Debian of its own: installed, upgraded under a running guard, removed, purged. */
+/** The package in its own small Debian: installed, upgraded under a running guard, removed, purged. */
 
 const DATA = '/var/lib/security-optimizer';
 /** A page, a forbidden address, and the refusal of a call without a session. */
@@ -83,7 +83,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     });
   }
 
-  /** What guard answers to a page, to a forbidden address and to a call that it loads more files for. */
+  /** Guard's responses to a page, to a forbidden path and to a call that loads more files. */
   async function answers(): Promise<readonly (number | string | null)[]> {
     const page = await fetch(origin);
     const refused = await fetch(`${origin}//xmlrpc.php`, { method: 'POST', body: '<a/>' });
@@ -91,7 +91,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     return [page.status, refused.status, call.status, call.headers.get('content-type')];
   }
 
-  it('installs with a user, a data folder of that user, and a unit that waits for a site', async () => {
+  it('installs a user, a data folder of that user, and a unit that waits for a site', async () => {
     const { code, output } = await dpkg('--install', packages.get('1.0.0') as string);
     expect([code, output]).toEqual([0, expect.stringContaining('Security Optimizer is installed.')]);
     expect(await program('--version')).toEqual([0, '1.0.0']);
@@ -110,7 +110,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect((await dpkg('--verify', 'security-optimizer')).output).toBe('');
   });
 
-  it('guards a WordPress with the Node that it brings', async () => {
+  it('protects a WordPress with its bundled Node', async () => {
     const [code, output] = await program(
       ...['attach', '--wordpress', '/srv/site/wordpress', '--upstream', wordpress.upstream],
       ...['--listen', new URL(origin).host, '--data-dir', DATA, '--user', 'security-optimizer'],
@@ -120,7 +120,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect(await answers()).toEqual(ANSWERS);
   });
 
-  it('is upgraded without a running guard meeting files of the new version', async () => {
+  it('is upgraded without a running guard loading files of the new version', async () => {
     await guard?.stop();
     const before = kept();
     guard = await startGuard();
@@ -131,7 +131,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
       'run security-optimizer attach once more',
     );
     expect(await program('--version')).toEqual([0, '2.0.0']);
-    // Without systemd nothing has started guard anew, so it goes on from its own folder.
+    // Without systemd nothing has restarted guard, so it still runs from its own folder.
     expect(releases()).toEqual(['1.0.0', '2.0.0']);
     expect(await answers()).toEqual(ANSWERS);
     expect(readlinkSync(`/proc/${guard.pid}/exe`)).toContain('releases/1.0.0/bin/node');
@@ -144,7 +144,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect(releases()).toEqual(['2.0.0']);
   });
 
-  it('goes back to the version before in the same way', async () => {
+  it('is downgraded to the previous version in the same way', async () => {
     expect((await dpkg('--install', packages.get('1.0.0') as string)).code).toBe(0);
     expect([await program('--version'), current()]).toEqual([[0, '1.0.0'], 'releases/1.0.0']);
     await guard?.stop();
@@ -152,10 +152,10 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect(await answers()).toEqual(ANSWERS);
   });
 
-  it('has systemd start a running guard anew after an upgrade, and leaves a stopped one alone', async () => {
-    // There is no systemd in the tree: this writes down what it is told, and says whether guard runs.
+  it('has systemd restart a running guard after an upgrade, and does not start a stopped one', async () => {
+    // A stub for systemd, which is not in the tree: it records its calls, and says whether guard runs.
     const log = at('/told');
-    const told = () =>
+    const listServiceCalls = () =>
       readFileSync(log, 'utf8')
         .split('\n')
         .filter((line) => /\b(?:start|restart|stop)\b/.test(line));
@@ -169,17 +169,17 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     try {
       say(true);
       expect((await dpkg('--install', packages.get('2.0.0') as string)).code).toBe(0);
-      expect(told()).toEqual([expect.stringMatching(/restart security-optimizer\.service$/)]);
+      expect(listServiceCalls()).toEqual([expect.stringMatching(/restart security-optimizer\.service$/)]);
       say(false);
       expect((await dpkg('--install', packages.get('1.0.0') as string)).code).toBe(0);
-      expect(told()).toEqual([]);
+      expect(listServiceCalls()).toEqual([]);
     } finally {
       rmSync(at('/run/systemd'), { recursive: true });
       rmSync(systemctl);
     }
   });
 
-  it('is not removed while a site is attached, and says what to do', async () => {
+  it('refuses to be removed while a site is attached, and says what to do', async () => {
     const { code, output } = await dpkg('--remove', 'security-optimizer');
     expect([code, output]).toEqual([1, expect.stringContaining('not removed, because sites are attached')]);
     expect(output).toContain(`  ${siteId()}\n`);
@@ -187,7 +187,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect(await program('--version')).toEqual([0, '1.0.0']);
   });
 
-  it('leaves settings and keys behind when it is removed', async () => {
+  it('keeps settings and keys when it is removed', async () => {
     await guard?.stop();
     guard = null;
     expect((await program('detach', '--data-dir', DATA))[0]).toBe(0);
@@ -201,18 +201,18 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect((await fetch(wordpress.upstream, { redirect: 'manual' })).status).toBeLessThan(400);
   });
 
-  it('can be removed all the same by whoever insists', async () => {
+  it('can be removed despite an attached site when this is confirmed', async () => {
     expect((await dpkg('--install', packages.get('1.0.0') as string)).code).toBe(0);
     const attach = ['attach', '--wordpress', '/srv/site/wordpress', '--upstream', wordpress.upstream];
     expect((await program(...attach, '--listen', new URL(origin).host, '--data-dir', DATA))[0]).toBe(0);
-    const insist = ['env', 'SECURITY_OPTIMIZER_REMOVE_ATTACHED=yes', 'dpkg'];
-    expect((await debian.call(...insist, '--remove', 'security-optimizer')).code).toBe(0);
+    const force = ['env', 'SECURITY_OPTIMIZER_REMOVE_ATTACHED=yes', 'dpkg'];
+    expect((await debian.call(...force, '--remove', 'security-optimizer')).code).toBe(0);
     expect(existsSync(at('/usr/lib/security-optimizer'))).toBe(false);
     expect((await dpkg('--install', packages.get('1.0.0') as string)).code).toBe(0);
     expect((await program('detach', '--data-dir', DATA))[0]).toBe(0);
   });
 
-  it('takes up what was kept when it is installed again, and leaves nothing when it is purged', async () => {
+  it('uses the kept settings when it is installed again, and deletes them when it is purged', async () => {
     expect((await dpkg('--install', packages.get('2.0.0') as string)).code).toBe(0);
     expect(readdirSync(at(DATA))).toContain('guard.sqlite');
     const { code, output } = await dpkg('--purge', 'security-optimizer');
@@ -223,14 +223,14 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect(left).toBe('');
   });
 
-  it('has no mistake that lintian knows', ({ skip }) => {
+  it('has no finding of lintian', ({ skip }) => {
     if (spawnSync('lintian', ['--version']).error) skip('lintian is not installed');
     const file = at(packages.get('2.0.0') as string);
     const { stdout } = spawnSync('lintian', ['--fail-on=error', '--tag-display-limit=0', file], { encoding: 'utf8' });
     expect(stdout.split('\n').filter((line) => line.startsWith('E:'))).toEqual([]);
   });
 
-  it('is the same file when it is made again', async () => {
+  it('builds reproducibly: the same file each time', async () => {
     const to = join(dir, 'again');
     mkdirSync(to);
     const made = await makePackages(to, '--deb', '--quick', '--version', '2.0.0');

@@ -2,7 +2,7 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectDir } from '../suites/installs/guide.js';
+import { projectDir } from '../suites/installs/helpers.js';
 
 const run = promisify(execFile);
 
@@ -27,7 +27,7 @@ export function fetchDebian(): string | null {
 /** A Debian in a folder, whose programs are run by `chroot`. */
 export interface DebianTree {
   readonly dir: string;
-  /** Command and arguments that run a program in it, with a view of the processes that ends with the program. */
+  /** Command and arguments that run a program in it, in its own process namespace. */
   command(...program: readonly string[]): readonly [string, readonly string[]];
   /** Runs a program in it. @returns exit code and all that it printed */
   call(...program: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
@@ -45,7 +45,7 @@ export function layOutDebian(dir: string): DebianTree {
       ...[dir, ...program],
     ],
   ];
-  // Its own programs, whatever this machine's PATH and language are.
+  // Independent of this machine's PATH and language.
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
   return {
     dir,

@@ -1,33 +1,33 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type GuideCommand, replaceAll } from '../suites/installs/guide.js';
+import { type GuideCommand, replaceAll } from '../suites/installs/helpers.js';
 import { npmEnv } from './make-packages.js';
 
 const run = promisify(execFile);
 
 export interface GuideOptions {
-  /** Folder in which each step begins. */
+  /** Working directory at the start of each step. */
   readonly dir: string;
-  /** What stands in the guide, and what the test has in its place. */
+  /** Texts of the guide, and their replacements in the test. */
   readonly table: Readonly<Record<string, string>>;
   /** Folder of programs that the guide installs. */
   readonly bin: string;
-  /** What is done in place of a command that needs an init system or a user; undefined for all others. */
+  /** Replaces a command that needs an init system or a user; undefined for all others. */
   standIn(command: string): (() => Promise<unknown>) | undefined;
-  /** Does something before and after each command. */
+  /** Runs code before and after each command. */
   around?(command: GuideCommand, work: () => Promise<void>): Promise<void>;
 }
 
 export interface FollowedGuide {
-  /** Does what stands there, in its order. `cd` holds to the end of its step. */
+  /** Runs the commands in their order. `cd` applies until the end of its step. */
   follow(commands: readonly GuideCommand[]): Promise<void>;
   /** Runs one command. @returns what it printed. Throws with all that it printed when it fails */
   shell(command: string, cwd?: string): Promise<string>;
-  /** What each command printed last. */
+  /** The last output of each command. */
   readonly printed: ReadonlyMap<string, string>;
 }
 
-/** Follows a guide on this machine, with names of the test in place of those of the guide. */
+/** Follows a guide on this machine, with the names of the test. */
 export function followGuide({ dir, table, bin, standIn, around }: GuideOptions): FollowedGuide {
   const printed = new Map<string, string>();
   const env = { ...npmEnv, PATH: `${bin}:${process.env.PATH}` };

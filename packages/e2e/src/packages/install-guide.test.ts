@@ -22,8 +22,7 @@ import {
 } from '@security-optimizer/sandbox/stacks/production';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
-import { frontConfig, serverBefore } from '../suites/installs/front-nginx.js';
-import { type GuideCommand, readGuide, replaceAll } from '../suites/installs/guide.js';
+import { frontConfig, type GuideCommand, readGuide, replaceAll, serverBefore } from '../suites/installs/helpers.js';
 import { type LiveVisitors, startVisitors, visit } from '../suites/installs/live-visitors.js';
 import { type FollowedGuide, followGuide } from './follow-guide.js';
 import { makePackages } from './make-packages.js';
@@ -44,8 +43,8 @@ function problem(): string | null {
 const reason = problem();
 
 /**
- * The guide, followed word by word in front of two sites on nginx, PHP-FPM and MariaDB that have visitors. The package is
- * unpacked, not installed, and systemd is stood in for; debian-package.test.ts installs it.
+ * The guide, followed exactly in front of two sites on nginx, PHP-FPM and MariaDB that have visitors. The package is
+ * unpacked, not installed, and systemd is a stub; debian-package.test.ts installs it.
  */
 describe.skipIf(reason !== null)(
   `docs/install.md, with visitors of two sites${reason === null ? '' : ` not followed: ${reason}`}`,
@@ -83,7 +82,7 @@ describe.skipIf(reason !== null)(
             [`/srv/www/${host}`, stacks[at]?.wordpressDir ?? ''],
             [`/etc/ssl/${host}.crt`, join(dir, 'site.crt')],
             [`/etc/ssl/private/${host}.key`, join(dir, 'site.key')],
-            // Neither is a name of this machine, and the certificate is the test's own.
+            // This machine has neither name, and the certificate is self-signed.
             [`https://${host}/`, `--insecure --resolve ${host}:${tls}:127.0.0.1 https://${host}:${tls}/`],
           ]),
         ),
@@ -96,7 +95,7 @@ describe.skipIf(reason !== null)(
         'nginx -t': `nginx -q -t -c ${nginxFile} -p ${dir} -e stderr`,
         'nginx -s reload': `nginx -s reload -c ${nginxFile} -p ${dir} -e stderr`,
       };
-      /** Gives the servers in conf.d this machine's names, "what to write instead where it differs". */
+      /** Replaces the names in conf.d by those of this machine: "what to write instead where it differs". */
       const adapt = () => {
         for (const name of readdirSync(join(etc, 'conf.d'))) {
           const file = join(etc, 'conf.d', name);
@@ -135,7 +134,7 @@ describe.skipIf(reason !== null)(
           adapt();
           const workers = nginxWorkers();
           await work();
-          // A reload is over when the workers from before have ended; they may cut a connection until then.
+          // A reload is complete when the old workers have ended. Until then they may close a connection.
           if (command.includes('nginx -s reload')) {
             await until(
               'the workers from before have ended',
@@ -155,7 +154,7 @@ describe.skipIf(reason !== null)(
         ...{ name: 'nginx', command: 'nginx', args: ['-c', nginxFile, '-p', dir, '-e', 'stderr'] },
         pidFile: join(dir, 'run/front.json'),
         logFile: join(dir, 'logs/front.log'),
-        ready: async () => (await Promise.all(HOSTS.map(statusOfPage))).every((status) => status === 200),
+        ready: async () => (await Promise.all(HOSTS.map(getPageStatus))).every((status) => status === 200),
         readySeconds: 90,
       });
       visitors.push(...HOSTS.map((host) => startVisitors({ host, port })));
@@ -171,7 +170,7 @@ describe.skipIf(reason !== null)(
 
     const nginxWorkers = () =>
       readFileSync(`/proc/${nginx.pid}/task/${nginx.pid}/children`, 'utf8').trim().split(/\s+/);
-    const statusOfPage = (host: string) =>
+    const getPageStatus = (host: string) =>
       visit({ host, port }, { target: '/' }).then(
         ({ status }) => status,
         () => 0,
@@ -183,7 +182,7 @@ describe.skipIf(reason !== null)(
       (each: GuideCommand) =>
         numbers.some((number) => each.step.endsWith(`step ${number}`));
 
-    it('puts guard in front of both, and no visitor notices', async () => {
+    it('puts guard in front of both sites, and no visitor notices', async () => {
       const commands = readGuide(FILE, SECTION);
       await guide.follow(commands.filter(isStep(1, 2, 3, 4, 5)));
       const [status] = commands.filter(isStep(6));
@@ -203,14 +202,14 @@ describe.skipIf(reason !== null)(
       expect(guide.printed.get(status?.command ?? '')).toContain('All is well.');
     });
 
-    it('leaves two sites that answer, each with its own settings, and no way past guard', async () => {
-      expect(await Promise.all(HOSTS.map(statusOfPage))).toEqual([200, 200]);
+    it('leaves two sites that answer, each with its own settings, and no way around guard', async () => {
+      expect(await Promise.all(HOSTS.map(getPageStatus))).toEqual([200, 200]);
       expect(await Promise.all(HOSTS.map(async (host) => (await pastGuard(host)).stdout))).toEqual(['403', '403']);
       const { sites } = JSON.parse(readFileSync(join(dir, 'lib/security-optimizer/guard.json'), 'utf8'));
       expect(sites.map(({ hosts }: { hosts: string[] }) => hosts)).toEqual(HOSTS.map((host) => [host]));
     });
 
-    it('was followed with visitors all the time', () => {
+    it('was followed while visitors used both sites all the time', () => {
       expect(visitors.flatMap(({ failures }) => failures)).toEqual([]);
       for (const { answers } of visitors) expect(Math.min(...Object.values(answers))).toBeGreaterThan(20);
     });

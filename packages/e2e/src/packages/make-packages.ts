@@ -2,19 +2,19 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectDir } from '../suites/installs/guide.js';
+import { projectDir } from '../suites/installs/helpers.js';
 
 const run = promisify(execFile);
 
-/** What tests set for npm: nothing on standard output but results, and no question to anybody. */
+/** Settings of npm in tests: only results on standard output, and no prompts. */
 export const npmEnv = { ...process.env, npm_config_loglevel: 'error', npm_config_update_notifier: 'false' };
 
 /**
- * Makes packages as `npm run package` does.
+ * Builds packages as `npm run package` does.
  *
- * @param to folder for them
+ * @param to output folder
  * @param options further options of the script
- * @returns paths of what lies in the folder then
+ * @returns paths of the files in the folder
  */
 export async function makePackages(to: string, ...options: readonly string[]): Promise<readonly string[]> {
   const args = [join(projectDir, 'scripts/package.mjs'), '--to', to, ...options];

@@ -7,11 +7,11 @@ import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports
 import { startService } from '@security-optimizer/sandbox/lib/service';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectDir } from '../suites/installs/guide.js';
+import { projectDir } from '../suites/installs/helpers.js';
 import { makePackages, npmEnv } from './make-packages.js';
 
 const run = promisify(execFile);
-/** Larger would be a surprise for whoever installs it: a source map or an example has slipped in. Bytes. */
+/** A larger package would contain a source map or an example by mistake. Bytes. */
 const MOST_BYTES = 2e6;
 
 describe('the npm package', () => {
@@ -48,13 +48,13 @@ describe('the npm package', () => {
     expect(statSync(tarball).size).toBeLessThan(MOST_BYTES);
   });
 
-  it('is the same file when it is made again', async () => {
+  it('builds reproducibly: the same file each time', async () => {
     mkdirSync(join(dir, 'again'));
     const [again = ''] = await makePackages(join(dir, 'again'), '--version', '7.8.9');
     expect(readFileSync(again).equals(readFileSync(tarball))).toBe(true);
   });
 
-  it('holds the licence, the changes, the guides, and the licence of every package in its scripts', () => {
+  it('contains the licence, the changelog, the guides, and the licence of every bundled package', () => {
     const folder = join(dir, 'installed/node_modules/security-optimizer');
     expect(readdirSync(folder).sort()).toEqual([
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'THIRD-PARTY.md', 'bin', 'docs', 'node_modules', 'package.json'],
@@ -64,7 +64,7 @@ describe('the npm package', () => {
     expect(missing).toEqual([]);
   });
 
-  it('prints its version and its commands, also by npx, outside any checkout', async () => {
+  it('prints its version and its commands outside any checkout, also with npx', async () => {
     expect(await call(['--version'])).toBe('7.8.9\n');
     expect(await call(['--help'])).toContain('Security Optimizer 7.8.9');
     const { stdout } = await run('npx', ['--no-install', 'security-optimizer', '--version'], {
@@ -86,7 +86,7 @@ describe('the npm package', () => {
     expect(stdout).toBe('7.8.9\n');
   });
 
-  it('puts guard in front of a WordPress and takes it away again', async ({ skip }) => {
+  it('puts guard in front of a WordPress and removes it again', async ({ skip }) => {
     if (!hasSqlite(join(dir, 'installed'))) skip('the SQLite add-on for this Node can’t be fetched');
     const dataDir = join(dir, 'data');
     const attached = await call([
@@ -122,13 +122,13 @@ describe('the npm package', () => {
   });
 });
 
-/** Whether guard has an SQLite: that of Node since 22.16, or the add-on, which npm leaves out without a network. */
+/** Whether SQLite is available: from Node since 22.16, or from the add-on, which npm skips without a network. */
 function hasSqlite(prefix: string): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 16) || existsSync(join(prefix, 'node_modules/@photostructure/sqlite'));
 }
 
-/** Packages whose files the bundle of guard names as its sources. */
+/** Packages whose files are sources of guard's bundle. */
 function packagesInBundle(): readonly string[] {
   const folder = join(projectDir, 'packages/guard/dist/program');
   const maps = readdirSync(folder).filter((name) => name.endsWith('.map'));

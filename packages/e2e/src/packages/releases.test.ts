@@ -7,14 +7,14 @@ import { type Service, startService } from '@security-optimizer/sandbox/lib/serv
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
-import { readGuide, replaceAll } from '../suites/installs/guide.js';
+import { readGuide, replaceAll } from '../suites/installs/helpers.js';
 import { type FollowedGuide, followGuide } from './follow-guide.js';
 import { makePackages } from './make-packages.js';
 
 const FILE = 'docs/operations.md';
 
-/** The sections of the guide to running guard about releases, followed command by command. */
-describe('releases in folders of their own', () => {
+/** The sections about releases in the operations guide, followed command by command. */
+describe('releases in separate folders', () => {
   let dir: string;
   let dataDir: string;
   let origin: string;
@@ -42,7 +42,7 @@ describe('releases in folders of their own', () => {
       'http://127.0.0.1:8081': wordpress.upstream,
       '127.0.0.1:8080': new URL(origin).host,
       ' --host example.com': '',
-      // Everything here belongs to one user.
+      // One user owns all files here.
       ' --user security-optimizer': '',
     };
     guide = followGuide({
@@ -75,7 +75,7 @@ describe('releases in folders of their own', () => {
     });
   }
 
-  /** The versions of guard and of the connector, and what guard answers to a page and to a forbidden address. */
+  /** The versions of guard and the connector, and guard's responses to a page and to a forbidden path. */
   async function state() {
     const line = await until('the start is in the log', () =>
       readFileSync(join(dir, 'guard.log'), 'utf8')
@@ -91,8 +91,8 @@ describe('releases in folders of their own', () => {
     };
   }
 
-  /** Has a database hold a step that no present release knows, as one that was used by a newer guard does. */
-  function makeNewer(name: string): void {
+  /** Adds an unknown migration to a database, as if a newer guard had used it. */
+  function markAsNewer(name: string): void {
     const database = openSqlite(join(dataDir, name), { busyTimeoutMs: 5000 });
     database.exec("insert into kysely_migration values ('999_newer', '2030-01-01T00:00:00.000Z')");
     database.close();
@@ -104,7 +104,7 @@ describe('releases in folders of their own', () => {
     expect(await guide.shell('security-optimizer --version')).toBe('0.1.0\n');
   });
 
-  it('"Updating" leaves a running guard alone until the link is changed over', async () => {
+  it('"Updating" does not affect a running guard until the link is switched', async () => {
     const steps = readGuide(FILE, 'Updating');
     const [beside, rest] = [steps.slice(0, 1), steps.slice(1)];
     await guide.follow(beside);
@@ -117,15 +117,15 @@ describe('releases in folders of their own', () => {
     );
   });
 
-  it('"Going back" needs nothing but the link while the tables are the same', async () => {
+  it('"Going back" needs only the link while the tables are the same', async () => {
     await guide.follow(readGuide(FILE, 'Going back').filter(({ step }) => !step.endsWith('step 2')));
     expect(await state()).toEqual({ guard: '0.1.0', connector: '0.1.0', answers: [200, 403] });
     expect(realpathSync(join(dir, 'opt/current'))).toBe(join(realpathSync(dir), 'opt/releases/0.1.0'));
   });
 
-  it('"Going back" protects without a log where only the log was used by a newer guard', async () => {
+  it('"Going back" protects without a log when only the log was used by a newer guard', async () => {
     await guard?.stop();
-    makeNewer('activity.sqlite');
+    markAsNewer('activity.sqlite');
     await startGuard();
     expect((await state()).answers).toEqual([200, 403]);
     await until('it is in the log', () =>
@@ -133,9 +133,9 @@ describe('releases in folders of their own', () => {
     );
   });
 
-  it('"Going back" takes the copy where the settings were used by a newer guard', async () => {
+  it('"Going back" uses the backup when the settings were used by a newer guard', async () => {
     await guard?.stop();
-    makeNewer('guard.sqlite');
+    markAsNewer('guard.sqlite');
     await expect(startGuard()).rejects.toThrow('The database was used by a newer version of guard');
     await guide.follow(readGuide(FILE, 'Going back').filter(({ step }) => step.endsWith('step 2')));
     expect(await state()).toEqual({ guard: '0.1.0', connector: '0.1.0', answers: [200, 403] });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 
-/** libfaketime (package `faketime`), which gives single processes a clock of their own; null where it is not there. */
+/** Path of libfaketime (package `faketime`), which gives a process its own clock; null if it is missing. */
 export const fakeClockLibrary = find();
 
 function find(): string | null {
@@ -12,7 +12,7 @@ function find(): string | null {
   return null;
 }
 
-/** A clock for some processes, that can be set while they run. Timers go on as they do when a real clock is set. */
+/** A clock for some processes that can be set while they run. Timers are not affected, as with a real clock. */
 export function fakeClock(file: string): {
   readonly env: Readonly<Record<string, string>>;
   set(seconds: number): void;

@@ -23,36 +23,33 @@ export async function startGuard(stack: Stack, env: Readonly<Record<string, stri
     env: { ...process.env, ...env },
     pidFile: pidFile(stack),
     logFile: logFile(stack),
-    // A path that guard refuses by itself, so that a dead WordPress does not matter.
+    // Guard refuses this path by itself, so that WordPress need not run.
     ready: () => answersHttp(`http://127.0.0.1:${stack.port}/%zz`),
     readySeconds: 90,
     stopSeconds: 10,
-    // Test files have processes that end; the set-up ends guard.
+    // Processes of test files end; the global set-up stops guard.
     outlivesParent: true,
   });
 }
 
-/**
- * Waits until WordPress runs guard's policy, after the first start in front of one site or several: guard serves without
- * waiting for long.
- */
+/** Waits until WordPress runs guard's policy after the first start. Guard serves before that. */
 export async function policyPushed(stack: Stack, sites = 1): Promise<void> {
   const pushed = () => guardLog(stack).filter(({ event }) => event === 'policy-pushed');
   await until('WordPress has the policy', () => new Set(pushed().map(({ site }) => site)).size >= sites, 90);
 }
 
-/** Ends guard the usual way. */
+/** Stops guard gracefully. */
 export async function stopGuard(stack: Stack): Promise<void> {
   await stopLeftover(pidFile(stack));
 }
 
-/** Whether guard is there. */
+/** Whether guard runs. */
 export function isGuardRunning(stack: Stack): boolean {
   const record = readRecord(pidFile(stack));
   return record !== null && isRunning(record);
 }
 
-/** Ends guard as a power cut would, and waits until it is gone. */
+/** Kills guard, as a power failure would, and waits until it is gone. */
 export async function killGuard(stack: Stack): Promise<void> {
   const record = readRecord(pidFile(stack));
   if (record === null || !isRunning(record)) throw new Error('Guard does not run.');
@@ -75,7 +72,7 @@ export function guardLog(stack: Stack): LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** The last lines of guard's log as they are; none if there is no log. */
+/** The last lines of guard's log, unparsed; none if there is no log. */
 export function recentGuardLog(stack: Stack, count = 40): readonly string[] {
   if (!existsSync(logFile(stack))) return [];
   return readFileSync(logFile(stack), 'utf8').trimEnd().split('\n').slice(-count);

@@ -14,7 +14,7 @@ import type { Stack } from './stack.js';
 /** Folders and files of a WordPress that belong to one site. */
 const OF_A_SITE = new Set(['wp-config.php', 'wp-content/mu-plugins', 'wp-content/uploads', 'wp-content/upgrade']);
 
-/** Makes a tree of WordPress out of the one that a stack runs. Its files are hard links: thousands take no time. */
+/** Creates a WordPress tree from that of a stack, with hard links, which is fast. */
 export function makeTree(stack: Stack, dir: string, below = ''): void {
   mkdirSync(join(dir, below), { recursive: true });
   for (const entry of readdirSync(join(stack.wordpressDir, below), { withFileTypes: true })) {
@@ -29,7 +29,7 @@ export function makeTree(stack: Stack, dir: string, below = ''): void {
 export interface LayoutPlan {
   /** Host by which the site is reached. */
   readonly host: string;
-  /** Every other host that is the site's. */
+  /** The other hosts of the site. */
   readonly otherHosts?: readonly string[];
   /** Root of the web server. */
   readonly root: string;
@@ -41,12 +41,12 @@ export interface LayoutPlan {
   readonly corePath?: string;
   /** Lines of nginx's `server`, in place of the usual `location /`. */
   readonly nginx?: string;
-  /** What is done when WordPress is installed, before guard is attached. */
+  /** Runs after WordPress is installed and before guard is attached. */
   readonly prepare?: (site: Stack) => Promise<void> | void;
 }
 
 export interface Layouts {
-  /** What belongs to all sites: guard and its log. */
+  /** Shared by all sites: guard and its log. */
   readonly guard: Stack;
   /** The sites, by their hosts. */
   readonly sites: ReadonlyMap<string, OddSite>;
@@ -55,7 +55,7 @@ export interface Layouts {
 
 const USUAL = 'location / { try_files $uri $uri/ /index.php?$args; }';
 
-/** The rules of a network in folders, as WordPress's documents name them for nginx. */
+/** The rewrite rules of a subdirectory network, as in WordPress's documentation for nginx. */
 export const NETWORK_IN_FOLDERS = `if (!-e $request_filename) {
       rewrite /wp-admin$ $scheme://$host$request_uri/ permanent;
       rewrite ^(/[^/]+)?(/wp-.*) $2 last;
@@ -63,7 +63,7 @@ export const NETWORK_IN_FOLDERS = `if (!-e $request_filename) {
     }
     ${USUAL}`;
 
-/** The rules of a network whose WordPress is in the folder `wp`, which the server adds inside. */
+/** The rewrite rules of a network whose WordPress is in the folder `wp`, which the server adds internally. */
 export const FOLDER_ADDED_INSIDE = `if (!-e $request_filename) {
       rewrite ^(/[^/]+)?(/wp-.*) /wp$2 last;
       rewrite ^(/[^/]+)?(/.*\\.php) /wp$2 last;
@@ -71,8 +71,8 @@ export const FOLDER_ADDED_INSIDE = `if (!-e $request_filename) {
     ${USUAL}`;
 
 /**
- * Starts sites on the PHP and the database of a stack, each laid out in its own way, with a web server for all of them
- * and one guard. The trees must be there.
+ * Starts sites with different layouts on the PHP and the database of a stack, with one web server and one guard for all
+ * of them. The trees must exist.
  */
 export async function startLayouts(stack: Stack, dir: string, plans: readonly LayoutPlan[]): Promise<Layouts> {
   for (const name of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dir, name), { recursive: true });
@@ -176,7 +176,7 @@ http {
   });
 }
 
-/** Removes what `startLayouts` and the trees have left. */
+/** Removes everything that `startLayouts` and the trees created. */
 export function removeLayouts(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
 }

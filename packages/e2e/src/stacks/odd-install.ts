@@ -20,34 +20,34 @@ import { policyPushed, securityOptimizer, startGuard, stopGuard } from './guard-
 import type { Stack } from './stack.js';
 import { prepareSite, runInWordPress } from './wordpress.js';
 
-/** How a WordPress is laid out that is not at the root of its host, or not in one piece. */
+/** The directory layout of a WordPress that is not at the root of its host, or is split into several folders. */
 export interface Layout {
   /** URL path of the site, '' at the root. */
   readonly home: string;
   /** Folder of WordPress below the root of the web server, '' for the root itself. */
   readonly core: string;
-  /** Folder below the root that takes the place of `wp-content`. */
+  /** Folder below the root that replaces `wp-content`. */
   readonly content?: string;
   /**
-   * WordPress keeps a `wp-content` of its own as well, which nothing uses, and `attach` is not told which of them counts
-   * (Bedrock, WordPress-Skeleton).
+   * WordPress also has its own unused `wp-content`, and `attach` has to find out which one is used (Bedrock,
+   * WordPress-Skeleton).
    */
   readonly unusedContent?: boolean;
   /** A network of sites in sub-directories, with a second site at `/second/`. */
   readonly network?: boolean;
   /** Origin of the site when TLS ends in front of guard, for example `https://shop.example:8443`. */
   readonly origin?: string;
-  /** The connector is one that sites share, outside the web root. Takes root. */
+  /** The connector is shared by sites, outside the web root. Needs root. */
   readonly shared?: boolean;
-  /** Addresses without pretty permalinks. */
+  /** URLs without pretty permalinks. */
   readonly plain?: boolean;
-  /** Names that the site has chosen; see `ChosenNames`. */
+  /** Custom names of the site; see `ChosenNames`. */
   readonly names?: ChosenNames;
-  /** Root of the web server is a link to the current release, as deployment tools lay out sites (`deployRelease`). */
+  /** The root of the web server is a link to the current release, as with deployment tools (`deployRelease`). */
   readonly releases?: boolean;
 }
 
-/** What WordPress lets a site choose besides where it lies. */
+/** Names that a site can customise in WordPress, besides its location. */
 export interface ChosenNames {
   /** Constants of its configuration, such as the names of cookies. `ROOT` is the root of the web server, `ORIGIN` the site's. */
   readonly constants?: Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ export interface ChosenNames {
   readonly options?: Readonly<Record<string, string>>;
 }
 
-/** A running odd install behind guard. */
+/** A running WordPress with an unusual layout behind guard. */
 export interface OddSite extends Stack {
   readonly layout: Layout;
   /** URL path of WordPress's own folder, '' at the root. */
@@ -71,7 +71,7 @@ export interface OddSite extends Stack {
 }
 
 /**
- * Lays a WordPress out, starts it on PHP with SQLite, and puts guard in front of it.
+ * Creates a WordPress with the layout, starts it on PHP with SQLite, and puts guard in front of it.
  *
  * @param env more variables for the processes
  */
@@ -108,7 +108,7 @@ export async function startOddInstall(
       : { WP_CONTENT_DIR: join(root, layout.content), WP_CONTENT_URL: origin + contentPath }),
   });
   if (layout.names !== undefined) chooseNames(layout.names, { wordpressDir, root, origin });
-  // WordPress in a folder of its own: the site's folder holds nothing but an index.php.
+  // WordPress in its own folder: the site's folder contains only an index.php.
   if (layout.home !== corePath) {
     mkdirSync(join(root, layout.home), { recursive: true });
     const up = layout.home === '' ? '' : '/..'.repeat(layout.home.split('/').length - 1);
@@ -118,7 +118,7 @@ export async function startOddInstall(
     );
   }
   const owner = await installWordPress({ wordpressDir, dataDir: dir, siteUrl, runPhp: createPhpRunner(dir) });
-  // Beside the folder of the test, which nobody but its user may enter.
+  // Beside the folder of the test, which only its user may enter.
   const sharedConnector = layout.shared === true ? `${dir}-connector` : null;
   const front = `${layout.home}/index.php`;
   const web = await startNativePhp({
@@ -198,15 +198,15 @@ function chooseNames(
   if (plugin !== undefined) writeFileSync(join(folder, 'own-addresses.php'), `<?php\n${plugin}`);
 }
 
-/** As the owner does on the page Permalinks. */
+/** As on the page Permalinks. */
 async function setPermalinks(stack: Stack, options: Readonly<Record<string, string>>): Promise<void> {
   const lines = Object.entries(options).map(([name, value]) => `update_option( '${name}', '${value}' );`);
   await runInWordPress(stack, lines.join(' '));
-  // In another process: WordPress reads the bases as it starts.
+  // In a new process, since WordPress reads the bases when it starts.
   await runInWordPress(stack, 'flush_rewrite_rules( false );');
 }
 
-/** Root runs no code of a site as itself, so the site is a user's where root runs the tests. */
+/** Root never runs code of a site, so another user owns the site if root runs the tests. */
 function giveAway(dir: string, root: string): void {
   if (process.getuid?.() !== 0) return;
   chmodSync(dir, 0o755);
@@ -215,8 +215,9 @@ function giveAway(dir: string, root: string): void {
 }
 
 /**
- * Deploys a copy of a release, as it comes out of version control: without the connector. The site is it from now on.
- * @param dir folder of the odd install
+ * Deploys a copy of a release as from version control, without the connector, and activates it.
+ *
+ * @param dir folder of the installation
  */
 export function deployRelease(dir: string, from: string, name: string): void {
   const isConnector = (path: string) => /\/mu-plugins\/security-optimizer(?:\.php)?$/.test(path);
@@ -225,18 +226,18 @@ export function deployRelease(dir: string, from: string, name: string): void {
   leadTo(dir, name);
 }
 
-/** Has the root of the web server lead to a release, at once. */
+/** Atomically points the root of the web server to a release. */
 export function leadTo(dir: string, release: string): void {
   symlinkSync(join('releases', release), join(dir, 'root.next'));
   renameSync(join(dir, 'root.next'), join(dir, 'root'));
 }
 
-/** Has PHP look where links lead in each request; sites with releases have their web server do it. */
+/** Makes PHP resolve links on each request; sites with releases let their web server do that. */
 function withoutPathCache(dir: string): Record<string, string> {
   const folder = join(dir, 'php-settings');
   mkdirSync(folder);
   writeFileSync(join(folder, 'links.ini'), 'realpath_cache_size = 0\nopcache.revalidate_path = 1\n');
-  // The usual folder, too.
+  // The default folder, too.
   return { PHP_INI_SCAN_DIR: `:${folder}` };
 }
 
@@ -252,9 +253,9 @@ export function writeConfiguration(file: string, values: Readonly<Record<string,
 }
 
 /**
- * Makes a network out of a single site, with a second site: at `/second/`, or at a domain of its own.
+ * Converts a single site to a network with a second site, at `/second/` or at its own domain.
  *
- * @param ownDomain domain of the second site; the network is one of sub-domains then
+ * @param ownDomain domain of the second site; the network then uses subdomains
  */
 export async function makeNetwork(stack: Stack, configuration: string, ownDomain?: string): Promise<void> {
   const { host } = new URL(stack.url);
@@ -268,7 +269,7 @@ export async function makeNetwork(stack: Stack, configuration: string, ownDomain
     $made = populate_network( 1, '${host}', 'owner@example.com', 'Network', '/', ${byDomains} );
     if ( is_wp_error( $made ) && 'no_wildcard_dns' !== $made->get_error_code() ) { fwrite( STDERR, $made->get_error_message() ); exit( 1 ); }`,
   );
-  // In a network each site's address stands in the database alone.
+  // In a network, the address of each site is only in the database.
   const text = readFileSync(configuration, 'utf8').replace(/^define\( 'WP_(?:HOME|SITEURL)', .*\n/gm, '');
   writeFileSync(configuration, text);
   writeConfiguration(configuration, {

@@ -13,22 +13,22 @@ export interface OfferedPlugin {
   readonly name: string;
   readonly version: string;
   readonly files: Readonly<Record<string, string>>;
-  /** Checksums that its list has besides, or in place of those of its files. */
+  /** Further checksums of its list, or replacements for those of its files. */
   readonly listed?: Readonly<Record<string, unknown>>;
-  /** What its package has besides, in this order: name in the zip, content, and whether it is a link. */
+  /** Further entries of its package: name in the zip, content, and whether it is a link. */
   readonly packed?: readonly (readonly [name: string, content: string, kind?: 'link'])[];
 }
 
-/** A plugin directory on this machine that speaks like the public one. */
+/** A local plugin directory with the API of the public one. */
 export interface PluginDirectory {
   readonly url: string;
-  /** `broken-off`: downloads end in the middle. `changed`: another content than the checksums say. `down`: 503. */
+  /** `broken-off`: downloads end early. `changed`: the content does not match the checksums. `down`: 503. */
   fault: 'none' | 'broken-off' | 'changed' | 'down';
-  /** How long an answer takes, milliseconds. */
+  /** Delay of a response, milliseconds. */
   delayMs: number;
-  /** Checksums of WordPress's own files by path; null when it knows none. */
+  /** Checksums of WordPress's own files by path; null if unknown. */
   core: Readonly<Record<string, string>> | null;
-  /** Paths asked for. */
+  /** Requested paths. */
   readonly asked: string[];
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
       );
     }
     if (url.pathname === `/plugin/${plugin.slug}.${plugin.version}.zip`) {
-      return answer(200, zipOf(plugin, directory.fault === 'changed'));
+      return answer(200, toZip(plugin, directory.fault === 'changed'));
     }
     return answer(404, '{}');
   });
@@ -85,7 +85,7 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
   return directory;
 }
 
-/** Makes guard fetch plugins from there, which needs a restart. @returns puts it back */
+/** Makes guard download plugins from there, which needs a restart. @returns a function that restores the setting */
 export async function usePluginDirectory(stack: Stack, url: string): Promise<() => Promise<void>> {
   const file = join(stack.guardDir, 'guard.json');
   const before = readFileSync(file, 'utf8');
@@ -103,7 +103,7 @@ function information({ slug, name, version }: OfferedPlugin, url: string) {
   return { slug, name, version, versions: { [version]: `${url}/plugin/${slug}.${version}.zip` } };
 }
 
-/** As the public directory tells the sums of files. */
+/** Checksums in the format of the public directory. */
 export function sums(files: OfferedPlugin['files']) {
   const digest = (kind: string, text: string) => createHash(kind).update(text).digest('hex');
   return Object.fromEntries(
@@ -111,7 +111,7 @@ export function sums(files: OfferedPlugin['files']) {
   );
 }
 
-function zipOf({ slug, files, packed = [] }: OfferedPlugin, changed: boolean): Uint8Array {
+function toZip({ slug, files, packed = [] }: OfferedPlugin, changed: boolean): Uint8Array {
   const chunks: Uint8Array[] = [];
   const zip = new Zip((error, chunk) => {
     if (error) throw error;

@@ -3,7 +3,7 @@ import { recentGuardLog } from './guard-process.js';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** The end of guard's log, where a test has failed. The reporter of `npm test` shows it. */
+    /** The end of guard's log if a test has failed. The reporter of `npm test` shows it. */
     guardLog?: readonly string[];
   }
 }

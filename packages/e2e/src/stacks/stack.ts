@@ -10,7 +10,7 @@ export type StackKind = keyof typeof names;
 
 export const stackKinds = Object.keys(names) as StackKind[];
 
-/** A WordPress behind guard, as the tests know it. Plain data: it travels from the set-up to each test file. */
+/** A WordPress behind guard. Plain data, since the global set-up sends it to each test file. */
 export interface Stack {
   readonly kind: StackKind;
   /** Folder of everything that belongs to the stack. */
@@ -84,7 +84,7 @@ function onStacks(
 ): void {
   const isWanted = ({ kind }: Stack | MissingStack) => process.env.E2E_ALL === '1' || kinds.includes(kind);
   const stacks = inject('stacks').filter(isWanted);
-  // A file must hold a suite.
+  // A test file must contain a suite.
   if (stacks.length === 0) describe.skip(`${title} not run: not on this stack`, () => {});
   for (const stack of stacks) {
     const name = `${title} [${names[stack.kind]}]`;

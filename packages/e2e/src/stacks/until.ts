@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Asks again and again until the answer is neither false nor null nor undefined, and gives that answer. */
+/** Repeats a check until its result is neither false nor null nor undefined, and returns the result. */
 export async function until<T>(
   what: string,
-  ask: () => T | Promise<T>,
+  check: () => T | Promise<T>,
   seconds = 45,
 ): Promise<Exclude<Awaited<T>, false | null | undefined>> {
   const end = Date.now() + seconds * 1000;
   let fault: unknown;
   while (Date.now() < end) {
     try {
-      const answer = await ask();
+      const answer = await check();
       if (answer !== false && answer !== null && answer !== undefined) {
         return answer as Exclude<Awaited<T>, false | null | undefined>;
       }

@@ -11,7 +11,7 @@ import type { Stack } from './stack.js';
 
 const run = promisify(execFile);
 
-/** Runs PHP code inside the site's WordPress, as its command line would. Answers what the code echoes. */
+/** Runs PHP code in the site's WordPress on the command line. @returns the output of the code */
 export async function runInWordPress(stack: Stack, code: string): Promise<string> {
   const { host } = new URL(stack.url);
   const script = `$_SERVER['HTTP_HOST'] = '${host}'; $_SERVER['REQUEST_METHOD'] = 'GET';
@@ -23,7 +23,7 @@ require '${join(stack.wordpressDir, 'wp-load.php')}'; ob_end_clean(); echo "\\n<
 
 const loader = (stack: Stack) => join(stack.wordpressDir, 'wp-content/mu-plugins/security-optimizer.php');
 
-/** Takes the connector out of WordPress while `work` runs: WordPress as it would be without us. */
+/** Removes the connector from WordPress while `work` runs. */
 export async function withoutConnector<T>(stack: Stack, work: () => Promise<T>): Promise<T> {
   const put = loader(stack);
   renameSync(put, `${put}.away`);
@@ -34,7 +34,7 @@ export async function withoutConnector<T>(stack: Stack, work: () => Promise<T>):
   }
 }
 
-/** Ends WordPress's web server at once. Nothing listens on its port any more. */
+/** Stops WordPress's web server. */
 export async function stopWordPress(stack: Stack): Promise<void> {
   await stopLeftover(webServer(stack).pidFile);
 }
@@ -45,7 +45,7 @@ export async function startWordPress(stack: Stack): Promise<void> {
     ...webServer(stack),
     ready: () => answersHttp(`http://127.0.0.1:${stack.upstreamPort}/wp-includes/css/buttons.min.css`),
     readySeconds: 90,
-    // Test files have processes that end; the set-up ends the web server.
+    // Processes of test files end; the global set-up stops the web server.
     outlivesParent: true,
   });
 }
@@ -79,16 +79,16 @@ export function muPlugins(stack: Stack): string {
   return dirname(loader(stack));
 }
 
-/** Everyone but the owner who has an account on the site, by role. The password is the owner's. */
-export const people = { editor: 'an-editor', author: 'an-author', subscriber: 'a-subscriber' } as const;
+/** Logins of the other accounts of the site, by role. They have the owner's password. */
+export const usersByRole = { editor: 'an-editor', author: 'an-author', subscriber: 'a-subscriber' } as const;
 
 /**
- * Makes an account for each role. The owner has seen the editors' guided tours, which would lie over the page, and
- * WordPress knows already what it finds out on the first visit to wp-admin, whether browsers take compressed scripts,
- * since that changes the links on every page after it.
+ * Creates an account for each role, and marks the guided tours of the editors as seen, since they would cover the page.
+ * It also stores whether browsers accept compressed scripts: WordPress detects that on the first visit to wp-admin,
+ * which changes the links of later pages.
  */
 export async function prepareSite(stack: Stack): Promise<void> {
-  const list = Object.entries(people).map(([role, login]) => `'${role}' => '${login}'`);
+  const list = Object.entries(usersByRole).map(([role, login]) => `'${role}' => '${login}'`);
   await runInWordPress(
     stack,
     `foreach ( array( ${list.join(', ')} ) as $role => $login ) {

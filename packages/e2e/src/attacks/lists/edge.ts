@@ -1,5 +1,4 @@
-import type { RawAnswer } from '../../http/raw.js';
-import { sendAll } from '../../http/raw.js';
+import { type RawResponse, sendAll } from '../../http/raw.js';
 import { type Attack, answered, type Check, frontPage, type Outcome, SERVED } from '../attack.js';
 import type { AttackedSite } from '../site.js';
 
@@ -11,16 +10,13 @@ const get =
     `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`;
 const post = (head: string, body: string) => (host: string) =>
   `POST /?edge HTTP/1.1\r\nHost: ${host}\r\nContent-Type: text/plain\r\n${head}\r\n${body}`;
-/** Would be answered with the line itself, if it were taken for a request. */
+/** A server that parses this line as a request answers with the line itself. */
 const smuggled = 'GET /?smuggled HTTP/1.1\r\nHost: smuggled.example\r\n\r\n';
 
-/**
- * Guard ends each of these connections by itself, after a whole request when it is asked to. One that it does not end
- * within this time counts as it stands then.
- */
+/** Guard closes each of these connections. One that is still open after this time is judged by what it has received. */
 const PATIENCE_MS = 10_000;
 
-/** Held when nothing but refusals comes back, at most one of them. */
+/** Holds if the response is at most one refusal. */
 const refusedOnce =
   (bytes: Bytes) =>
   async (site: AttackedSite): Promise<Outcome> => {
@@ -30,7 +26,7 @@ const refusedOnce =
     return { ok: statuses.length <= 1 && statuses.every((status) => status >= 400), got };
   };
 
-/** Held when the bytes behind a request are not read as another. */
+/** Holds if the bytes after a request are not parsed as another request. */
 const answeredOnce =
   (bytes: Bytes) =>
   async (site: AttackedSite): Promise<Outcome> => {
@@ -39,12 +35,12 @@ const answeredOnce =
     return { ok: statuses.length <= 1 && statuses[0] !== 101, got: statuses.join(', ') || 'no answer' };
   };
 
-/** Held when the site answers after it: nothing has ended, and nothing is held up. */
-const survived =
+/** Holds if the site still answers afterwards. */
+const siteSurvives =
   (bytes: Bytes, end: 'reset' | 'finish', times: number) =>
   async (site: AttackedSite): Promise<Outcome> => {
     for (let turn = 0; turn < times; turn++) await sendAll(site.url, bytes(site.host), turn % 20, end);
-    const answer = await site.ask({ target: '/' }).catch(() => null);
+    const answer = await site.request({ target: '/' }).catch(() => null);
     return {
       ok: SERVED.includes(answer?.status ?? 0),
       got: answer === null ? 'the site is gone' : `then ${answer.status}`,
@@ -54,7 +50,7 @@ const survived =
 const raw = (name: string, bytes: Bytes, statuses = SERVED): Check => ({
   name,
   async run(site) {
-    const answer: RawAnswer | null = await site.send(bytes(site.host)).catch(() => null);
+    const answer: RawResponse | null = await site.send(bytes(site.host)).catch(() => null);
     return { ok: statuses.includes(answer?.status ?? 0), got: String(answer?.status ?? 'no answer') };
   },
 });
@@ -74,7 +70,7 @@ const expecting = raw(
   post(`${close}Expect: 100-continue\r\nContent-Length: 3\r\n`, 'abc'),
 );
 
-/** Broken and ambiguous messages, each with the whole message of that shape. */
+/** Malformed and ambiguous messages, each with a valid message of the same shape. */
 const broken: readonly (readonly [string, Bytes, Check])[] = [
   ['two lengths that differ', post('Content-Length: 3\r\nContent-Length: 60\r\n', smuggled), plainPost],
   ['two lengths in one line', post('Content-Length: 3, 60\r\n', smuggled), plainPost],
@@ -147,7 +143,7 @@ const broken: readonly (readonly [string, Bytes, Check])[] = [
   ['a strange Expect', post('Expect: the-unexpected\r\nContent-Length: 3\r\n', 'abc'), expecting],
 ];
 
-/** Requests behind one that wants another protocol, or was to be the last. */
+/** Requests after an upgrade request, or after a request that closes the connection. */
 const hidden: readonly (readonly [string, Bytes, Check])[] = [
   ['a request behind h2c', (host) => get(h2c)(host) + smuggled, plainGet],
   [
@@ -165,7 +161,7 @@ const hidden: readonly (readonly [string, Bytes, Check])[] = [
 
 const webSocket =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
-/** What has ended or wedged services before. */
+/** Requests that have crashed or blocked other services. */
 const endings: readonly (readonly [string, Bytes, 'reset' | 'finish', number])[] = [
   ['CONNECT, then reset', () => 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 'reset', 40],
   ['no Host and an upgrade in one packet', (host) => `GET / HTTP/1.1\r\n\r\n${get(h2c)(host)}`, 'finish', 10],
@@ -182,7 +178,7 @@ const endings: readonly (readonly [string, Bytes, 'reset' | 'finish', number])[]
   ['an upload, then reset', post('Content-Length: 1000000\r\n', 'u'.repeat(50_000)), 'reset', 20],
 ];
 
-/** Any bytes, cut anywhere. */
+/** Random bytes, cut anywhere. */
 export const edgeAttacks: readonly Attack[] = [
   ...broken.map(([name, bytes, twin]) => ({
     ...{ group: 'edge' as const, name, expected: 'refused, nothing behind it read', run: refusedOnce(bytes), twin },
@@ -192,6 +188,6 @@ export const edgeAttacks: readonly Attack[] = [
   })),
   ...endings.map(([name, bytes, end, times]) => ({
     ...{ group: 'edge' as const, name: `${name}, ${times} times`, expected: 'the site answers' },
-    ...{ run: survived(bytes, end, times), twin: frontPage },
+    ...{ run: siteSurvives(bytes, end, times), twin: frontPage },
   })),
 ];

@@ -1,5 +1,6 @@
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form } from '../../http/request.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import {
   type Attack,
   answered,
@@ -12,9 +13,8 @@ import {
 } from '../attack.js';
 import { LIMITED_STATUS } from '../requests.js';
 import type { AttackedSite } from '../site.js';
-import { spelled, spellingsOf } from '../spellings.js';
 
-/** Names of a login, each with one of the same length that no file or page has. */
+/** Names of login pages, each with a name of the same length that does not exist. */
 const siblings: Readonly<Record<string, string>> = {
   'wp-login.php': 'wp-logix.php',
   'wp-register.php': 'wp-registex.php',
@@ -39,16 +39,16 @@ const targets = [
   ...['/wp-signup.php', '/wp-activate.php', '/login', '/login/', '/admin', '/dashboard'],
 ];
 
-/** Everything that a visitor can tell an answer by, but for what differs between any two. */
-function looks(answer: RawAnswer | null): string {
+/** Everything that distinguishes two responses for a client, without values that always differ. */
+function looks(answer: RawResponse | null): string {
   if (answer === null) return 'no answer';
   const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
   const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
   return JSON.stringify({ status: answer.status, headers, body });
 }
 
-/** Held when the answer is, but for the name, that to a page that does not exist. */
-const likeMissing =
+/** Holds if the response equals that of a missing page, except for the name. */
+const equalsMissing =
   (target: string, more: { method?: string; headers?: Record<string, string> } = {}) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const name = Object.keys(siblings).find((known) => target.startsWith(`/${known}`)) ?? '';
@@ -65,7 +65,7 @@ const atItsAddress: Check = {
   name: 'the login at its own address',
   run: (site) => answered('', site.loginPath, { content: /id=["']loginform["']/ }).run(site),
 };
-/** Only who knows the address can see whether it still works. */
+/** Whether it still works can only be checked with the custom URL. */
 const twin: Check = {
   name: atItsAddress.name,
   run: (site) => (site.lacks(['login address']) === null ? atItsAddress : frontPage).run(site),
@@ -73,7 +73,7 @@ const twin: Check = {
 
 const LOGIN_FORM = /id=["']loginform["']|name=["']pwd["']|id=["']user_login["']|wp-submit|Already Installed/i;
 
-/** That nobody can tell that there is a login. */
+/** Attacks that try to find the hidden login. */
 export const hiddenLoginAttacks: readonly Attack[] = [
   ...targets.map((target) => ({
     ...{
@@ -82,30 +82,32 @@ export const hiddenLoginAttacks: readonly Attack[] = [
       expected: 'like a missing page',
       needs: ['hidden login' as const],
     },
-    ...{ run: likeMissing(target), twin },
+    ...{ run: equalsMissing(target), twin },
   })),
   ...['HEAD', 'POST', 'OPTIONS'].map((method) => ({
     ...{ group: 'hidden login' as const, name: `${method} /wp-login.php`, expected: 'like a missing page' },
-    ...{ needs: ['hidden login' as const], run: likeMissing('/wp-login.php', { method }), twin },
+    ...{ needs: ['hidden login' as const], run: equalsMissing('/wp-login.php', { method }), twin },
   })),
   {
     ...{ group: 'hidden login', name: 'a query of 6,200 letters', expected: 'like a missing page' },
-    ...{ needs: ['hidden login'], run: likeMissing(`/wp-login.php?${'a'.repeat(6200)}`), twin },
+    ...{ needs: ['hidden login'], run: equalsMissing(`/wp-login.php?${'a'.repeat(6200)}`), twin },
   },
   {
     ...{ group: 'hidden login', name: 'headers of 28 KB', expected: 'like a missing page', needs: ['hidden login'] },
-    ...{ run: likeMissing('/wp-login.php', { headers: { 'x-long': 'a'.repeat(28_000) } }), twin },
+    ...{ run: equalsMissing('/wp-login.php', { headers: { 'x-long': 'a'.repeat(28_000) } }), twin },
   },
   {
     ...{ group: 'hidden login', name: 'an invented session', expected: 'like a missing page', needs: ['hidden login'] },
-    run: likeMissing('/wp-admin/', { headers: { cookie: `wordpress_logged_in_${'0'.repeat(32)}=owner%7C1%7Cx%7Cx` } }),
+    run: equalsMissing('/wp-admin/', {
+      headers: { cookie: `wordpress_logged_in_${'0'.repeat(32)}=owner%7C1%7Cx%7Cx` },
+    }),
     twin,
   },
   ...['/wp-login.php', '/wp-admin/install.php'].flatMap((path) =>
-    spellingsOf(path).map((spelling) => ({
+    listSpellings(path).map((spelling) => ({
       ...{ group: 'hidden login' as const, name: `${path}, ${spelling.how}`, expected: 'no login is shown' },
       needs: ['hidden login' as const],
-      run: silentAbout((site) => spelled(spelling, site.host), LOGIN_FORM),
+      run: silentAbout((site) => toSpelledRequest(spelling, site.host), LOGIN_FORM),
       twin,
     })),
   ),

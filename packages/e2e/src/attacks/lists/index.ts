@@ -7,7 +7,7 @@ import { addressAttacks, productAttacks } from './product.js';
 import { secondFactorAttacks } from './second-factor.js';
 import { spellingAttacks } from './spellings.js';
 
-/** All attacks. Those on passwords come last: they lock the address that they come from. */
+/** All attacks. Those on passwords come last, because they lock out the address that they come from. */
 export const attacks: readonly Attack[] = [
   ...spellingAttacks,
   ...edgeAttacks,

@@ -3,7 +3,7 @@ import { type Attack, answered, type Check, refused } from '../attack.js';
 
 type Row = readonly [string, TypedRequest, string, Check];
 
-/** What visitors and programs need, beside the attack that looks most like it. */
+/** Requests that visitors and programs need, each with the most similar attack. */
 const rows: readonly Row[] = [
   ['an ambiguous page', { target: '/%zz' }, '400', answered('a page', '/')],
   [
@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
   ['cron above the root', { target: '/../wp-cron.php/%2e%2e' }, '400', answered('cron', '/wp-cron.php')],
 ];
 
-/** Traffic that must stay whole. */
+/** Traffic that must not be changed. */
 export const legitimateTraffic: readonly Attack[] = rows.map(([name, request, expected, twin]) => ({
   ...{ group: 'legitimate traffic', name, expected, run: refused(request), twin },
 }));

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
+import { ADDRESS_CLAIMS } from '../../http/spellings.js';
 import { type Attack, answered, type Check, frontPage, type Outcome } from '../attack.js';
-import { ADDRESS_CLAIMS, multicall, restBasic, usersBlogs } from '../requests.js';
+import { multicall, restBasic, usersBlogs } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
 /** What WordPress's own login form sends. */
@@ -11,35 +12,35 @@ function loginForm(path: string, login: string, password: string, headers: Reado
   return form(path, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check', ...headers });
 }
 
-/** Whether an answer makes a session. */
-const createsSession = (answer: RawAnswer | null): boolean =>
+/** Whether a response creates a session. */
+const createsSession = (answer: RawResponse | null): boolean =>
   answer !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
 
-/** A name that nobody has, and that no earlier attack has used. */
+/** A username that does not exist and that no earlier attack has used. */
 const nobody = () => `nobody-${randomBytes(4).toString('hex')}`;
-const ask = (site: AttackedSite, request: TypedRequest, from: string | undefined) =>
-  site.ask(request, from).catch(() => null);
+const sendRequest = (site: AttackedSite, request: TypedRequest, from: string | undefined) =>
+  site.request(request, from).catch(() => null);
 
-/** Spends all that an address may fail. */
+/** Uses up the permitted failures of an address. */
 async function lock(site: AttackedSite, from: string | undefined): Promise<void> {
   for (let turn = 0; turn < (site.limit ?? 5); turn++)
-    await ask(site, loginForm(site.loginPath, nobody(), 'wrong'), from);
+    await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), from);
 }
 
 type Guess = (site: AttackedSite, login: string, turn: number) => TypedRequest;
 
-/** Answers without a look at the password: told to wait, or refused, or no such page. */
+/** Statuses that are sent without a password check. */
 const UNCHECKED = new Set([400, 403, 404, 405, 429]);
 
-/** Held when no more guesses than the limit may have been checked. */
+/** Holds if no more guesses than the limit can have been checked. */
 const bounded =
   (guess: Guess, atOnce: boolean) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const limit = site.limit ?? 5;
     const from = site.newAddress();
     const login = nobody();
-    const answers: (RawAnswer | null)[] = [];
-    const one = async (turn: number) => void answers.push(await ask(site, guess(site, login, turn), from));
+    const answers: (RawResponse | null)[] = [];
+    const one = async (turn: number) => void answers.push(await sendRequest(site, guess(site, login, turn), from));
     const turns = Array.from({ length: limit * 4 }, (_, turn) => turn);
     if (atOnce) await Promise.all(turns.map(one));
     else for (const turn of turns) await one(turn);
@@ -50,26 +51,26 @@ const bounded =
     };
   };
 
-/** Held when an address that is locked by the form gets nothing for the right password, and is told to wait. */
+/** Holds if an address that was locked out at the form is refused with the right password. */
 const lockedFor =
   (request: (site: AttackedSite) => TypedRequest) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const from = site.newAddress();
     await lock(site, from);
-    const answer = await ask(site, request(site), from);
+    const answer = await sendRequest(site, request(site), from);
     const in_ = createsSession(answer) || /isAdmin|"id":\d+,"name"/.test(answer?.body ?? '');
     return { ok: !in_, got: in_ ? 'let in' : String(answer?.status ?? 'no answer') };
   };
 
 const owner = (site: AttackedSite) => ({ login: site.owner?.login ?? '', password: site.owner?.password ?? '' });
 
-/** The right password from an address that has done nothing. */
-const ownerGetsIn: Check = {
+/** The right password from a new address. */
+const ownerLogsIn: Check = {
   name: 'the owner gets in from elsewhere',
   async run(site) {
     if (site.owner === null || !site.options.manyAddresses) return frontPage.run(site);
     const { login, password } = owner(site);
-    const answer = await ask(site, loginForm(site.loginPath, login, password), site.newAddress());
+    const answer = await sendRequest(site, loginForm(site.loginPath, login, password), site.newAddress());
     return {
       ok: createsSession(answer),
       got: createsSession(answer) ? 'let in' : String(answer?.status ?? 'no answer'),
@@ -77,12 +78,12 @@ const ownerGetsIn: Check = {
   },
 };
 
-/** A single wrong password is answered as WordPress does. */
-const oneMistake: Check = {
+/** A single wrong password gets the response of WordPress. */
+const singleFailure: Check = {
   name: 'one wrong password from elsewhere is no crime',
   async run(site) {
     if (!site.options.manyAddresses) return frontPage.run(site);
-    const answer = await ask(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
+    const answer = await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
     return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
   },
 };
@@ -115,11 +116,11 @@ const guessing: readonly Attack[] = guesses.flatMap(([name, guess, needs = []]) 
   [true, false].map((atOnce) => ({
     ...{ group: 'passwords' as const, name: `guessing by ${name}, ${atOnce ? 'all at once' : 'one by one'}` },
     ...{ expected: 'no more than the limit', needs: ['login limit' as const, ...needs] },
-    ...{ run: bounded(guess, atOnce), twin: oneMistake },
+    ...{ run: bounded(guess, atOnce), twin: singleFailure },
   })),
 );
 
-/** Each guess claims to come from somewhere else. */
+/** Each guess claims another client address. */
 const claimed: readonly Attack[] = ADDRESS_CLAIMS.map((header) => ({
   group: 'passwords',
   name: `guessing with another ${header} each time`,
@@ -150,23 +151,23 @@ const locked: readonly Attack[] = (
 ).map(([name, request]) => ({
   ...{ group: 'passwords', name: `${name}, from a locked address`, expected: 'not let in' },
   needs: ['login limit', 'login address', 'owner session', 'more addresses'],
-  ...{ run: lockedFor(request), twin: ownerGetsIn },
+  ...{ run: lockedFor(request), twin: ownerLogsIn },
 }));
 
 const basic = { authorization: `Basic ${Buffer.from('staging:open').toString('base64')}` };
 
-/** A lock closes the login, and nothing that needs none. */
+/** A lockout closes the login, and no page that needs no login. */
 const servedWhileLocked = (what: string, target: string): Check => ({
   name: `${what} with basic authentication, from a locked address`,
   async run(site) {
     const from = site.newAddress();
     await lock(site, from);
-    const answer = await ask(site, { target, headers: basic }, from);
+    const answer = await sendRequest(site, { target, headers: basic }, from);
     return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
   },
 });
 
-/** Credentials that may be the web server's own open no way round a lock, and close no page behind one. */
+/** Basic authentication that may belong to the web server neither bypasses a lockout nor closes pages during one. */
 const besideBasic: readonly Attack[] = (
   [
     [
@@ -191,7 +192,7 @@ const besideBasic: readonly Attack[] = (
   needs: ['login limit', 'login address', 'owner session', 'more addresses', ...needs],
 }));
 
-/** A locked address learns nothing from what it is answered. */
+/** Responses to a locked address reveal nothing. */
 const silent: Attack = {
   ...{ group: 'passwords', name: 'telling right from wrong while locked', expected: 'the same answer' },
   needs: ['login limit', 'login address', 'owner session', 'more addresses'],
@@ -200,14 +201,14 @@ const silent: Attack = {
     await lock(site, from);
     const { login, password } = owner(site);
     const look = async (name: string, word: string) => {
-      const answer = await ask(site, loginForm(site.loginPath, name, word), from);
+      const answer = await sendRequest(site, loginForm(site.loginPath, name, word), from);
       return `${answer?.status} ${answer?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
     };
     const answers = new Set([await look(login, password), await look(login, 'wrong'), await look(nobody(), 'wrong')]);
     return { ok: answers.size === 1, got: `${answers.size} kinds of answers` };
   },
-  twin: ownerGetsIn,
+  twin: ownerLogsIn,
 };
 
-/** Every way to a password that can be told from outside. These lock the addresses they come from. */
+/** Every password route that is visible from outside. These attacks lock out the addresses that they come from. */
 export const passwordAttacks: readonly Attack[] = [...guessing, ...claimed, ...locked, ...besideBasic, silent];

@@ -1,6 +1,6 @@
 import type { TypedRequest } from '../../http/request.js';
+import { ADDRESS_CLAIMS } from '../../http/spellings.js';
 import { type Attack, answered, answerTo, type Check, frontPage, refused, SERVED } from '../attack.js';
-import { ADDRESS_CLAIMS } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
 const API = '/security-optimizer/v1';
@@ -10,7 +10,7 @@ const forms: Readonly<Record<string, (route: string) => string>> = {
   'on index.php': (route) => `/index.php?rest_route=${route}`,
 };
 
-/** Reads the settings of a page, which changes nothing no matter who asks. */
+/** Reads the settings of a page. This changes nothing, whoever sends it. */
 const read = (path: string, headers: Readonly<Record<string, string>>): TypedRequest => ({
   ...{ method: 'POST', target: path, headers: { 'content-type': 'application/json', ...headers } },
   body: '{"page":"security"}',
@@ -27,7 +27,7 @@ const asOwner: Check = {
 const without = (site: AttackedSite, name: string) =>
   Object.fromEntries(Object.entries(site.ownerHeaders).filter(([key]) => key !== name));
 
-/** Callers who are not the owner, or not on the owner's page. */
+/** Callers that are not the owner, or that send from another page. */
 const callers: readonly (readonly [string, (site: AttackedSite) => Record<string, string>, boolean])[] = [
   ['nobody', () => ({}), false],
   [
@@ -67,8 +67,8 @@ const commands: readonly Attack[] = Object.entries(forms).flatMap(([where, form]
   })),
 );
 
-/** Held when no redirect leads to another host. */
-const notLedAway = (request: TypedRequest) => async (site: AttackedSite) => {
+/** Holds if no redirect leads to another host. */
+const noForeignRedirect = (request: TypedRequest) => async (site: AttackedSite) => {
   const answer = await answerTo(site, request);
   const { location, refresh } = answer?.headers ?? {};
   const to = location ?? /url=['"]?([^'"]+)/i.exec(refresh ?? '')?.[1];
@@ -77,7 +77,7 @@ const notLedAway = (request: TypedRequest) => async (site: AttackedSite) => {
   return { ok, got: `${answer?.status ?? 'no answer'}${to === undefined ? '' : ` to ${host}`}` };
 };
 
-const ledAway: readonly Attack[] = (
+const redirectAttacks: readonly Attack[] = (
   [
     ['after the login', (site) => ({ target: `${site.loginPath}?redirect_to=https://attacker.example/&reauth=1` })],
     [
@@ -93,11 +93,11 @@ const ledAway: readonly Attack[] = (
   ] as readonly (readonly [string, (site: AttackedSite) => TypedRequest])[]
 ).map(([name, request]) => ({
   ...{ group: 'product', name: `led to another site ${name}`, expected: 'not led away' },
-  run: (site) => notLedAway(request(site))(site),
+  run: (site) => noForeignRedirect(request(site))(site),
   twin: answered('a redirect within the site', '/?p=1', { statuses: [200, 301] }),
 }));
 
-/** Headers with which guard and the connector talk. */
+/** Headers of the protocol between guard and the connector. */
 const ours: readonly Attack[] = [
   { 'x-security-optimizer-guard': `1 00000000 1 0000000000000000 http 127.0.0.1 ${'0'.repeat(64)}` },
   { 'x-security-optimizer-command': `1 1 ${'0'.repeat(32)} ${'0'.repeat(64)}` },
@@ -111,9 +111,9 @@ const ours: readonly Attack[] = [
   },
   async run(site) {
     const answer = await answerTo(site, { target: '/', headers: headers as Record<string, string> });
-    const told = /x.security.optimizer/i.exec(answer?.head ?? '')?.[0];
-    const ok = told === undefined && [...SERVED, 400].includes(answer?.status ?? 0);
-    return { ok, got: `${answer?.status ?? 'no answer'}${told === undefined ? '' : ` with ${told}`}` };
+    const found = /x.security.optimizer/i.exec(answer?.head ?? '')?.[0];
+    const ok = found === undefined && [...SERVED, 400].includes(answer?.status ?? 0);
+    return { ok, got: `${answer?.status ?? 'no answer'}${found === undefined ? '' : ` with ${found}`}` };
   },
   twin: answered('a header of somebody else', { target: '/', headers: { 'x-something-else': '1' } }),
 }));
@@ -122,21 +122,21 @@ const echoes: Attack = {
   ...{ group: 'product', name: 'what the server behind says of itself', expected: 'nothing' },
   async run(site) {
     const answer = await site.send('GET / HTTP/1.0\r\n\r\n').catch(() => null);
-    const told = /^(?:x-security-optimizer-[a-z]+|x-powered-by|host):.*/im.exec(answer?.head ?? '')?.[0];
-    return { ok: told === undefined, got: told ?? 'nothing' };
+    const found = /^(?:x-security-optimizer-[a-z]+|x-powered-by|host):.*/im.exec(answer?.head ?? '')?.[0];
+    return { ok: found === undefined, got: found ?? 'nothing' };
   },
   twin: frontPage,
 };
 
-/** The product's own surfaces. */
-export const productAttacks: readonly Attack[] = [...calls, ...commands, ...ledAway, ...ours, echoes];
+/** The attack surface of the product itself. */
+export const productAttacks: readonly Attack[] = [...calls, ...commands, ...redirectAttacks, ...ours, echoes];
 
-/** Who says that he is somebody else, and who goes around guard. */
+/** Forged addresses, and requests that bypass guard. */
 export const addressAttacks: readonly Attack[] = [
   {
     ...{ group: 'address', name: 'straight to the web server, past guard', expected: 'refused', needs: ['origin'] },
     async run(site) {
-      const answer = await site.askOrigin({ target: '/' }).catch(() => null);
+      const answer = await site.requestOrigin({ target: '/' }).catch(() => null);
       return { ok: answer === null || answer.status === 403, got: String(answer?.status ?? 'no answer') };
     },
     twin: answered('the same page through guard', '/'),
@@ -146,7 +146,7 @@ export const addressAttacks: readonly Attack[] = [
     async run(site) {
       const word = `1 00000000 ${Math.floor(Date.now() / 1000)} 0123456789abcdef http 127.0.0.1 ${'0'.repeat(64)}`;
       const request = { target: '/', headers: { 'x-security-optimizer-guard': word, 'x-forwarded-for': '127.0.0.1' } };
-      const answer = await site.askOrigin(request).catch(() => null);
+      const answer = await site.requestOrigin(request).catch(() => null);
       return { ok: answer === null || answer.status === 403, got: String(answer?.status ?? 'no answer') };
     },
     twin: answered('the same page through guard', '/'),

@@ -1,21 +1,21 @@
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { type Attack, answered, answerTo, frontPage, type Outcome } from '../attack.js';
 import { multicall, restBasic, usersBlogs } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
-const session = (answer: RawAnswer | null) =>
+const session = (answer: RawResponse | null) =>
   answer !== null && /^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20|;)[^;]/im.test(answer.head);
 
-/** Held when the right password alone makes no session and shows nothing of the account. */
+/** Holds if the right password alone creates no session and reveals nothing of the account. */
 const noSession =
   (request: (login: string, password: string, site: AttackedSite) => TypedRequest) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const { login, password } = site.options.owner ?? { login: '', password: '' };
     const answer = await answerTo(site, request(login, password, site));
-    const told = /isAdmin|"roles"|"name":"[^"]+","url"/.exec(answer?.body ?? '')?.[0];
-    const got = session(answer) ? 'a session' : (told ?? String(answer?.status ?? 'no answer'));
-    return { ok: !session(answer) && told === undefined, got };
+    const found = /isAdmin|"roles"|"name":"[^"]+","url"/.exec(answer?.body ?? '')?.[0];
+    const got = session(answer) ? 'a session' : (found ?? String(answer?.status ?? 'no answer'));
+    return { ok: !session(answer) && found === undefined, got };
   };
 
 const loginForm = (path: string, login: string, password: string) =>
@@ -37,14 +37,14 @@ const ways: readonly (readonly [string, Parameters<typeof noSession>[0], Attack[
   ],
 ];
 
-/** An answer to a question that was never put to this browser. */
+/** A code for a challenge that this browser never received. */
 const steps: readonly (readonly [string, string])[] = [
   ['a code without a challenge', 'step=code&code=000000'],
   ['an enrolment without a challenge', 'step=enrol&code=000000'],
   ['a challenge of one’s own making', `step=code&code=000000&token=${'A'.repeat(43)}`],
 ];
 
-/** What the password alone must not give. */
+/** Access that the password alone must not give. */
 export const secondFactorAttacks: readonly Attack[] = [
   ...ways.map(([name, request, needs = []]) => ({
     ...{ group: 'second factor' as const, name: `the right password alone ${name}`, expected: 'no session' },

@@ -1,9 +1,9 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { form, type TypedRequest } from '../../http/request.js';
+import { listSpellings, type Spelling, toSpelledRequest } from '../../http/spellings.js';
 import { type Attack, answered, answerTo, type Check, frontPage, refused, silentAbout } from '../attack.js';
-import { type Spelling, spelled, spellingsOf } from '../spellings.js';
 
-/** What a protection closes: the request in its plain spelling, and a sign of having got through. */
+/** A resource that a protection closes: the request in its plain spelling, and a sign of success. */
 interface Resource {
   readonly field: SecurityField;
   readonly path: string;
@@ -29,7 +29,7 @@ const resources: readonly Resource[] = [
   { field: 'disable_file_edit', path: '/wp-admin/plugin-editor.php', sign: /name=["']newcontent["']/, asOwner: true },
 ];
 
-/** The same odd letters where they are nobody's way around a rule: in the words of a search. */
+/** The same characters in a search, where they bypass no rule. */
 function searchedFor(spelling: Spelling): Check {
   const { how, target, version, headers } = spelling;
   const words = target.replace('{host}', 'example.com').replace(/[#\s&?]/g, (letter) => encodeURIComponent(letter));
@@ -40,33 +40,33 @@ function searchedFor(spelling: Spelling): Check {
   });
 }
 
-const twins = new Map(spellingsOf('/a-walk.html').map((spelling) => [spelling.how, searchedFor(spelling)]));
+const twins = new Map(listSpellings('/a-walk.html').map((spelling) => [spelling.how, searchedFor(spelling)]));
 
 const bySpelling: readonly Attack[] = resources.flatMap(({ field, path, sign, request, asOwner }) =>
-  spellingsOf(path).map((spelling) => ({
+  listSpellings(path).map((spelling) => ({
     group: 'spellings' as const,
     name: `${path}, ${spelling.how}`,
     expected: 'refused',
     needs: asOwner ? [field, 'owner session' as const] : [field],
     run: refused((site) => {
       const cookie = asOwner ? { headers: { cookie: site.owner?.cookie ?? '' } } : {};
-      return spelled(spelling, site.host, { ...request, ...cookie });
+      return toSpelledRequest(spelling, site.host, { ...request, ...cookie });
     }, sign),
     twin: twins.get(spelling.how) ?? frontPage,
   })),
 );
 
-/** Forged: nobody but the plugin's own servers can sign. */
+/** Forged: only the servers of the plugin can sign. */
 const signature = 'Z3Vlc3NlZCwgbm90IHNpZ25lZCBhdCBhbGw%3D';
 const SHAPE = `for=jetpack&token=%24guess%3A1%3A0&timestamp=1795392000&nonce=Zx81kQ&body-hash=${signature}&signature=${signature}`;
-/** A site with the plugin answers such a call by its own check of the signature; WordPress's methods stay closed. */
-const signedShapes: readonly Attack[] = spellingsOf('/xmlrpc.php').map((spelling) => ({
+/** On a site with the plugin, the plugin checks the signature of such a call; the methods of WordPress stay closed. */
+const signedShapes: readonly Attack[] = listSpellings('/xmlrpc.php').map((spelling) => ({
   ...{ group: 'spellings', name: `XML-RPC in the shape of a signed request, ${spelling.how}` },
   ...{ expected: 'no method of WordPress', needs: ['disable_xml_rpc'] },
   run: silentAbout((site) => {
     const [path = '', rest] = spelling.target.split('?');
     const target = `${path}?${SHAPE}${rest === undefined ? '' : `&${rest}`}`;
-    return spelled({ ...spelling, target }, site.host, { method: 'POST', body: xmlCall });
+    return toSpelledRequest({ ...spelling, target }, site.host, { method: 'POST', body: xmlCall });
   }, /system\.multicall|wp\.getUsersBlogs|<rsd /),
   twin: twins.get(spelling.how) ?? frontPage,
 }));
@@ -124,7 +124,7 @@ const headers: readonly Attack[] = [
   }),
 }));
 
-/** Every protection of Site Security against every spelling of what it closes. */
+/** Every protection of Site Security, with every spelling of the resource that it closes. */
 export const spellingAttacks: readonly Attack[] = [
   ...bySpelling,
   ...signedShapes,
@@ -134,7 +134,7 @@ export const spellingAttacks: readonly Attack[] = [
   ...headers,
 ];
 
-/** Protections that no attack is aimed at; a test holds that there are none. */
+/** Protections without an attack; a test checks that there are none. */
 export const unattacked = siteSecurityToggles
   .map(({ field }) => field)
   .filter((field) => !spellingAttacks.some(({ needs }) => needs?.includes(field)));

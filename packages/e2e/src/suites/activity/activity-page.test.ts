@@ -4,13 +4,13 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
 import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js';
-import { expectNoOverflow } from '../../browser/layout-checks.js';
-import { watchPage } from '../../browser/watch-page.js';
+import { watchPage } from '../../browser/page-errors.js';
+import { expectNoOverflow } from '../../browser/text-layout.js';
 import { authorised, callApi, logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { recover } from '../login/visitors.js';
-import { asOwner, looksRight } from '../login-owner/as-owner.js';
-import { behindProxy, visitFrom } from './behind-proxy.js';
+import { recover } from '../login/helpers.js';
+import { expectLayout, ownerSuite } from '../login-owner/helpers.js';
+import { behindProxy, visitFrom } from './helpers.js';
 
 const ACTIVITY_LOG = '/wp-admin/admin.php?page=activity-log';
 const VISITOR = '203.0.113.71';
@@ -20,7 +20,7 @@ const RANGE = '198.51.100.64/28';
 const HOSTILE = '/?q=<img/src=x/onerror=document.title=1>';
 const LONG = `/?long=${'abcdefghij'.repeat(30)}`;
 
-asOwner('the page Activity Log', (owner) => {
+ownerSuite('the Activity Log page', (owner) => {
   const { stack } = owner;
   behindProxy(stack);
 
@@ -35,7 +35,7 @@ asOwner('the page Activity Log', (owner) => {
     });
 
   const open = async (hash: string, page: Page = owner.page) => {
-    // From another page, so that the address with its hash is really loaded.
+    // From another page, so that the URL with its hash is really loaded.
     await page.goto('about:blank');
     await page.goto(`${stack.url}${ACTIVITY_LOG}${hash}`);
     await page.getByRole('tab', { selected: true }).waitFor();
@@ -45,7 +45,7 @@ asOwner('the page Activity Log', (owner) => {
   const count = (rows: Locator, many: number) =>
     until(`${many} rows are shown`, async () => (await rows.count()) === many);
   const tab = (name: RegExp) => owner.page.getByRole('tab', { name });
-  /** Filters the open list by what is typed into the field, by keyboard alone. */
+  /** Filters the open list by a typed text, by keyboard alone. */
   const filter = async (field: string, text: string, then: 'Apply' | 'Stay' = 'Apply') => {
     const { page } = owner;
     const panel = page.getByRole('dialog', { name: 'Filter' });
@@ -66,7 +66,7 @@ asOwner('the page Activity Log', (owner) => {
     await pressOn(page, page.getByRole('button', { name: `Actions for ${ip}` }).first(), 'Enter');
     const entry = page.getByRole('menuitem', { name: 'Manage IP Traffic' });
     await expectFocus(page.locator('.so-menu').getByRole('menuitem').first());
-    // What blocks or unblocks stands before it, where that is possible.
+    // The item that blocks or unblocks comes before it if there is one.
     if (!(await entry.evaluate((item) => item === document.activeElement))) await page.keyboard.press('ArrowDown');
     await expectFocus(entry);
     await page.keyboard.press('Enter');
@@ -90,7 +90,7 @@ asOwner('the page Activity Log', (owner) => {
     await owner.set('/activity-log-lifetime', { log_lifetime: 12 });
   });
 
-  it('filters by address and response, says what is no address, and shows what anonymous visitors wrote as text', async () => {
+  it('filters by address and response, reports invalid addresses, and shows input of anonymous visitors as text', async () => {
     const { page } = owner;
     const watched = watchPage(page, stack.url);
     await open('');
@@ -115,9 +115,9 @@ asOwner('the page Activity Log', (owner) => {
     expect(watched.stop()).toEqual([]);
   });
 
-  it('looks right on a desk, a tablet and a phone, where a long path takes two lines and a press shows all', async () => {
+  it('has the right layout on desktop, tablet and phone, where a long path takes two lines and a tap shows all of it', async () => {
     const { page } = owner;
-    await looksRight(page, 'activity-log');
+    await expectLayout(page, 'activity-log');
     for (const width of [801, 961, 1011, 1141, 1321]) {
       await page.setViewportSize({ width, height: 900 });
       await expectNoOverflow(page);
@@ -135,7 +135,7 @@ asOwner('the page Activity Log', (owner) => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
-  it('loads more of a list, and saves all of it as a file', async () => {
+  it('loads more rows of a list, and exports all of them as a file', async () => {
     const { page } = owner;
     await open('');
     const rows = list('Unknown Visitors');
@@ -159,7 +159,7 @@ asOwner('the page Activity Log', (owner) => {
     expect(lines).toHaveLength(36);
   });
 
-  it('blocks an address by keyboard, counts it on the tab, and lets it in again', async () => {
+  it('blocks an address by keyboard, counts it on the tab, and unblocks it', async () => {
     const { page } = owner;
     await open('');
     const rows = list('Unknown Visitors');
@@ -180,7 +180,7 @@ asOwner('the page Activity Log', (owner) => {
     expect((await visit(VISITOR, '/')).status).toBe(200);
   });
 
-  it('says why an address in a blocked range can’t be let in by itself', async () => {
+  it('says why a single address in a blocked range can’t be unblocked', async () => {
     const { page } = owner;
     await open('#blocked');
     await tabTo(page, page.getByRole('textbox', { name: 'Block an IP address or range' }));
@@ -207,7 +207,7 @@ asOwner('the page Activity Log', (owner) => {
     expect((await visit(NEIGHBOUR, '/')).status).toBe(200);
   });
 
-  it('tells what a member did, and all that this member did', async () => {
+  it('shows what a registered user did, and everything that this user did', async () => {
     const { page } = owner;
     const session = await logIn(stack);
     await callApi(stack, {
@@ -229,7 +229,7 @@ asOwner('the page Activity Log', (owner) => {
     await expectAccessible(page);
   });
 
-  it('stops and starts, and keeps as many days as wanted', async () => {
+  it('turns the log off and on, and sets for how many days it is kept', async () => {
     const { page } = owner;
     await open('#log-settings');
     const control = page.getByRole('switch', { name: 'Activity log', exact: true });
@@ -255,7 +255,7 @@ asOwner('the page Activity Log', (owner) => {
     await page.keyboard.type('7');
     await page.keyboard.press('Enter');
     const question = page.getByRole('alertdialog', { name: 'Keep only 7 days?' });
-    // Nothing in this log is a week old.
+    // No entry of this log is a week old.
     await question.getByText('No entry is that old, so nothing is deleted now.').waitFor();
     await expectAccessible(page);
     await page.keyboard.press('Tab');
@@ -271,7 +271,7 @@ asOwner('the page Activity Log', (owner) => {
     await page.getByText('Saving…').waitFor({ state: 'detached' });
   });
 
-  it('opens the tab that the address names, and never moves what is being read', async () => {
+  it('opens the tab that the URL names, and never moves the text that is being read', async () => {
     const { page } = owner;
     for (const [hash, name] of [
       ['#registered', 'Registered'],
@@ -284,14 +284,14 @@ asOwner('the page Activity Log', (owner) => {
       await page.getByRole('tab', { name, exact: true, selected: true }).waitFor();
     }
 
-    // From here on the test says how late it is on the page.
+    // From here on, the test controls the clock of the page.
     await page.clock.install();
     await open('#unknown');
     const rows = list('Unknown Visitors');
     await rows.first().waitFor();
     await filter('IP address', VISITOR);
     await page.getByRole('button', { name: /^Remove filter IP address/ }).waitFor();
-    // While the filtered list is on its way there are no rows.
+    // There are no rows while the filtered list loads.
     const before = await until('the list is filtered', async () => {
       const texts = await rows.allTextContents();
       return texts.length > 0 && !texts.join().includes(CROWD) ? texts : null;

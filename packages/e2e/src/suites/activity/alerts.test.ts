@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { mailbox } from '../login/mailbox.js';
-import { createsSession, loginForm, recover } from '../login/visitors.js';
-import { asOwner, looksRight } from '../login-owner/as-owner.js';
-import { behindProxy, visitFrom } from './behind-proxy.js';
+import { createsSession, loginForm, mailbox, recover } from '../login/helpers.js';
+import { expectLayout, ownerSuite } from '../login-owner/helpers.js';
+import { behindProxy, visitFrom } from './helpers.js';
 
 const ANNA = 'anna@example.com';
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const LIMIT = 3;
 const WAVE = 50;
 
-asOwner('alerts', (owner) => {
+ownerSuite('alerts', (owner) => {
   const { stack } = owner;
   behindProxy(stack);
   const mails = mailbox(stack);
@@ -23,7 +22,7 @@ asOwner('alerts', (owner) => {
   const nextMail = async (seconds?: number) => {
     const mail = await mails.to(ANNA, seconds);
     mails.empty();
-    // Quoted-printable, as far as WordPress's mailer uses it.
+    // The subset of quoted-printable that WordPress's mailer uses.
     const text = mail.replace(/=\r?\n/g, '').replace(/=3D/g, '=');
     return { subject: /^Subject: (.*)$/m.exec(text)?.[1] ?? '', text };
   };
@@ -44,7 +43,7 @@ asOwner('alerts', (owner) => {
     await setOptions(stack, session, { xss_protection: xssBefore });
   });
 
-  it('are chosen with the pencil by keyboard, and a test reaches who gets them', async () => {
+  it('are configured with the edit button by keyboard, and a test message reaches the recipients', async () => {
     const { page } = owner;
     const pencil = owner.button(`Edit ${ANNA}`);
     await pressOn(page, pencil, 'Enter');
@@ -63,12 +62,15 @@ asOwner('alerts', (owner) => {
     await pressOn(page, owner.button('Send a test: Mail'), 'Enter');
     await page.getByText('Sent to 1 address.').waitFor();
     expect((await nextMail()).subject).toContain('This is a test from');
-    await looksRight(page, 'alerts');
+    await expectLayout(page, 'alerts');
   });
 
-  it('tell of a login on a new device, and not again of the next one there', async () => {
+  it('report a login on a new device, and not the next login on the same device', async () => {
     for (let count = 0; count < 2; count++) {
-      const answer = await ask(stack, loginForm(stack.user, stack.password, { headers: { 'user-agent': FIREFOX } }));
+      const answer = await sendRequest(
+        stack,
+        loginForm(stack.user, stack.password, { headers: { 'user-agent': FIREFOX } }),
+      );
       expect(createsSession(answer)).toBe(true);
     }
     const { subject, text } = await nextMail();
@@ -76,7 +78,7 @@ asOwner('alerts', (owner) => {
     expect(text).toContain('Firefox on Windows');
   });
 
-  it('tell who switched a protection off, and lead to the log filtered by it', async () => {
+  it('report who turned a protection off, and link to the log filtered by that event', async () => {
     const { page } = owner;
     await setOptions(stack, session, { xss_protection: 0 });
     const { subject, text } = await nextMail();
@@ -91,7 +93,7 @@ asOwner('alerts', (owner) => {
     );
   });
 
-  it('make one mail of a wave of lockouts', async () => {
+  it('combine a wave of lockouts in one mail', async () => {
     const addresses = Array.from({ length: WAVE }, (_, index) => `198.51.100.${index + 1}`);
     const lockOut = async (address: string) => {
       for (let turn = 0; turn <= LIMIT; turn++) {

@@ -3,43 +3,43 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import { form } from '../../http/request.js';
-import { cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { getCookies, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from '../login/visitors.js';
-import { newestEvents } from './events-during.js';
+import { muPlugins, runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import { change, createsSession, loginForm, recover, sendFrom } from '../login/helpers.js';
+import { newestEvents } from './helpers.js';
 
 const FROM = '127.0.49.1';
 
 onUnlikeStacks('a blocked user', (stack) => {
-  const author = people.author;
-  const helper = join(muPlugins(stack), 'other-doors.php');
+  const author = usersByRole.author;
+  const helper = join(muPlugins(stack), 'other-login-routes.php');
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
   let cookie = '';
   let phone = '';
   let visitor = 0;
 
-  /** The routes to being signed in, and how many of them lead there now. */
+  /** Login routes, each with a function that tries it. */
   const routes: readonly [string, () => Promise<boolean>][] = [
-    ['the login form', async () => createsSession(await askFrom(stack, FROM, loginForm(author, stack.password)))],
-    ['XML-RPC', async () => (await askFrom(stack, FROM, usersBlogs(author, stack.password))).body.includes('isAdmin')],
+    ['the login form', async () => createsSession(await sendFrom(stack, FROM, loginForm(author, stack.password)))],
+    ['XML-RPC', async () => (await sendFrom(stack, FROM, usersBlogs(author, stack.password))).body.includes('isAdmin')],
     [
       'XML-RPC with an application password',
-      async () => (await askFrom(stack, FROM, usersBlogs(author, phone))).body.includes('isAdmin'),
+      async () => (await sendFrom(stack, FROM, usersBlogs(author, phone))).body.includes('isAdmin'),
     ],
     [
       'REST with an application password',
-      async () => (await askFrom(stack, FROM, restBasic(author, phone))).status === 200,
+      async () => (await sendFrom(stack, FROM, restBasic(author, phone))).status === 200,
     ],
     [
       'a plugin that logs in by itself',
-      async () => createsSession(await askFrom(stack, FROM, { target: `/?let-in=${author}` })),
+      async () => createsSession(await sendFrom(stack, FROM, { target: `/?let-in=${author}` })),
     ],
     [
       'a plugin with a token',
-      async () => (await askFrom(stack, FROM, { target: `/?token-of=${author}` })).body === author,
+      async () => (await sendFrom(stack, FROM, { target: `/?token-of=${author}` })).body === author,
     ],
   ];
   const open = async () => {
@@ -73,7 +73,7 @@ add_action( 'wp_loaded', function () {
     owner = await logIn(stack);
     xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
     await setOptions(stack, owner, { disable_xml_rpc: 0 });
-    cookie = cookiesOf(await askFrom(stack, FROM, loginForm(author, stack.password)));
+    cookie = getCookies(await sendFrom(stack, FROM, loginForm(author, stack.password)));
     visitor = await until('the log tells of the login', async () => {
       const row = (await newestEvents(stack, owner)).find(({ user }) => user === author);
       return row?.visitor_id;
@@ -90,7 +90,7 @@ add_action( 'wp_loaded', function () {
     );
   });
 
-  it('finds every route open before, closed while blocked, and open again', async () => {
+  it('can use every login route before the block, none during it, and all again after it', async () => {
     const all = routes.map(([name]) => name);
     expect(await open()).toEqual(all);
     await block(1);
@@ -99,43 +99,43 @@ add_action( 'wp_loaded', function () {
     expect(await open()).toEqual(all);
   });
 
-  it('is signed out at once, in every open session', async () => {
-    cookie = cookiesOf(await askFrom(stack, FROM, loginForm(author, stack.password)));
+  it('is logged out at once, in every open session', async () => {
+    cookie = getCookies(await sendFrom(stack, FROM, loginForm(author, stack.password)));
     const profile = { target: '/wp-admin/profile.php', headers: { cookie } };
-    expect((await askFrom(stack, FROM, profile)).status).toBe(200);
+    expect((await sendFrom(stack, FROM, profile)).status).toBe(200);
     await block(1);
-    const now = await askFrom(stack, FROM, profile);
+    const now = await sendFrom(stack, FROM, profile);
     expect(now.status).toBe(302);
     expect(now.headers.location).toContain('/wp-login.php');
-    expect((await askFrom(stack, FROM, { target: '/', headers: { cookie } })).body).not.toContain('wpadminbar');
+    expect((await sendFrom(stack, FROM, { target: '/', headers: { cookie } })).body).not.toContain('wpadminbar');
     await block(0);
-    // The session has ended for good; the account has not changed.
-    expect((await askFrom(stack, FROM, profile)).status).toBe(302);
+    // The session has ended permanently; the account is unchanged.
+    expect((await sendFrom(stack, FROM, profile)).status).toBe(302);
     expect(await runInWordPress(stack, `echo get_user_by( 'login', '${author}' )->roles[0];`)).toBe('author');
   });
 
-  it('is told the same for the right and a wrong password, and locks nobody out', async () => {
+  it('gets the same response for the right and a wrong password, and locks nobody out', async () => {
     await block(1);
     const from = '127.0.49.2';
     const said = (body: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(body)?.[1];
-    const right = await askFrom(stack, from, loginForm(author, stack.password));
+    const right = await sendFrom(stack, from, loginForm(author, stack.password));
     for (let turn = 0; turn < 6; turn++) {
-      const wrong = await askFrom(stack, from, loginForm(author, `wrong-${turn}`));
+      const wrong = await sendFrom(stack, from, loginForm(author, `wrong-${turn}`));
       expect([wrong.status, said(wrong.body)]).toEqual([right.status, said(right.body)]);
     }
     expect(right.status).toBe(200);
     expect(said(right.body)).toMatch(/incorrect password/);
-    expect(createsSession(await askFrom(stack, from, loginForm(people.subscriber, stack.password)))).toBe(true);
+    expect(createsSession(await sendFrom(stack, from, loginForm(usersByRole.subscriber, stack.password)))).toBe(true);
     await block(0);
   });
 
-  it('gains nothing by a new password', async () => {
+  it('stays blocked after a password reset', async () => {
     await block(1);
     const reset = `reset_password( get_user_by( 'login', '${author}' ), '${stack.password}' );`;
     await runInWordPress(stack, reset);
-    const page = await askFrom(stack, FROM, form('/wp-login.php?action=lostpassword', `user_login=${author}`));
+    const page = await sendFrom(stack, FROM, form('/wp-login.php?action=lostpassword', `user_login=${author}`));
     expect(page.status).toBe(302);
-    expect(createsSession(await askFrom(stack, FROM, loginForm(author, stack.password)))).toBe(false);
+    expect(createsSession(await sendFrom(stack, FROM, loginForm(author, stack.password)))).toBe(false);
     await block(0);
   });
 });

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { type EventRow, eventsDuring } from './events-during.js';
+import { type EventRow, eventsDuring } from './helpers.js';
 
-/** An order as WooCommerce's hooks hand it over, as far as the connector looks at it. */
+/** An order as WooCommerce's hooks pass it, with the parts that the connector uses. */
 const ORDER = `$order = new class() {
   public $type = 'shop_order';
   public $changes = array( 'total' => '1' );
@@ -27,10 +27,10 @@ const woocommerce: string | DownloadError = await fetchPlugin(shopPlugin).catch(
   throw error;
 });
 
-/** What all of them say of an order, by its number. */
+/** The common text about an order, by its number. */
 const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
 
-onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
+onUnlikeStacks('orders of a shop, with simulated WooCommerce hooks', (stack) => {
   let owner: Session;
   beforeAll(async () => {
     owner = await logIn(stack);
@@ -40,13 +40,13 @@ onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
       for (const code of processes) await runInWordPress(stack, `wp_set_current_user( 1 ); ${ORDER} ${code}`);
     });
 
-  it('are told with their number and who did it, once for each thing that was done', async () => {
+  it('are logged once per change, with their number and the user', async () => {
     const saved = `do_action( 'woocommerce_before_order_object_save', $order, null );`;
     const events = await during(
       `${saved} do_action( 'woocommerce_new_order', 41, $order );
       ${saved} do_action( 'woocommerce_update_order', 41, $order );
       do_action( 'woocommerce_order_status_changed', 41, 'checkout-draft', 'pending', $order );`,
-      // WooCommerce tells of the save first and of the status after it.
+      // WooCommerce fires the hook of the save first and that of the status after it.
       `${saved} do_action( 'woocommerce_update_order', 41, $order ); do_action( 'woocommerce_order_status_changed', 41, 'pending', 'processing', $order );`,
       `${saved} do_action( 'woocommerce_update_order', 41, $order ); do_action( 'woocommerce_update_order', 41, $order );`,
       `$order->changes = array( 'date_modified' => 1 ); ${saved} do_action( 'woocommerce_update_order', 41, $order );`,
@@ -69,7 +69,7 @@ onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
     expect(new Set(events.map(({ user }) => user))).toEqual(new Set([stack.user]));
   });
 
-  it('are not told of visitors, of what runs by itself, of refunds and of orders of plugins', async () => {
+  it('are not logged when a visitor or a background task changes them, nor are refunds and orders of plugins', async () => {
     const all = `do_action( 'woocommerce_new_order', 41, $order ); do_action( 'woocommerce_update_order', 41, $order );`;
     const other = (type: string) =>
       `$order->type = '${type}'; ${all} do_action( 'woocommerce_before_delete_order', 41, $order ); do_action( 'woocommerce_delete_order', 41 );`;
@@ -85,7 +85,7 @@ onUnlikeStacks('orders of a shop, by WooCommerce’s hooks', (stack) => {
   });
 });
 
-onUnlikeStacks('orders of a real shop', (stack) => {
+onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
   const shop = findShop(stack);
   if ('problem' in shop) {
     describe.skip(`not run: ${shop.problem}`, () => {});
@@ -94,14 +94,14 @@ onUnlikeStacks('orders of a real shop', (stack) => {
   let owner: Session;
   const dir = join(stack.dir, 'woocommerce');
   const loader = join(muPlugins(stack), 'a-shop.php');
-  const asOwner = (code: string) => runInWordPress(stack, `wp_set_current_user( 1 ); ${code}`);
+  const runAsOwner = (code: string) => runInWordPress(stack, `wp_set_current_user( 1 ); ${code}`);
 
   beforeAll(async () => {
     owner = await logIn(stack);
     cpSync(shop.folder, dir, { recursive: true });
-    // Visitors of the other suites meet no shop.
+    // Other suites must not see a shop.
     writeFileSync(loader, `<?php if ( 'cli' === PHP_SAPI ) { require '${dir}/woocommerce.php'; }`);
-    await asOwner(
+    await runAsOwner(
       `WC_Install::install();
       wc_get_container()->get( Automattic\\WooCommerce\\Internal\\DataStores\\Orders\\DataSynchronizer::class )->create_database_tables();`,
     );
@@ -118,7 +118,7 @@ onUnlikeStacks('orders of a real shop', (stack) => {
     );
     rmSync(loader, { force: true });
     rmSync(dir, { recursive: true, force: true });
-    // Without the shop, which would plan them anew.
+    // Without the shop, which would schedule them again.
     await runInWordPress(
       stack,
       `foreach ( _get_cron_array() as $hooks ) { foreach ( array_keys( $hooks ) as $hook ) {
@@ -133,42 +133,42 @@ onUnlikeStacks('orders of a real shop', (stack) => {
     ['in the table of posts', 'no', 'no'],
   ])('%s', (_where, tables, copied) => {
     beforeAll(async () => {
-      await asOwner(
+      await runAsOwner(
         `update_option( 'woocommerce_custom_orders_table_enabled', '${tables}' );
         update_option( 'woocommerce_custom_orders_table_data_sync_enabled', '${copied}' );`,
       );
-      const stored = await asOwner(
+      const stored = await runAsOwner(
         'echo wc_bool_to_string( Automattic\\WooCommerce\\Utilities\\OrderUtil::custom_orders_table_usage_is_enabled() );',
       );
       expect(stored).toBe(tables);
     });
 
-    it('are told once for each thing that was done, with nothing of the customer', async () => {
+    it('are logged once per change, without data of the customer', async () => {
       let id = 0;
       const events = await eventsDuring(stack, owner, async () => {
         id = Number(
-          await asOwner(
+          await runAsOwner(
             `$order = wc_create_order( array( 'status' => 'pending' ) );
             $order->set_billing_email( 'customer@example.net' ); $order->set_billing_last_name( 'Quimby' ); $order->set_total( 12 );
             $order->save(); echo $order->get_id();`,
           ),
         );
         const order = `$order = wc_get_order( ${id} );`;
-        await asOwner(`${order} $order->update_status( 'processing' );`);
-        await asOwner(`${order} $order->set_billing_city( 'Springfield' ); $order->save();`);
-        // Nothing that anybody changed.
-        await asOwner(`${order} $order->save();`);
-        await asOwner(`${order} wc_create_refund( array( 'order_id' => ${id}, 'amount' => 2 ) );`);
-        // What the list of orders does: in posts it is WordPress's, which knows nothing of orders.
-        await asOwner(tables === 'yes' ? `${order} $order->delete( false );` : `wp_trash_post( ${id} );`);
-        await asOwner(
+        await runAsOwner(`${order} $order->update_status( 'processing' );`);
+        await runAsOwner(`${order} $order->set_billing_city( 'Springfield' ); $order->save();`);
+        // No change by a user.
+        await runAsOwner(`${order} $order->save();`);
+        await runAsOwner(`${order} wc_create_refund( array( 'order_id' => ${id}, 'amount' => 2 ) );`);
+        // As in the list of orders: for posts it is WordPress's own list, which does not know orders.
+        await runAsOwner(tables === 'yes' ? `${order} $order->delete( false );` : `wp_trash_post( ${id} );`);
+        await runAsOwner(
           tables === 'yes'
             ? `${order} $order->get_data_store()->get_current_class_name(); wc_get_container()->get( Automattic\\WooCommerce\\Internal\\DataStores\\Orders\\OrdersTableDataStore::class )->untrash_order( $order );`
             : `wp_untrash_post( ${id} );`,
         );
-        await asOwner(`${order} $order->delete( false );`);
-        await asOwner(tables === 'yes' ? `${order} $order->delete( true );` : `wp_delete_post( ${id}, true );`);
-        // By a visitor, and by what runs by itself.
+        await runAsOwner(`${order} $order->delete( false );`);
+        await runAsOwner(tables === 'yes' ? `${order} $order->delete( true );` : `wp_delete_post( ${id}, true );`);
+        // By a visitor, and by a background task.
         await runInWordPress(
           stack,
           "define( 'DOING_CRON', true ); $order = wc_create_order(); $order->delete( true );",
@@ -188,24 +188,24 @@ onUnlikeStacks('orders of a real shop', (stack) => {
       expect(JSON.stringify(events)).not.toMatch(/customer@|Quimby|Springfield/);
     });
 
-    it('and products are told as the posts that they are, also where only the price was saved', async () => {
+    it('are logged apart from products, which are logged as posts, also when only the price changes', async () => {
       const events = await eventsDuring(stack, owner, async () => {
-        const id = await asOwner(
+        const id = await runAsOwner(
           `$product = new WC_Product_Simple(); $product->set_name( 'Tea' ); $product->set_regular_price( '3' );
           $product->set_manage_stock( true ); $product->set_stock_quantity( 5 ); $product->save(); echo $product->get_id();`,
         );
         const product = `$product = wc_get_product( ${id} );`;
-        await asOwner(`${product} $product->set_regular_price( '4' ); $product->save();`);
-        await asOwner(
+        await runAsOwner(`${product} $product->set_regular_price( '4' ); $product->save();`);
+        await runAsOwner(
           `${product} $product->set_name( 'Green tea' ); $product->set_regular_price( '5' ); $product->save();`,
         );
-        await asOwner(`${product} $product->save();`);
-        // An order takes from the stock: that is a change of the order.
-        await asOwner(
+        await runAsOwner(`${product} $product->save();`);
+        // An order reduces the stock: that is part of the order.
+        await runAsOwner(
           `$order = wc_create_order( array( 'status' => 'pending' ) ); $order->add_product( wc_get_product( ${id} ), 1 ); $order->update_status( 'processing' );
           $order->delete( true );`,
         );
-        await asOwner(`wp_trash_post( ${id} ); wp_delete_post( ${id}, true );`);
+        await runAsOwner(`wp_trash_post( ${id} ); wp_delete_post( ${id}, true );`);
       });
       expect(said(events).filter((text) => !text.includes('order'))).toEqual([
         'Published Product “Tea”',
@@ -218,7 +218,7 @@ onUnlikeStacks('orders of a real shop', (stack) => {
   });
 });
 
-/** WooCommerce, unpacked, when it can be had and the site's WordPress can run it. */
+/** WooCommerce, unpacked, if it is available and the site's WordPress supports it. */
 function findShop(stack: Stack): { readonly folder: string } | { readonly problem: string } {
   if (woocommerce instanceof Error) return { problem: woocommerce.message };
   const head = readFileSync(join(woocommerce, 'woocommerce.php'), 'utf8');

@@ -2,19 +2,19 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, form } from '../../http/request.js';
-import { authorised, callApi, cookiesOf, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { form, sendRequest } from '../../http/request.js';
+import { authorised, callApi, getCookies, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, loginForm } from '../login/visitors.js';
-import { bytes, type EventRow, eventsDuring, newestEvents } from './events-during.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import { change, loginForm, sendFrom } from '../login/helpers.js';
+import { bytes, type EventRow, eventsDuring, newestEvents } from './helpers.js';
 
 const FROM = '127.0.48.7';
 const PLUGIN = 'my-tool/my-tool.php';
 
-onUnlikeStacks('what registered users do', (stack) => {
+onUnlikeStacks('the log of registered users', (stack) => {
   let owner: Session;
   let editorsBefore: 0 | 1;
 
@@ -31,7 +31,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     if (answer.http >= 300) throw new Error(`${method} ${path}: ${answer.http} ${JSON.stringify(answer.body)}`);
     return answer.body as unknown as { readonly id: number };
   };
-  const page = (target: string) => ask(stack, { target, headers: { cookie: owner.cookie } });
+  const page = (target: string) => sendRequest(stack, { target, headers: { cookie: owner.cookie } });
   /** Follows a link of a page of wp-admin. */
   const follow = async (target: string, pattern: RegExp) => {
     const link = pattern.exec((await page(target)).body)?.[1];
@@ -45,7 +45,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     editorsBefore = (await readOptions(stack, owner)).disable_file_edit;
     await setOptions(stack, owner, { disable_file_edit: 0 });
     if (editorsBefore === 0) return;
-    // Guard's own events come into the log on another way than those of WordPress: this one must not come between them.
+    // Guard's own events reach the log on another path than those of WordPress. This one must not come in between.
     await until('the log tells of the setting', async () =>
       (await newestEvents(stack, owner)).some(({ actions, activity }) => {
         return actions === 'product.setting' && activity.includes('Disable Themes & Plugins Editor');
@@ -58,17 +58,17 @@ onUnlikeStacks('what registered users do', (stack) => {
     rmSync(join(stack.wordpressDir, 'wp-content/plugins/my-tool'), { recursive: true, force: true });
   });
 
-  it('tells of logins, wrong passwords and log-outs, with the address', async () => {
+  it('records logins, wrong passwords and logouts, with the address', async () => {
     const events = await during(async () => {
-      const answer = await askFrom(stack, FROM, loginForm(people.author, stack.password));
-      const headers = { cookie: cookiesOf(answer) };
-      const profile = await askFrom(stack, FROM, { target: '/wp-admin/profile.php', headers });
+      const answer = await sendFrom(stack, FROM, loginForm(usersByRole.author, stack.password));
+      const headers = { cookie: getCookies(answer) };
+      const profile = await sendFrom(stack, FROM, { target: '/wp-admin/profile.php', headers });
       const out = /href=["'][^"']*(\/wp-login\.php\?action=logout[^"']*)["']/.exec(profile.body)?.[1] ?? '';
-      await askFrom(stack, FROM, { target: out.replace(/&amp;|&#038;/g, '&'), headers });
-      await askFrom(stack, FROM, loginForm(people.author, 'wrong'));
-      await askFrom(stack, FROM, loginForm('nobody-of-this-name', 'wrong'));
+      await sendFrom(stack, FROM, { target: out.replace(/&amp;|&#038;/g, '&'), headers });
+      await sendFrom(stack, FROM, loginForm(usersByRole.author, 'wrong'));
+      await sendFrom(stack, FROM, loginForm('nobody-of-this-name', 'wrong'));
     });
-    const { author } = people;
+    const { author } = usersByRole;
     expect(events).toMatchObject([
       { actions: 'login', user: author, ip: FROM, origin: 'web', activity: 'Logged in' },
       { actions: 'logout', user: author, ip: FROM, origin: 'web' },
@@ -77,7 +77,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(events).toHaveLength(3);
   });
 
-  it('tells of each save of the block editor once, and of no autosave or revision', async () => {
+  it('records each save in the block editor once, and no autosave or revision', async () => {
     const events = await during(async () => {
       const { id } = await rest('POST', '/posts', { title: 'Tea', status: 'draft' });
       await rest('POST', `/posts/${id}`, { status: 'publish', content: 'Green', tags: [], categories: [1] });
@@ -98,20 +98,20 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(new Set(events.map(({ user }) => user))).toEqual(new Set([stack.user]));
   });
 
-  it('tells of a save of the classic editor once', async () => {
+  it('records a save in the classic editor once', async () => {
     const events = await during(async () => {
       const { body } = await page('/wp-admin/post-new.php?post_type=page');
       const id = /name=['"]post_ID['"] value=['"](\d+)['"]/.exec(body)?.[1] ?? '';
       const nonce = /id="_wpnonce" name="_wpnonce" value="([0-9a-f]+)"/.exec(body)?.[1] ?? '';
       const fields = { action: 'editpost', post_ID: id, post_type: 'page', _wpnonce: nonce, post_title: 'About' };
       const save = new URLSearchParams({ ...fields, publish: 'Publish', original_post_status: 'auto-draft' });
-      const answer = await ask(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
+      const answer = await sendRequest(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
       expect(answer.status).toBe(302);
     });
     expect(said(events)).toEqual(['Published page “About”']);
   });
 
-  it('tells how an account and its rights have changed, never a password', async () => {
+  it('records changes of an account and its capabilities, never a password', async () => {
     const login = `editor-${Date.now()}`;
     const events = await during(async () => {
       const user = { username: login, email: `${login}@example.com`, password: 'Y4-secret-one', roles: ['editor'] };
@@ -132,7 +132,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(JSON.stringify(events)).not.toContain('Y4-secret');
   });
 
-  it('tells of a new user once, and of a new password once, also as WordPress 7.1 runs its hooks', async () => {
+  it('records a new user once and a new password once, also with the hook order of WordPress 7.1', async () => {
     const login = `hooks-${Date.now()}`;
     // Since 7.1 `wp_set_password` runs while an account is made, and before a new password of a profile is stored.
     const hooks = `add_filter( 'insert_user_meta', function ( $meta, $user, $update ) {
@@ -172,7 +172,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('tells of a plugin from its zip to its end, with versions', async () => {
+  it('records the life cycle of a plugin from upload to deletion, with versions', async () => {
     const upload = async (version: string) => {
       const code = `<?php\n/*\nPlugin Name: My Tool\nVersion: ${version}\n*/\n`;
       const zip = Buffer.from(zipSync({ [PLUGIN]: strToU8(code) })).toString('latin1');
@@ -180,7 +180,7 @@ onUnlikeStacks('what registered users do', (stack) => {
       const nonce = /id="_wpnonce" name="_wpnonce" value="([0-9a-f]+)"/.exec(body)?.[1] ?? '';
       const part = (head: string, content: string) =>
         `--a-boundary\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
-      return ask(stack, {
+      return sendRequest(stack, {
         method: 'POST',
         target: '/wp-admin/update.php?action=upload-plugin',
         headers: { cookie: owner.cookie, 'content-type': 'multipart/form-data; boundary=a-boundary' },
@@ -205,7 +205,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('tells which file was changed in the editor', async () => {
+  it('records which file was changed in the editor', async () => {
     const folder = join(stack.wordpressDir, 'wp-content/plugins/my-tool');
     const file = join(folder, 'my-tool.php');
     mkdirSync(folder, { recursive: true });
@@ -217,12 +217,12 @@ onUnlikeStacks('what registered users do', (stack) => {
       const fields = { action: 'edit-theme-plugin-file', nonce, plugin: PLUGIN, file: PLUGIN, newcontent };
       const body = new URLSearchParams(fields).toString();
       const save = form('/wp-admin/admin-ajax.php', body, { cookie: owner.cookie });
-      expect((await ask(stack, save)).body).toContain('"success":true');
+      expect((await sendRequest(stack, save)).body).toContain('"success":true');
     });
     expect(said(events)).toEqual([`Edited the file “${PLUGIN}” of a plugin or theme`]);
   });
 
-  it('tells what a setting was and is, and no setting that may hold a secret', async () => {
+  it('records the old and new value of a setting, and no setting that may contain a secret', async () => {
     const { title } = (await rest('GET', '/settings')) as unknown as { readonly title: string };
     const events = await during(async () => {
       await rest('POST', '/settings', { title: 'Tea & “Cake”' });
@@ -235,7 +235,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('tells of terms, menus, files and comments of members, by name', async () => {
+  it('records terms, menus, files and comments of registered users, by name', async () => {
     const events = await during(async () => {
       const term = await rest('POST', '/categories', { name: 'News' });
       await rest('POST', `/categories/${term.id}`, { name: 'Old news' });
@@ -270,7 +270,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('says where it came from when nobody was at the browser', async () => {
+  it('records the origin of an action that came from no browser', async () => {
     const events = await during(async () => {
       await runInWordPress(stack, "wp_insert_post( array( 'post_title' => 'By hand', 'post_status' => 'publish' ) );");
       await runInWordPress(
@@ -284,11 +284,11 @@ onUnlikeStacks('what registered users do', (stack) => {
     ]);
   });
 
-  it('keeps names inert and whole requests alive, whatever is in them', async () => {
+  it('keeps names inert and never breaks a request, whatever characters they contain', async () => {
     const tag = '<img src=x onerror=alert(1)> ';
     const title = `${tag}${'ü'.repeat(400)} \u{1f375}`;
     const events = await during(async () => {
-      // A plugin that runs WordPress's hooks with other things than WordPress does.
+      // A plugin that runs WordPress's hooks with unexpected arguments.
       const odd = "do_action( 'wp_login', 'nobody' ); do_action( 'profile_update', 'x', null ); echo 'alive';";
       expect(await runInWordPress(stack, odd)).toBe('alive');
       await rest('POST', '/posts', { title, status: 'draft' });
@@ -308,7 +308,7 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(said(events).filter((text) => text.includes('post'))).toEqual(['Created post “Seen”']);
   });
 
-  it('loses nothing and tells nothing twice when guard is killed meanwhile', async () => {
+  it('loses no event and repeats none when guard is killed in between', async () => {
     const events = await during(async () => {
       await rest('POST', '/posts', { title: 'Before the end', status: 'draft' });
       await killGuard(stack);
@@ -321,8 +321,8 @@ onUnlikeStacks('what registered users do', (stack) => {
     expect(said(events)).toEqual(['Created post “Before the end”', 'Created post “Without guard”']);
   });
 
-  describe('a request of a member', () => {
-    it('is no visit of an anonymous visitor; one with an invented cookie is', async () => {
+  describe('a request of a registered user', () => {
+    it('does not count as an anonymous visit; one with a forged cookie does', async () => {
       const unknown = async () => {
         const path = '/wp-json/security-optimizer/v1/activity-unknown';
         const answer = await callApi(stack, { path, body: '{}', headers: authorised(owner) });
@@ -330,13 +330,13 @@ onUnlikeStacks('what registered users do', (stack) => {
       };
       const turn = Date.now();
       const invented = owner.cookie.replace(/(wordpress_[^=]+=)[^;]+/g, '$1owner%7C9999999999%7Cx%7Cy');
-      await page(`/?member=${turn}`);
-      await ask(stack, { target: `/?invented=${turn}`, headers: { cookie: invented } });
-      await ask(stack, { target: `/?stranger=${turn}` });
-      await expect.poll(unknown).toContain(`/?stranger=${turn}`);
+      await page(`/?registered=${turn}`);
+      await sendRequest(stack, { target: `/?invented=${turn}`, headers: { cookie: invented } });
+      await sendRequest(stack, { target: `/?anonymous=${turn}` });
+      await expect.poll(unknown).toContain(`/?anonymous=${turn}`);
       const pages = await unknown();
       expect(pages).toContain(`/?invented=${turn}`);
-      expect(pages).not.toContain(`/?member=${turn}`);
+      expect(pages).not.toContain(`/?registered=${turn}`);
     });
   });
 });

@@ -2,19 +2,19 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { asOwner } from '../login-owner/as-owner.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import { ownerSuite } from '../login-owner/helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
-/** What is typed, and what is shown where that is something else. */
+/** The typed text, and the shown text if it differs. */
 const TITLES: readonly (readonly [typed: string, shown?: string])[] = [
   ['Tea & cake'],
   ['1 < 2 > 0'],
   ['<b>Bold</b> <script>document.title="ran"</script><img src=x onerror=document.title="ran">'],
-  // As WordPress's own list reads it: once.
+  // Decoded once, as in WordPress's own list.
   ['&amp;lt; and &copy; and &#8230;', '&lt; and © and …'],
   ['O\'Neil "said" \\ so\\n'],
   ['😀 👩‍👩‍👧 Ünï — 世界'],
@@ -24,7 +24,7 @@ const TITLES: readonly (readonly [typed: string, shown?: string])[] = [
   ['{object} $& %s {before}'],
   ['monday'],
 ];
-/** Whoever may not write any HTML: WordPress stores what they type with entities. */
+/** A user who may not write HTML: WordPress stores their text with entities. */
 const BY_AUTHOR: typeof TITLES = [
   ['Tea & cake, twice'],
   ['I <3 tea'],
@@ -37,7 +37,7 @@ const SITE_TITLE_TYPED = SITE_TITLE.replace('&lt;', '&amp;lt;');
 const CATEGORY = 'Cups & "Pots" <3 \\ 😀';
 const PLUGIN = 'A & B <i>c</i> "q" \\ 😀';
 
-asOwner('what was typed', (owner) => {
+ownerSuite('text that a user has typed', (owner) => {
   const { stack } = owner;
   const folder = join(stack.wordpressDir, 'wp-content/plugins/typed-text');
   let session: Session;
@@ -53,7 +53,7 @@ asOwner('what was typed', (owner) => {
     if (answer.http > 201) throw new Error(`${path} can't be written: ${JSON.stringify(answer.body)}`);
     return answer.body as unknown as { id: number };
   };
-  /** Answers are read as bytes, one character for each. */
+  /** Responses are read as bytes, one character each. */
   const utf8 = (bytes: string) => Buffer.from(bytes, 'latin1').toString('utf8');
   const rows = async (): Promise<RegisteredRow[]> => {
     const found: RegisteredRow[] = [];
@@ -76,7 +76,7 @@ asOwner('what was typed', (owner) => {
 
   beforeAll(async () => {
     session = await logIn(stack);
-    const author = await logIn(stack, people.author);
+    const author = await logIn(stack, usersByRole.author);
     titleBefore = await runInWordPress(stack, "echo get_option( 'blogname' );");
     for (const [who, titles] of [
       [session, TITLES],
@@ -105,7 +105,7 @@ asOwner('what was typed', (owner) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is what the answer and its words hold', async () => {
+  it('is unchanged in the response and its message', async () => {
     const all = await rows();
     const activities = all.map(({ activity }) => activity);
     for (const sentence of sentences) expect(activities).toContain(sentence);
@@ -114,13 +114,13 @@ asOwner('what was typed', (owner) => {
     expect(activities.find((text) => text.includes('“Site Title”'))).toContain(` to ${SITE_TITLE}`);
   });
 
-  it('is what the owner reads in the list and in the details, and nothing of it runs', async () => {
+  it('is unchanged in the list and in the details, and none of it is executed', async () => {
     const { page } = owner;
     await page.goto(`${stack.url}/wp-admin/admin.php?page=activity-log#registered`);
     const table = page.getByRole('table', { name: 'Registered Users Activity' });
     await table.locator('tbody tr').first().waitFor();
     const read = () => table.locator('tbody tr').allInnerTexts();
-    // Marks of direction stand around names that are written from right to left.
+    // Direction marks surround right-to-left names.
     const plain = (text: string) => text.replace(/[\u2066-\u2069]/g, '').replace(/\s+/g, ' ');
     const text = plain((await read()).join('\n'));
     for (const sentence of sentences) expect(text).toContain(plain(sentence));
@@ -131,19 +131,19 @@ asOwner('what was typed', (owner) => {
     expect(await page.title()).not.toBe('ran');
   });
 
-  it('is what WordPress shows in its own list of posts', async () => {
+  it('is the same as in WordPress’s own list of posts', async () => {
     const { page } = owner;
     await page.goto(`${stack.url}/wp-admin/edit.php?orderby=ID&order=desc`);
     const titles = await page.locator('#the-list .row-title').allInnerTexts();
-    // WordPress sets quotation marks of its own, and shows no invisible marks.
+    // WordPress replaces quotation marks, and removes invisible characters.
     const comparable = [shown[0], shown[1], shown[3], shown[5], shown[6], ...['Tea & cake, twice', 'I <3 tea', 'AT&T']];
     for (const title of comparable) expect(titles.map((one) => one.trim())).toContain(title);
   });
 
-  it('is in the exports, as CSV with an apostrophe before formulas alone', async () => {
+  it('is unchanged in the exports; CSV has an apostrophe before formulas only', async () => {
     const fetchExport = async (format: 'csv' | 'json') => {
       const target = `${API}/activity-export?list=registered&format=${format}`;
-      const { status, body } = await ask(stack, { target, headers: authorised(session) });
+      const { status, body } = await sendRequest(stack, { target, headers: authorised(session) });
       expect(status).toBe(200);
       return utf8(body);
     };

@@ -3,20 +3,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { BlockedRow, RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { beforeAll, expect, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { behindProxy, visitFrom } from './behind-proxy.js';
+import { behindProxy, visitFrom } from './helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
-/** An address of this machine that guard does not believe about others. */
+/** A local address that is not a trusted proxy. */
 const NO_PROXY = '127.0.47.1';
 const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-onUnlikeStacks('the log of visits', (stack) => {
+onUnlikeStacks('the log of anonymous visits', (stack) => {
   behindProxy(stack);
   let owner: Session;
 
@@ -34,14 +34,14 @@ onUnlikeStacks('the log of visits', (stack) => {
     wp_name: name,
     children: [{ id, selectedValue: value }],
   });
-  const rowsOf = async (ip: string, ...more: object[]): Promise<UnknownRow[]> => {
+  const listRows = async (ip: string, ...more: object[]): Promise<UnknownRow[]> => {
     const { data } = await call('/activity-unknown', { filters: [choose('ip', 'ip', ip), ...more] });
     return (data as { entries: UnknownRow[] }).entries;
   };
-  /** The rows of an address once there are so many of them. */
+  /** Waits for that many rows of an address. */
   const seen = (ip: string, many: number) =>
     until(`${many} visits of ${ip} are listed`, async () => {
-      const rows = await rowsOf(ip);
+      const rows = await listRows(ip);
       return rows.length >= many ? rows : null;
     });
 
@@ -50,8 +50,8 @@ onUnlikeStacks('the log of visits', (stack) => {
     await call('/disable-xml-rpc', { disable_xml_rpc: 1 });
   });
 
-  it('leaves the site’s own cron calls out unless the owner asks for them, and nobody’s who only looks like one', async () => {
-    /** Lets WordPress call its own wp-cron.php. @returns what it asked for */
+  it('omits the site’s own cron requests by default, and no request that only looks like one', async () => {
+    /** Lets WordPress call its own wp-cron.php. @returns the requested path */
     const spawn = async () => {
       const lock = await runInWordPress(
         stack,
@@ -67,7 +67,7 @@ onUnlikeStacks('the log of visits', (stack) => {
       return (data as { entries: UnknownRow[] }).entries.map(({ page_visited }) => page_visited);
     };
     const own = await spawn();
-    // The very same call, as anybody can make it, and one after it, so that both would have been listed by then.
+    // The same request from a visitor, and a later one, so that both would be listed by then.
     const claimed = { agent: 'WordPress/7.1; http://127.0.0.1', headers: { 'x-security-optimizer-cron': '1' } };
     await visit('203.0.113.66', `${own}0`, claimed);
     await until('the one that looks like it is listed', async () => (await listed()).includes(`${own}0`));
@@ -82,7 +82,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     }
   });
 
-  it('tells humans, bots and visitors without a name apart, and believes no search engine by its word', async () => {
+  it('distinguishes humans, bots and unknown clients, and trusts no user agent of a search engine', async () => {
     const ip = '203.0.113.31';
     await visit(ip, '/');
     await visit(ip, '/hello-world/', { agent: null });
@@ -96,7 +96,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     expect(types['/sample-page/']).toBe('Unverified bot');
   });
 
-  it('notes what each got: pages, missing ones, refusals with their rule; no static files', async () => {
+  it('records the outcome of each request: pages, missing pages, refusals with their rule; no static files', async () => {
     const ip = '203.0.113.32';
     await visit(ip, '/wp-includes/css/buttons.min.css');
     await visit(ip, '/');
@@ -110,30 +110,30 @@ onUnlikeStacks('the log of visits', (stack) => {
     ]);
   });
 
-  it('is not evaded by a cookie that claims a session, and leaves members out', async () => {
+  it('can’t be evaded with a cookie that claims a session, and omits registered users', async () => {
     const ip = '203.0.113.33';
     const name = /wordpress_logged_in_\w+/.exec(owner.cookie)?.[0];
-    await visit(ip, '/?member', { headers: { cookie: owner.cookie } });
+    await visit(ip, '/?registered', { headers: { cookie: owner.cookie } });
     await visit(ip, '/?claims', { headers: { cookie: `${name}=owner%7C9999999999%7Cabc%7Cdef` } });
     const rows = await seen(ip, 1);
     await pause(1500);
-    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?claims']);
+    expect((await listRows(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?claims']);
     expect(rows).toHaveLength(1);
   });
 
-  it('holds what anonymous visitors wrote as plain text, also in files for spreadsheets', async () => {
+  it('keeps the input of anonymous visitors as plain text, also in exports for spreadsheets', async () => {
     const ip = '203.0.113.34';
     const path = '/?q=<script>alert(1)</script>&n=%0d%0aSet-Cookie:x';
     await visit(ip, path);
     const rows = await seen(ip, 1);
     expect(rows.map(({ page_visited }) => page_visited)).toEqual([path]);
-    // No parser understands this one, so it is noted as it came, for whoever is no proxy.
+    // This address can't be parsed, so a client that is no proxy is logged with its own address.
     const formula = '=HYPERLINK(1)';
     const sent = await sendRaw(stack.port, `GET ${formula} HTTP/1.1\r\nhost: x\r\n\r\n`, { from: NO_PROXY });
     expect(sent.status).toBe(400);
     const [odd] = await seen(NO_PROXY, 1);
     expect(odd?.page_visited).toBe(formula);
-    const csv = await ask(stack, {
+    const csv = await sendRequest(stack, {
       target: `${API}/activity-export?list=unknown&format=csv`,
       headers: authorised(owner),
     });
@@ -144,12 +144,12 @@ onUnlikeStacks('the log of visits', (stack) => {
     for (const cell of csv.body.split('\n').flatMap((line) => line.split(','))) expect(cell).not.toMatch(/^"?[=+@]/);
   });
 
-  it('finds by response, by address range and by day; filters may be an object with numeric keys', async () => {
+  it('filters by response, address range and day, and accepts filters as an object with numeric keys', async () => {
     await visit('198.51.100.35', '/nothing-35/');
     await visit('198.51.100.35', '/');
     await seen('198.51.100.35', 2);
-    expect((await rowsOf('198.51.100.35', choose('code', 'code', 404))).map((row) => row.code)).toEqual([404]);
-    expect((await rowsOf('198.51.100.32/28')).every(({ ip }) => ip.startsWith('198.51.100.'))).toBe(true);
+    expect((await listRows('198.51.100.35', choose('code', 'code', 404))).map((row) => row.code)).toEqual([404]);
+    expect((await listRows('198.51.100.32/28')).every(({ ip }) => ip.startsWith('198.51.100.'))).toBe(true);
     const { data } = await call('/activity-unknown', {
       filters: { 3: choose('ip', 'ip', '198.51.100.35') },
       limitedView: 1,
@@ -159,7 +159,7 @@ onUnlikeStacks('the log of visits', (stack) => {
     expect(bad).toMatchObject({ status: 400 });
   });
 
-  it('blocks at the next request, on open connections too, and unblocks', async () => {
+  it('lets the owner block from the next request on, also on open connections, and unblock', async () => {
     const ip = '203.0.113.36';
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const again = () =>
@@ -193,14 +193,14 @@ onUnlikeStacks('the log of visits', (stack) => {
     agent.destroy();
   });
 
-  it('does not block the caller, nor loopback, nor a visitor that does not exist', async () => {
+  it('does not let the owner block their own address, loopback or an unknown visitor', async () => {
     for (const address of ['127.0.0.1', '127.0.0.0/8']) {
       expect(await call('/block-addresses', { address })).toMatchObject({ status: 400 });
     }
     expect(await call('/block-ip/999999999', { block: 1 })).toMatchObject({ status: 404 });
   });
 
-  it('stops when it is switched off, while refusals go on, and starts again', async () => {
+  it('stops recording when it is turned off, while rules still refuse, and starts again', async () => {
     const ip = '203.0.113.37';
     expect(await call('/manage-activity-log', { disable_activity_log: 1 })).toMatchObject({ status: 200 });
     await visit(ip, '/?unseen');
@@ -208,10 +208,10 @@ onUnlikeStacks('the log of visits', (stack) => {
     expect(await call('/manage-activity-log', { disable_activity_log: 0 })).toMatchObject({ status: 200 });
     await visit(ip, '/?seen');
     await seen(ip, 1);
-    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?seen']);
+    expect((await listRows(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?seen']);
   });
 
-  it('loses no event of a member and at most the last second of visits when guard is killed', async () => {
+  it('loses no event of a registered user and at most the last second of visits when guard is killed', async () => {
     const ip = '203.0.113.38';
     await visit(ip, '/?before');
     await pause(1500);
@@ -222,8 +222,8 @@ onUnlikeStacks('the log of visits', (stack) => {
     });
     await killGuard(stack);
     await startGuard(stack);
-    expect((await rowsOf(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?before']);
-    const told = await until(
+    expect((await listRows(ip)).map(({ page_visited }) => page_visited)).toEqual(['/?before']);
+    const events = await until(
       'the event is listed',
       async () => {
         const { data } = await call('/activity-registered');
@@ -234,7 +234,7 @@ onUnlikeStacks('the log of visits', (stack) => {
       },
       45,
     );
-    expect(told.filter(({ actions }) => actions === 'post.published')).toHaveLength(1);
-    expect(told[0]).toMatchObject({ user: stack.user, you: 1, do_not_block: 1 });
+    expect(events.filter(({ actions }) => actions === 'post.published')).toHaveLength(1);
+    expect(events[0]).toMatchObject({ user: stack.user, you: 1, do_not_block: 1 });
   });
 });

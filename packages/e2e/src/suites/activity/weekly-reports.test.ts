@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from '../../browser/accessibility.js';
 import { expectFocus, pressOn, typeAnew } from '../../browser/keyboard.js';
-import { watchPage } from '../../browser/watch-page.js';
+import { watchPage } from '../../browser/page-errors.js';
 import { until } from '../../stacks/until.js';
-import { mailbox } from '../login/mailbox.js';
-import { asOwner, looksRight, screenshots } from '../login-owner/as-owner.js';
+import { mailbox } from '../login/helpers.js';
+import { expectLayout, ownerSuite, screenshots } from '../login-owner/helpers.js';
 
 const WEEKLY_REPORTS = '/wp-admin/admin.php?page=activity-log#weekly-reports';
 const FIVE = ['anna', 'ben', 'carla', 'dora', 'emil'].map((name) => `${name}@example.com`);
 
-asOwner('weekly reports', (owner) => {
+ownerSuite('weekly reports', (owner) => {
   const { stack } = owner;
   const recipients = () => owner.page.getByRole('table', { name: 'Recipients' }).locator('tbody tr bdi');
   const listed = (expected: readonly string[]) =>
@@ -31,7 +31,7 @@ asOwner('weekly reports', (owner) => {
   });
   afterAll(() => owner.set('/notification-emails', { entries: [] }));
 
-  it('have recipients that are added, refused, changed and taken off by keyboard', async () => {
+  it('have recipients that can be added, rejected, changed and removed by keyboard', async () => {
     const { page } = owner;
     const watched = watchPage(page, stack.url);
     await create('Anna@Example.com');
@@ -39,7 +39,7 @@ asOwner('weekly reports', (owner) => {
     await create('anna@example.com');
     await page.getByRole('alert').getByText('anna@example.com').waitFor();
     await expectFocus(field());
-    // To the entry, and away with it.
+    // Moves to the entry and removes it.
     await page.keyboard.press('Backspace');
     await page.keyboard.press('Backspace');
     await create('ben@example.com');
@@ -63,17 +63,17 @@ asOwner('weekly reports', (owner) => {
     expect(watched.stop()).toEqual([]);
   });
 
-  it('say when all places are taken', async () => {
+  it('show when the list of recipients is full', async () => {
     const { page } = owner;
     await create(FIVE.filter((email) => email !== 'dora@example.com').join(' '));
     await page.getByText('All 5 places are taken. Delete one to add another.').waitFor();
     await page.getByText('5 of 5 used').waitFor();
     expect(await recipients().count()).toBe(5);
     expect(await field().isDisabled()).toBe(true);
-    await looksRight(page, 'weekly-reports');
+    await expectLayout(page, 'weekly-reports');
   });
 
-  it('are shown as they would be sent now, in a frame that can do nothing, from narrow to wide', async () => {
+  it('have a preview in a sandboxed frame, from narrow to wide', async () => {
     const { page } = owner;
     await pressOn(page, owner.button('See an example'), 'Enter');
     const dialog = page.getByRole('dialog', { name: /^Weekly report for 127\.0\.0\.1/ });
@@ -101,10 +101,10 @@ asOwner('weekly reports', (owner) => {
     await program.close();
   });
 
-  it('reach the recipient of a test, as text and as HTML', async () => {
+  it('reach the recipient of a test mail, as text and as HTML', async () => {
     const { page } = owner;
     const mails = mailbox(stack);
-    // The page itself looks for the message, which stays for some seconds: who asks from outside may come too late.
+    // The page itself waits for the message, which is shown for a few seconds only.
     const [said] = await Promise.all([
       page.waitForFunction(() => {
         const texts = [...document.querySelectorAll('.so-toast [role="status"] p')].map(

@@ -2,16 +2,16 @@ import { type SecurityOptions, siteSecurityToggles } from '@security-optimizer/c
 import type { Response } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import { until } from '../../stacks/until.js';
-import { asOwner, looksRight } from '../login-owner/as-owner.js';
-import { askAnew } from './as-new-owner.js';
+import { expectLayout, ownerSuite } from '../login-owner/helpers.js';
+import { resetOwnerPrompts } from './helpers.js';
 
 const DASHBOARD = '/wp-admin/admin.php?page=security-optimizer';
 const REVIEW = 'https://example.com/review';
 const CONSENT = 'Get the Most of This Plugin';
 
-asOwner('the Security Dashboard', (owner) => {
+ownerSuite('the Security Dashboard', (owner) => {
   const security = async () => (await owner.set('/fetch-options', { page: 'security' })) as SecurityOptions;
   const open = async () => {
     await owner.page.goto(`${owner.stack.url}${DASHBOARD}`);
@@ -19,10 +19,10 @@ asOwner('the Security Dashboard', (owner) => {
   };
 
   beforeAll(async () => {
-    await askAnew(owner.stack, REVIEW);
-    // A change hands WordPress the new state of everything, the question for consent included.
+    await resetOwnerPrompts(owner.stack, REVIEW);
+    // A change sends WordPress the complete state, including the consent.
     await owner.set('/disable-feeds', { disable_feed: 1 });
-    // Whatever other suites left: two essentials of Site Security are off, and of Login Security what they are by default.
+    // Independent of other suites: two essentials of Site Security are off, and Login Security has its defaults.
     const off = new Set(['disable_feed', 'disable_xml_rpc', 'delete_readme']);
     for (const { field, suffix } of siteSecurityToggles) await owner.set(suffix, { [field]: off.has(field) ? 0 : 1 });
     await owner.set('/limit-login-attempts', { login_attempts: 5 });
@@ -33,11 +33,11 @@ asOwner('the Security Dashboard', (owner) => {
     await owner.set('/disable-xml-rpc', { disable_xml_rpc: 1 });
   });
 
-  it('asks for consent first, by keyboard alone, and not again once it is answered', async () => {
+  it('asks for consent first, by keyboard alone, and never again after an answer', async () => {
     await open();
     const { page } = owner;
     const dialog = await owner.dialog(CONSENT);
-    await looksRight(page, 'dashboard-consent', '.so-portal');
+    await expectLayout(page, 'dashboard-consent', '.so-portal');
     await page.keyboard.press('Escape');
     expect(await dialog.isVisible()).toBe(true);
     await expectFocus(dialog.getByRole('checkbox', { name: 'Share technical data' }));
@@ -49,9 +49,9 @@ asOwner('the Security Dashboard', (owner) => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('shows the score, the next steps, the cards and what really happened on the site', async () => {
+  it('shows the score, the next steps, the cards and real activity of the site', async () => {
     const seen = `/seen-on-the-dashboard-${Date.now()}`;
-    await ask(owner.stack, {
+    await sendRequest(owner.stack, {
       target: seen,
       headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0' },
     });
@@ -72,10 +72,10 @@ asOwner('the Security Dashboard', (owner) => {
     ]);
     expect(await page.getByText('4 of 6 on').isVisible()).toBe(true);
     expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0);
-    await looksRight(page, 'dashboard');
+    await expectLayout(page, 'dashboard');
   });
 
-  it('asks for everything once, ahead of its own scripts, and draws what came', async () => {
+  it('sends each preloaded request once, before its own scripts, and renders the responses', async () => {
     const { page } = owner;
     owner.calls.length = 0;
     await open();
@@ -93,7 +93,7 @@ asOwner('the Security Dashboard', (owner) => {
     }
   });
 
-  it('shows the same failure when a preloaded request does not come through, and reads it when asked again', async () => {
+  it('shows the same error when a preloaded request fails, and reads the data on retry', async () => {
     const { page } = owner;
     const calls = '**/security-optimizer/v1/fetch-options';
     await page.route(calls, (route) => route.abort());
@@ -105,7 +105,7 @@ asOwner('the Security Dashboard', (owner) => {
     await page.getByRole('img', { name: /essentials on/, includeHidden: true }).waitFor();
   });
 
-  it('repeats preloaded requests once when the nonce of the page has grown old', async () => {
+  it('repeats preloaded requests once when the nonce of the page has expired', async () => {
     const { page } = owner;
     const isPage = (url: URL) => url.pathname.endsWith('/admin.php');
     let nonces = 0;
@@ -133,7 +133,7 @@ asOwner('the Security Dashboard', (owner) => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  it('takes "Rate Us" away for good', async () => {
+  it('removes "Rate Us" permanently', async () => {
     const { page } = owner;
     await open();
     expect(await page.getByRole('link', { name: /Write a review/ }).getAttribute('href')).toBe(REVIEW);
@@ -144,16 +144,16 @@ asOwner('the Security Dashboard', (owner) => {
     expect(await page.getByRole('heading', { name: 'Rate Us' }).count()).toBe(0);
   });
 
-  it('applies what is ticked, one after another, and each change takes effect', async () => {
+  it('applies the selected changes one after another, and each takes effect', async () => {
     const { page, stack } = owner;
-    const xmlRpc = () => ask(stack, form('/xmlrpc.php', '<methodCall/>'));
-    const feed = () => ask(stack, { target: '/feed/' });
+    const xmlRpc = () => sendRequest(stack, form('/xmlrpc.php', '<methodCall/>'));
+    const feed = () => sendRequest(stack, { target: '/feed/' });
     expect((await xmlRpc()).status).not.toBe(403);
     expect((await feed()).status).toBe(200);
     await open();
     await pressOn(page, owner.button('Apply all recommended'), 'Enter');
     const dialog = await owner.dialog('Apply all recommended');
-    await looksRight(page, 'dashboard-apply', '.so-portal');
+    await expectLayout(page, 'dashboard-apply', '.so-portal');
     for (const name of ['Two-factor Authentication', 'Custom Login URL']) {
       const box = dialog.getByRole('checkbox', { name, exact: true });
       if ((await box.count()) > 0) await pressOn(page, box, 'Space');

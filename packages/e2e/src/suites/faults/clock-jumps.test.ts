@@ -8,7 +8,7 @@ import { fakeClock, fakeClockLibrary } from '../../stacks/fake-clock.js';
 import { guardLog, securityOptimizer } from '../../stacks/guard-process.js';
 import { type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
-import { call, enter, openPage, visit } from '../installs/odd-site.js';
+import { call, logInToSite, openPage, visit } from '../installs/odd-site.js';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 const canRun =
   fakeClockLibrary !== null && inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
 
-describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
+describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () => {
   let dir: string;
   let site: OddSite;
   let owner: Session;
@@ -33,7 +33,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     for (let n = 0; n < 5; n++) expect(await guess(address)).toBe(200);
     expect(await guess(address)).toBe(429);
   };
-  /** Looks on every page: rows stand where their time is. */
+  /** Searches every page, since rows are sorted by time. */
   const listed = async (name: string) => {
     for (let page = 1, pages = 1; page <= pages; page++) {
       const { body } = await call(site, owner, '/activity-unknown', { page });
@@ -52,14 +52,14 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     phpClock = fakeClock(join(dir, 'php-clock'));
     const env = { guard: guardClock.env, php: phpClock.env };
     site = await startOddInstall(dir, { home: '', core: '', origin: 'https://shop.example' }, env);
-    owner = await enter(site);
+    owner = await logInToSite(site);
   });
   afterAll(async () => {
     await site?.stop();
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('ends a lock when its time is over, and not before', async () => {
+  it('ends a lockout when its time is over, and not before', async () => {
     await lock('198.51.100.1');
     jump(59 * MINUTE);
     expect(await guess('198.51.100.1')).toBe(429);
@@ -68,19 +68,19 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     jump(0);
   });
 
-  it('set back, keeps who is locked locked, and lets everybody else in', async () => {
+  it('that is set back keeps lockouts, and lets all other clients in', async () => {
     await lock('198.51.100.2');
     jump(-2 * DAY);
     expect(await guess('198.51.100.2')).toBe(429);
     expect(await guess('198.51.100.3')).toBe(200);
-    owner = await enter(site);
+    owner = await logInToSite(site);
     expect((await openPage(site, owner)).answer.status).toBe(200);
     jump(0);
     expect(await guess('198.51.100.2')).toBe(429);
-    owner = await enter(site);
+    owner = await logInToSite(site);
   });
 
-  it('that was a day ahead locks nobody for longer than it should once it is right again', async () => {
+  it('that was a day ahead extends no lockout once it is right again', async () => {
     jump(DAY);
     await lock('198.51.100.4');
     jump(0);
@@ -89,7 +89,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
       return answer.status === 429 ? Number(answer.headers['retry-after']) : 0;
     };
     expect(await waits()).toBeGreaterThan(0);
-    // Guard looks over its locks twice a minute.
+    // Guard checks its lockouts twice a minute.
     await until('the lock is as long as it was meant to be', async () => (await waits()) <= HOUR, 40);
     expect(await waits()).toBeGreaterThan(HOUR - 2 * MINUTE);
     jump(61 * MINUTE);
@@ -108,24 +108,24 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     jump(0);
   });
 
-  it('loses no visit from the log, and shows each with the time that it had', async () => {
+  it('loses no visit from the log, and each keeps its time', async () => {
     await visit(site, { target: '/before-the-jump/' });
     await until('it is listed', () => listed('before-the-jump'));
     jump(2 * DAY);
-    owner = await enter(site);
+    owner = await logInToSite(site);
     await visit(site, { target: '/from-the-future/' });
     const ahead = await until('it is listed', () => listed('from-the-future'));
     jump(0);
-    owner = await enter(site);
+    owner = await logInToSite(site);
     await visit(site, { target: '/after-the-jump/' });
     const after = await until('it is listed', () => listed('after-the-jump'));
     expect(await listed('before-the-jump')).not.toBeNull();
     expect(ahead.ts > after.ts).toBe(true);
   });
 
-  it('lets an upload through that was minutes on its way before PHP saw it', async () => {
+  it('accepts an upload that took minutes to reach PHP', async () => {
     const upload = (bytes: number) => visit(site, form('/', `film=${'x'.repeat(bytes)}`));
-    // What guard signs is as old as it is behind a web server that hands the request on when all of it has come.
+    // The signature is as old as behind a web server that buffers the whole request.
     guardClock.set(-3 * MINUTE);
     const long = await upload(1024 * 1024);
     const short = await upload(100);
@@ -134,7 +134,7 @@ describe.skipIf(!canRun)('a clock that jumps under guard and WordPress', () => {
     await until('visitors are served', async () => (await visit(site, { target: '/hello-world/' })).status === 200);
   });
 
-  it('says so when guard and WordPress differ by more than a minute, and heals when they agree again', async () => {
+  it('is reported when guard and WordPress differ by more than a minute, and the report ends when they agree again', async () => {
     guardClock.set(5 * MINUTE);
     await visit(site, { target: '/hello-world/' });
     await until('it is logged', () => guardLog(site).some(({ event }) => event === 'wordpress-unreachable'));

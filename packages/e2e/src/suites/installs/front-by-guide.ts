@@ -3,22 +3,22 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
-import { type RawAnswer, sendRaw } from '../../http/raw.js';
-import { bytesOf, type TypedRequest } from '../../http/request.js';
-import { projectDir, replaceAll } from './guide.js';
+import { type RawResponse, sendRaw } from '../../http/raw.js';
+import { type TypedRequest, toBytes } from '../../http/request.js';
+import { projectDir, replaceAll } from './helpers.js';
 import { HOST, type SiteBehind } from './site-behind.js';
 
 /** The guide's examples for the web server in front of guard, with TLS, for a site behind it. */
 
 export interface Front {
   readonly service: Service;
-  /** A request as a browser sends it, to the front that leads to guard. */
-  readonly ask: (request: TypedRequest, from?: string) => Promise<RawAnswer>;
-  /** To the same front, but for leading straight to the web server behind. */
-  readonly askWithoutGuard: (request: TypedRequest) => Promise<RawAnswer>;
+  /** Sends a request to the front that forwards to guard. */
+  readonly request: (request: TypedRequest, from?: string) => Promise<RawResponse>;
+  /** Sends a request to the same front, which forwards to the web server behind instead. */
+  readonly requestWithoutGuard: (request: TypedRequest) => Promise<RawResponse>;
 }
 
-/** @param lines what the server has besides the example */
+/** @param lines further lines of the server block */
 type Configure = (place: { dir: string; tls: number; to: number; lines: string; name: string }) => string;
 
 const example = (file: string, table: Readonly<Record<string, string>>) =>
@@ -49,7 +49,7 @@ const apacheServer: Configure = ({ dir, tls, to, lines }) =>
     '</VirtualHost>': `${lines}\n</VirtualHost>`,
   })}`;
 
-/** Starts nginx or Apache in front, with two servers that differ only in where they lead to. */
+/** Starts nginx or Apache in front, with two servers that differ only in their upstream. */
 export async function startFront(site: SiteBehind, program: 'nginx' | 'apache2', lines: string): Promise<Front> {
   const dir = join(site.dir, `front-${program}`);
   mkdirSync(dir, { recursive: true });
@@ -65,23 +65,23 @@ export async function startFront(site: SiteBehind, program: 'nginx' | 'apache2',
   const file = join(dir, 'front.conf');
   writeFileSync(file, program === 'nginx' ? nginxFile(dir, servers) : apacheFile(dir, servers));
   const ca = readFileSync(crt, 'utf8');
-  const askAt = (port: number, request: TypedRequest, from?: string) =>
-    sendRaw(port, bytesOf(site, request), { tls: HOST, ca, ...(from !== undefined && { from }) });
+  const requestAt = (port: number, request: TypedRequest, from?: string) =>
+    sendRaw(port, toBytes(site, request), { tls: HOST, ca, ...(from !== undefined && { from }) });
   const service = await startService({
     ...{ name: program, command: program, readySeconds: 90 },
     args: program === 'nginx' ? ['-c', file, '-p', dir, '-e', 'stderr'] : ['-DFOREGROUND', '-f', file],
     pidFile: join(dir, 'front.json'),
     logFile: join(dir, 'front.log'),
     ready: () =>
-      askAt(straight, { target: '/wp-includes/css/buttons.min.css' }).then(
+      requestAt(straight, { target: '/wp-includes/css/buttons.min.css' }).then(
         ({ status }) => status === 200,
         () => false,
       ),
   });
   return {
     service,
-    ask: (request, from) => askAt(tls, request, from),
-    askWithoutGuard: (request) => askAt(straight, request),
+    request: (request, from) => requestAt(tls, request, from),
+    requestWithoutGuard: (request) => requestAt(straight, request),
   };
 }
 

@@ -6,23 +6,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
-import { guideBlocks } from './guide.js';
+import { guideBlocks } from './helpers.js';
 import {
   attachAnew,
   HOST,
   installSite,
   MOD_PHP,
+  readStatus,
   type SiteBehind,
   startApache,
   startNginx,
-  statusOf,
   visit,
 } from './site-behind.js';
 
-/**
- * The lines that the guide names for a web server behind guard that somebody has already, in place of the whole examples:
- * what it makes of visitors without them, and with them as they stand there.
- */
+/** The lines of the guide for an existing web server behind guard: how it sees visitors without them and with them. */
 
 const MINUTES = 60_000;
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
@@ -30,10 +27,10 @@ const hasApache = spawnSync('apache2', ['-v']).error === undefined;
 /** `Require local` means all of 127.0.0.0/8. */
 const VISITOR = '203.0.113.95';
 
-/** What the web server tells PHP, before WordPress and the connector run. */
+/** The values that the web server passes to PHP, before WordPress and the connector run. */
 const TOLD = `<?php echo json_encode( array( $_SERVER['REMOTE_ADDR'], $_SERVER['HTTPS'] ?? 'none' ) );`;
 
-/** What decides before the connector runs: the address and the scheme, each with the guide's lines or without. */
+/** Rules that run before the connector: by address and by scheme, with and without the guide's lines. */
 interface Lines {
   readonly address: string;
   readonly scheme: string;
@@ -43,7 +40,7 @@ interface Kind {
   readonly name: string;
   readonly isThere: boolean;
   readonly language: 'nginx' | 'apache';
-  /** A page for the machine alone, by the server's own rule. */
+  /** A page that only the machine itself may request, by a rule of the server. */
   readonly page: string;
   readonly start: (site: SiteBehind, lines: Lines) => Promise<Service>;
 }
@@ -117,7 +114,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 describe.skipIf(stack === undefined)(
-  'the lines of the guide, in a server of one’s own',
+  'the lines of the guide, in an existing server block',
   { timeout: 5 * MINUTES },
   () => {
     const dir = join((stack as Stack | undefined)?.dir ?? '', 'guide-lines');
@@ -144,10 +141,10 @@ describe.skipIf(stack === undefined)(
       await policyPushed(site);
     };
     const byVisitor = { headers: { 'x-forwarded-for': VISITOR } };
-    const told = async (scheme: 'http' | 'https') =>
+    const readServerValues = async (scheme: 'http' | 'https') =>
       JSON.parse((await visit(site, '/told.php', scheme, byVisitor)).body) as unknown;
-    const seen = async () => {
-      const { sites, problems } = await statusOf(site);
+    const readVisitorChecks = async () => {
+      const { sites, problems } = await readStatus(site);
       expect(problems).toEqual([]);
       return { visitors: sites[0]?.visitors, openPages: sites[0]?.openPages.map(({ path }) => path) };
     };
@@ -156,26 +153,26 @@ describe.skipIf(stack === undefined)(
       const [address = '', ...moreOfAddress] = guideBlocks("Each visitor's address", language);
       const [scheme = '', , ...moreOfScheme] = guideBlocks('The visitor’s scheme', language);
 
-      it.skipIf(!isThere)('without them takes everybody for guard, by http', async () => {
+      it.skipIf(!isThere)('without them, sees guard as every client, and http as the scheme', async () => {
         await begin(start(site, { address: '', scheme: '' }));
-        expect(await told('https')).toEqual(['127.0.0.1', 'none']);
+        expect(await readServerValues('https')).toEqual(['127.0.0.1', 'none']);
         expect((await visit(site, page, 'https', byVisitor)).status).toBe(200);
-        expect(await seen()).toEqual({ visitors: 'hidden', openPages: [page] });
+        expect(await readVisitorChecks()).toEqual({ visitors: 'hidden', openPages: [page] });
       });
 
       it.skipIf(!isThere)(
-        'with them sees each visitor and the scheme, and closes what is for the machine',
+        'with them, sees each visitor and the scheme, and closes pages for the machine itself',
         async () => {
           expect([moreOfAddress, moreOfScheme]).toEqual([[], []]);
           await begin(start(site, { address, scheme }));
-          expect([await told('https'), await told('http')]).toEqual([
+          expect([await readServerValues('https'), await readServerValues('http')]).toEqual([
             [VISITOR, 'on'],
             [VISITOR, 'none'],
           ]);
           const forged = { headers: { 'x-forwarded-for': `127.0.0.1, ${VISITOR}`, 'x-real-ip': '127.0.0.1' } };
           for (const how of [byVisitor, forged]) expect((await visit(site, page, 'https', how)).status).toBe(403);
           expect((await visit(site, '/', 'https', byVisitor)).status).toBe(200);
-          expect(await seen()).toEqual({ visitors: 'seen', openPages: [] });
+          expect(await readVisitorChecks()).toEqual({ visitors: 'seen', openPages: [] });
           expect(readFileSync(join(dir, 'logs/web.log'), 'utf8')).not.toMatch(/\[(?:emerg|alert)\]|Syntax error/);
         },
       );

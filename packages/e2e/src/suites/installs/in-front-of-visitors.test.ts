@@ -23,17 +23,16 @@ import {
 } from '@security-optimizer/sandbox/stacks/production';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { until } from '../../stacks/until.js';
-import { frontConfig, serverBefore } from './front-nginx.js';
-import { type GuideCommand, projectDir, readGuide, replaceAll } from './guide.js';
-import { type Entrance, type LiveVisitors, startVisitors, visit } from './live-visitors.js';
+import { frontConfig, type GuideCommand, projectDir, readGuide, replaceAll, serverBefore } from './helpers.js';
+import { type LiveVisitors, type SiteEndpoint, startVisitors, visit } from './live-visitors.js';
 
-/** The guides, followed word by word in front of a site on nginx with TLS, PHP-FPM and MariaDB that has visitors. */
+/** The guides, followed exactly in front of a site on nginx with TLS, PHP-FPM and MariaDB that has visitors. */
 
 const run = promisify(execFile);
 const HOST = 'example.com';
-/** Visitors go on for so long behind each step, milliseconds: what it breaks shows with the next requests. */
+/** How long visitors continue after each step, milliseconds, so that their next requests show a failure. */
 const BEHIND_EACH_STEP_MS = 1200;
-/** A guide has many steps; one that ran out of time would go on beside the next. Milliseconds. */
+/** A guide has many steps, and one that timed out would still run beside the next test. Milliseconds. */
 const GUIDE_MS = 600_000;
 
 /** Why the guides can't be followed on this machine; null when they can. */
@@ -56,21 +55,21 @@ describe.skipIf(reason !== null)(
     let nginx: Service;
     let guard: Service | null = null;
     let visitors: LiveVisitors;
-    let entrance: Entrance;
+    let endpoint: SiteEndpoint;
     let direct: string;
-    /** What stands in the guides, and what this test has in its place. */
+    /** Texts of the guides, and their replacements in this test. */
     let table: Readonly<Record<string, string>>;
-    /** Commands that the test's set-up has done, or that need an init system. */
+    /** Commands that the set-up has already run, or that need an init system. */
     let stands: Readonly<Record<string, () => Promise<unknown>>>;
     const printed = new Map<string, string>();
 
     beforeAll(async () => {
       dir = mkdtempSync(join(tmpdir(), 'so-g-'));
       stack = await startProductionStack({ dir, siteUrl: `https://${HOST}` });
-      // This test has an nginx of its own.
+      // This test has its own nginx.
       await stack.services.nginx.stop();
       const [tls, behind, guardPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
-      entrance = { host: HOST, port: tls };
+      endpoint = { host: HOST, port: tls };
       direct = `http://127.0.0.1:${behind}`;
       const etc = join(dir, 'etc');
       const guardDir = join(dir, 'guard');
@@ -91,7 +90,7 @@ describe.skipIf(reason !== null)(
         'nginx -s reload': `nginx -s reload -c ${nginxFile} -p ${dir} -e stderr`,
         'npx security-optimizer': `${process.execPath} ${cli}`,
         'ExecStart=/usr/bin/node': process.execPath,
-        // Everything here belongs to one user.
+        // One user owns all files here.
         ' --user security-optimizer': '',
       };
       const unit = () => readFileSync(join(etc, 'security-optimizer.service'), 'utf8');
@@ -136,13 +135,13 @@ describe.skipIf(reason !== null)(
         pidFile: join(dir, 'run/front.json'),
         logFile: join(dir, 'logs/front.log'),
         ready: () =>
-          visit(entrance, { target: '/' }).then(
+          visit(endpoint, { target: '/' }).then(
             ({ status }) => status === 200,
             () => false,
           ),
         readySeconds: 90,
       });
-      visitors = startVisitors(entrance);
+      visitors = startVisitors(endpoint);
     });
 
     afterAll(async () => {
@@ -153,7 +152,7 @@ describe.skipIf(reason !== null)(
       rmSync(dir, { recursive: true, force: true });
     });
 
-    /** Does what a guide says, in its order; the examples it copies are given this machine's names. */
+    /** Runs the commands of a guide in order, and replaces the names in the examples that it copies. */
     async function follow(commands: readonly GuideCommand[], until_: (step: string) => Promise<void>): Promise<void> {
       for (const { step, command } of commands) {
         visitors.during(`${step}: ${command}`);
@@ -161,7 +160,7 @@ describe.skipIf(reason !== null)(
         const workers = nginxWorkers();
         if (stand !== undefined) await stand();
         else printed.set(step, await shell(command));
-        // A reload is over when the workers from before have ended; they may cut a connection until then.
+        // A reload is complete when the old workers have ended. Until then they may close a connection.
         if (command.includes('nginx -s reload')) {
           await until(
             'the workers from before have ended',
@@ -177,11 +176,11 @@ describe.skipIf(reason !== null)(
     const nginxWorkers = () =>
       readFileSync(`/proc/${nginx.pid}/task/${nginx.pid}/children`, 'utf8').trim().split(/\s+/);
 
-    /** What the servers say themselves, for a failure that nobody can look at afterwards. */
+    /** Logs of the servers, for the message of a failure. */
     const logs = () =>
       ['front', 'php-fpm', 'guard']
         .map((name) => join(dir, `logs/${name}.log`))
-        // Guard has none before it starts.
+        // Guard has no log before it starts.
         .filter((file) => existsSync(file))
         .map((file) => readFileSync(file, 'utf8').slice(-3000));
 
@@ -205,14 +204,14 @@ describe.skipIf(reason !== null)(
     }
 
     const who = async (from: string) =>
-      JSON.parse((await visit(entrance, { target: '/who.php', from })).body) as object;
-    const xmlRpc = async () => (await visit(entrance, { method: 'POST', target: '//xmlrpc.php', body: '<a/>' })).status;
+      JSON.parse((await visit(endpoint, { target: '/who.php', from })).body) as object;
+    const xmlRpc = async () => (await visit(endpoint, { method: 'POST', target: '//xmlrpc.php', body: '<a/>' })).status;
     const isPastGuard = async () => {
       const answer = await fetch(`${direct}/who.php`);
       return [answer.status, (await answer.text()).includes('This address is not available here.')];
     };
 
-    it('"Put it in front of a real site" costs no visitor an answer, and guard decides in the end', async () => {
+    it('"Put it in front of a real site" fails no request of a visitor, and guard decides in the end', async () => {
       expect(await who('127.0.0.77')).toEqual({ address: '127.0.0.77', https: true });
       expect(await xmlRpc()).not.toBe(403);
       const guide = readGuide('README.md', 'Put it in front of a real site');
@@ -232,14 +231,14 @@ describe.skipIf(reason !== null)(
       expect(printed.get('README.md, step 7')).toContain('Direct requests: refused');
       expect(await who('127.0.0.77')).toEqual({ address: '127.0.0.77', https: true });
       expect(await xmlRpc()).toBe(403);
-      // It refuses them by itself, without WordPress, and sees each visitor: one that claims another address is believed by nobody.
-      expect((await visit(entrance, { target: '/wp-content/uploads/x.php' })).status).toBe(403);
+      // Guard refuses them by itself, without WordPress, and sees each visitor. A forged address is ignored.
+      expect((await visit(endpoint, { target: '/wp-content/uploads/x.php' })).status).toBe(403);
       const status = await shell('npx security-optimizer status --data-dir /var/lib/security-optimizer');
       expect(status).toContain('All is well.');
       expect(status).not.toContain('Do not forget');
     });
 
-    it('"Taking guard away again" costs no visitor an answer either, and leaves WordPress as it was', async () => {
+    it('"Taking guard away again" fails no request of a visitor either, and leaves WordPress as it was', async () => {
       const guide = readGuide('docs/operations.md', 'Taking guard away again');
       await follow(guide, async (command) => {
         if (command.includes('--allow-direct')) expect(await isPastGuard()).toEqual([200, false]);
@@ -251,9 +250,9 @@ describe.skipIf(reason !== null)(
       await expect(fetch(direct)).rejects.toThrow();
     });
 
-    it('visitors were there all the time', () => {
+    it('had visitors all the time', () => {
       expect(visitors.failures).toEqual([]);
-      // Four reloads; more than a few would be more than nginx's own.
+      // There are four reloads. nginx itself may close a few connections, not more.
       expect(visitors.cutByReload.length).toBeLessThanOrEqual(4);
       expect(Object.keys(visitors.answers)).toHaveLength(8);
       expect(Math.min(...Object.values(visitors.answers))).toBeGreaterThan(20);
@@ -261,7 +260,7 @@ describe.skipIf(reason !== null)(
   },
 );
 
-/** Tells whom WordPress takes the visitor for. */
+/** Shows the client address that WordPress sees. */
 const WHO = `<?php
 require __DIR__ . '/wp-load.php';
 echo json_encode( array( 'address' => $_SERVER['REMOTE_ADDR'], 'https' => is_ssl() ) );

@@ -5,20 +5,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 
-/** The stack whose WordPress they stand in front of. */
+/** The stack whose WordPress they serve. */
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 
 interface WebServer {
   readonly name: string;
   readonly program: string;
-  /** Its configuration: it answers `/kept/` by itself, and keeps idle connections for a second. */
+  /** Its configuration: it answers `/kept/` itself, and keeps idle connections for a second. */
   readonly configure: (dir: string, port: number, upstreamPort: number) => string;
   readonly args: (file: string) => string[];
-  /** Signal by which it reads its configuration again and ends idle connections. */
+  /** Signal that reloads its configuration and closes idle connections. */
   readonly reload: NodeJS.Signals;
 }
 
@@ -72,7 +72,7 @@ for (const { name, program, configure, args, reload } of SERVERS) {
     };
     /** Statuses of so many GETs at once. */
     const visits = async (count: number) => {
-      const asked = Array.from({ length: count }, (_, i) => ask(site, { target: `/kept/${i}` }));
+      const asked = Array.from({ length: count }, (_, i) => sendRequest(site, { target: `/kept/${i}` }));
       return (await Promise.all(asked)).map(({ status }) => status);
     };
     const failures = (statuses: readonly number[]) => statuses.filter((status) => status !== 200 && status !== 410);
@@ -97,7 +97,7 @@ for (const { name, program, configure, args, reload } of SERVERS) {
       await service?.stop();
     });
 
-    it('cost no visitor an answer when they end as the next request comes', async () => {
+    it('fail no request when they close while the next request arrives', async () => {
       const statuses: number[] = [];
       for (let round = 0; round < 12; round++) {
         statuses.push(...(await visits(30)));
@@ -107,7 +107,7 @@ for (const { name, program, configure, args, reload } of SERVERS) {
       expect(failures(statuses)).toEqual([]);
     });
 
-    it('cost no visitor an answer while it reads its configuration again', async () => {
+    it('fail no request while the web server reloads its configuration', async () => {
       const statuses: number[] = [];
       for (let round = 0; round < 8; round++) {
         const asked = Array.from({ length: 6 }, async (_, i) => {

@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
-import type { RawAnswer } from '../../http/raw.js';
-import { askUpstream, form } from '../../http/request.js';
-import { cookiesOf, type Session } from '../../http/session.js';
+import type { RawResponse } from '../../http/raw.js';
+import { form, sendUpstream } from '../../http/request.js';
+import { getCookies, type Session } from '../../http/session.js';
 import { guardLog, securityOptimizer } from '../../stacks/guard-process.js';
 import {
   FOLDER_ADDED_INSIDE,
@@ -18,7 +17,8 @@ import { makeNetwork, type OddSite } from '../../stacks/odd-install.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { call, enter, openPage, seen, setAll, visit } from './odd-site.js';
+import { totpCode } from '../login/helpers.js';
+import { call, logInToSite, openPage, setAll, toComparable, visit } from './odd-site.js';
 
 const MINUTES = 60_000;
 
@@ -32,7 +32,9 @@ const ABOVE = 'above.example';
 const DEPLOYED = 'deployed.example';
 const INSIDE = 'inside.example';
 
-/** Puts a site of the network at a domain that its table of sites does not have, and cookies at the domain asked for. */
+/**
+ * Maps a site of the network to a domain that is not in its table of sites, and sets cookies for the requested domain.
+ */
 const SUNRISE = `<?php
 $host = strtolower( $_SERVER['HTTP_HOST'] );
 if ( '${DOMAINS.alias}' === $host ) {
@@ -48,7 +50,7 @@ if ( '${DOMAINS.alias}' === $host ) {
 define( 'COOKIE_DOMAIN', $host );
 `;
 
-/** Loads every must-use plugin that is in a folder of its own, as sites that are put together by Composer do. */
+/** Loads every must-use plugin in its own folder, as Composer-based sites do. */
 const AUTOLOADER = `<?php
 /* Plugin Name: Loads the must-use plugins in folders */
 spl_autoload_register( static function ( $name ) {
@@ -58,31 +60,36 @@ spl_autoload_register( static function ( $name ) {
 foreach ( glob( __DIR__ . '/*/*.php' ) as $file ) { require $file; }
 `;
 
-describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', () => {
+describe.skipIf(stack === undefined)('WordPress in the directory layouts that hosts use', () => {
   const usual = stack as Stack;
   const dir = join(usual?.dir ?? '', 'layouts');
   const at = (...names: string[]) => join(dir, ...names);
   let layouts: Layouts;
   const site = (host: string) => layouts.sites.get(host) as OddSite;
-  /** The same site by another of its hosts. */
+  /** The same site under another of its hosts. */
   const atHost = (of: OddSite, host: string): OddSite => ({ ...of, url: `http://${host}` });
   const status = async (of: OddSite, target: string, method = 'GET') =>
     [target, (await visit(of, { method, target, ...(method === 'POST' ? { body: '' } : {}) })).status] as const;
   const plugins = (wordpressDir: string) => join(wordpressDir, 'wp-content', 'mu-plugins');
   const secretIn = (wordpressDir: string) => join(plugins(wordpressDir), 'security-optimizer', 'secret.php');
   const setLogin = async (of: OddSite, type: 'custom' | 'default') => {
-    const answer = await call(of, await enter(of, type === 'custom' ? undefined : '/my-door'), '/custom-login-url', {
-      type,
-      login: 'my-door',
-      signup: 'join-us',
-    });
+    const answer = await call(
+      of,
+      await logInToSite(of, type === 'custom' ? undefined : '/my-door'),
+      '/custom-login-url',
+      {
+        type,
+        login: 'my-door',
+        signup: 'join-us',
+      },
+    );
     expect(answer.body).toMatchObject({ status: 200 });
   };
-  /** Looks the same to an anonymous visitor as a page that is not there. */
+  /** Expects the same response for an anonymous client as for a missing page. */
   const expectMissing = async (of: OddSite, target: string, twin: string) => {
     const [real, missing] = [await visit(of, { target }), await visit(of, { target: twin })];
     const [name, as] = [twin, target].map((path) => path.replace(/\/$/, '').split('/').at(-1) as string);
-    expect({ target, ...seen(real) }).toEqual({ target, ...seen(missing, name, as) });
+    expect({ target, ...toComparable(real) }).toEqual({ target, ...toComparable(missing, name, as) });
     expect(real.status).toBe(404);
   };
 
@@ -183,30 +190,30 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     removeLayouts(dir);
   });
 
-  it('is connected at each of them', async () => {
+  it('is connected at each site', async () => {
     const report = await until('WordPress runs the policy', async () => {
-      const told = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
-      const read = JSON.parse(told.stdout) as { problems: string[]; sites: { connector: string }[] };
+      const output = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
+      const read = JSON.parse(output.stdout) as { problems: string[]; sites: { connector: string }[] };
       return read.problems.length === 0 && read;
     });
     expect(report.sites.map(({ connector }) => connector)).toEqual(Array(6).fill('ok'));
   });
 
-  describe('as a network with sunrise.php and domains of their own', () => {
+  describe('as a network with sunrise.php and mapped domains', () => {
     const everyHost = Object.values(DOMAINS);
 
-    it('answers at each domain, and nobody goes past guard at any of them', async () => {
+    it('answers at each domain, and nobody can bypass guard at any of them', async () => {
       for (const host of everyHost) {
         const one = atHost(site(DOMAINS.main), host);
         const page = await visit(one, { target: '/' });
         expect([host, page.status, page.body.includes(`http://${host}/`)]).toEqual([host, 200, true]);
-        expect([host, (await askUpstream(one, { target: '/' })).status]).toEqual([host, 403]);
+        expect([host, (await sendUpstream(one, { target: '/' })).status]).toEqual([host, 403]);
       }
     });
 
-    it('keeps its rules at each domain', async () => {
+    it('enforces its rules at each domain', async () => {
       const main = site(DOMAINS.main);
-      await setAll(main, await enter(main), 1);
+      await setAll(main, await logInToSite(main), 1);
       for (const host of everyHost) {
         const one = atHost(main, host);
         expect(await status(one, '//xmlrpc.php', 'POST')).toEqual(['//xmlrpc.php', 403]);
@@ -216,12 +223,12 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       }
     });
 
-    it('lets the members of a site in at its own domain, and hides the login there when it has a custom address', async () => {
+    it('lets the users of a site log in at its own domain, and hides the login there when it has a custom URL', async () => {
       const main = site(DOMAINS.main);
       const work = async (loginPath: string) => {
         for (const host of [DOMAINS.own, DOMAINS.alias]) {
           const one = atHost(main, host);
-          const { cookie } = await enter(one, loginPath, 'gardener');
+          const { cookie } = await logInToSite(one, loginPath, 'gardener');
           const screen = await visit(one, { target: '/wp-admin/', headers: { cookie } });
           expect([host, screen.status]).toEqual([host, 200]);
         }
@@ -242,7 +249,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
   });
 
   describe('as a network in folders', () => {
-    it('has the members of a site log in below its own address when that is custom', async () => {
+    it('lets the users of a site log in below its own path when the login URL is custom', async () => {
       const main = site(FOLDERS);
       await setLogin(main, 'custom');
       await expectMissing(main, '/second/wp-login.php', '/second/xq-vkwfj.php');
@@ -250,16 +257,16 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       expect(page.status).toBe(200);
       expect(page.body).toContain(`action="${main.url}/second/my-door"`);
       expect(page.body).toContain(`${main.url}/second/my-door?action=lostpassword`);
-      const member = await enter(main, '/second/my-door', 'second-author');
-      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: member.cookie } });
+      const user = await logInToSite(main, '/second/my-door', 'second-author');
+      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: user.cookie } });
       expect(screen.status).toBe(200);
       expect(screen.body).toContain(`${main.url}/second/my-door?action=logout`);
       expect((await visit(main, { target: '/my-door' })).body).toContain(`action="${main.url}/my-door"`);
     });
 
-    it('asks them for the second factor below that address, too, and then leads to their site as without', async () => {
+    it('asks them for the second factor below that path, too, and then redirects to their site as usual', async () => {
       const main = site(FOLDERS);
-      const owner = await enter(main, '/my-door');
+      const owner = await logInToSite(main, '/my-door');
       const fields = new URLSearchParams({ log: 'second-editor', pwd: main.password, testcookie: '1' }).toString();
       const cookie = 'wordpress_test_cookie=WP%20Cookie%20check';
       const logIn = () => visit(main, form('/second/my-door', fields, { cookie }));
@@ -269,24 +276,24 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       const answer = await logIn();
       const target = '/second/my-door?action=second-factor';
       expect([answer.status, answer.headers.location]).toEqual([303, target]);
-      const challenge = { cookie: cookiesOf(answer) };
+      const challenge = { cookie: getCookies(answer) };
       const next = await visit(main, { target, headers: challenge });
       expect([next.status, next.body.includes('action="/second/my-door?action=')]).toEqual([200, true]);
-      const send = (page: RawAnswer, step: string, more: Readonly<Record<string, string>>) => {
+      const send = (page: RawResponse, step: string, more: Readonly<Record<string, string>>) => {
         const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
         const body = new URLSearchParams({ token, step, ...more }).toString();
         return visit(main, form(target, body, { ...challenge, origin: main.url }));
       };
       const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(next.body)?.[1] ?? '';
-      const codes = await send(next, 'enrol', { code: codeOf(key) });
+      const codes = await send(next, 'enrol', { code: totpCode(key) });
       const done = await send(codes, 'continue', { saved: '1' });
       expect([done.status, done.headers.location]).toEqual([303, without.headers.location]);
-      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: cookiesOf(done) } });
+      const screen = await visit(main, { target: '/second/wp-admin/', headers: { cookie: getCookies(done) } });
       expect([screen.status, screen.body.includes('/second/my-door?action=logout')]).toEqual([200, true]);
       expect((await call(main, owner, '/2fa', { sg2fa: 0 })).body).toMatchObject({ status: 200 });
     });
 
-    it('has no login below an address that is no site', async () => {
+    it('has no login below a path that is not a site', async () => {
       const main = site(FOLDERS);
       await expectMissing(main, '/third/my-door', '/third/xq-vkwfj');
       await expectMissing(main, '/second/x/my-door', '/second/x/xq-vkwfj');
@@ -294,9 +301,9 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     });
   });
 
-  it('in a folder of its own with the address unchanged, keeps its rules with and without the folder', async () => {
+  it('in its own folder with the address unchanged, enforces its rules with and without the folder', async () => {
     const one = site(REWRITTEN);
-    const owner = await enter(one);
+    const owner = await logInToSite(one);
     await setAll(one, owner, 1);
     expect((await visit(one, { target: '/' })).status).toBe(200);
     expect((await visit(one, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
@@ -316,19 +323,19 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       await expectMissing(one, `${folder}/wp-admin/`, `${folder}/xq-vkwfj/`);
     }
     expect((await visit(one, { target: '/my-door' })).body).toContain(`action="${one.url}/my-door"`);
-    await enter(one, '/my-door');
+    await logInToSite(one, '/my-door');
     await setLogin(one, 'default');
   });
 
-  it('in a folder that the server adds inside, keeps its rules at every address by which files are served', async () => {
+  it('in a folder that the server adds internally, enforces its rules at every path at which files are served', async () => {
     const one = site(INSIDE);
-    const owner = await enter(one);
+    const owner = await logInToSite(one);
     const scripts = [
       ...['/wp-includes/version.php', '/wp-content/uploads/shell.php', '/wp-admin/includes/file.php'],
       '/wp-content/languages/x.php',
     ].flatMap((path) => ['', '/wp', '/second', '/WP'].map((folder) => folder + path));
     await setAll(one, owner, 0);
-    // The server runs them, so the rule is what keeps them from it.
+    // The server would run them, so only the rule prevents it.
     expect((await visit(one, { target: '/wp-content/uploads/shell.php' })).body).toContain('ran');
     expect((await visit(one, { target: '/second/wp-content/uploads/shell.php' })).body).toContain('ran');
     expect(await status(one, '/second/wp-includes/version.php')).toEqual(['/second/wp-includes/version.php', 200]);
@@ -338,14 +345,14 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     expect((await visit(one, { target: '/wp/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
   });
 
-  describe('with wp-config.php one level up, and an autoloader among the must-use plugins', () => {
-    it('gives the key the rights of that wp-config.php', () => {
+  describe('with wp-config.php one level up and an autoloader of must-use plugins', () => {
+    it('gives the key file the permissions of that wp-config.php', () => {
       expect(statSync(secretIn(at('above', 'public'))).mode & 0o777).toBe(0o640);
     });
 
-    it('runs beside what the autoloader loads, and works', async () => {
+    it('runs beside the plugins that the autoloader loads', async () => {
       const one = site(ABOVE);
-      const owner = await enter(one);
+      const owner = await logInToSite(one);
       await setAll(one, owner, 1);
       const page = await visit(one, { target: '/' });
       expect(page.status).toBe(200);
@@ -360,7 +367,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
         /define\( 'AUTH_SALT', '([^']*)'/.exec(readFileSync(at('above', 'wp-config.php'), 'utf8'))?.[1];
       const before = salt();
       expect(before).toHaveLength(64);
-      const answer = await call(one, await enter(one), '/logout-users', {});
+      const answer = await call(one, await logInToSite(one), '/logout-users', {});
       expect(answer.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
       expect(salt(), JSON.stringify(answer.body)).not.toBe(before);
       expect(statSync(at('above', 'wp-config.php')).mode & 0o777).toBe(0o640);
@@ -368,7 +375,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     });
   });
 
-  it('without a wp-config.php yet below another WordPress, the key follows nothing of that other one', async () => {
+  it('without a wp-config.php yet, below another WordPress, the key file does not copy the permissions of the other one', async () => {
     makeTree(usual, at('above', 'public', 'shop'));
     mkdirSync(plugins(at('above', 'public', 'shop')));
     writeFileSync(at('above', 'public', 'wp-config.php'), '<?php // of the WordPress around it', { mode: 0o600 });
@@ -381,10 +388,10 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
     );
   });
 
-  describe('in releases', () => {
+  describe('deployed in releases', () => {
     const problems = async () => {
-      const told = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
-      return (JSON.parse(told.stdout) as { problems: string[] }).problems.join('\n');
+      const output = await securityOptimizer('status', '--data-dir', layouts.guard.guardDir, '--json');
+      return (JSON.parse(output.stdout) as { problems: string[] }).problems.join('\n');
     };
     const deploy = (release: string) => {
       makeTree(usual, at('releases', release));
@@ -401,7 +408,7 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
         (line) => line.event === event && line.site === 'deployed-example',
       );
     let owner: Session;
-    /** What guard enforces by itself, and what visitors and the owner may do. */
+    /** Expects that guard enforces its rules, and that visitors and the owner can work. */
     const expectServed = async () => {
       const one = site(DEPLOYED);
       for (const target of ['/wp-content/uploads/shell.php', '/wp-includes/version.php', '//xmlrpc.php', '/.env']) {
@@ -418,12 +425,12 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
 
     beforeAll(async () => {
       const one = site(DEPLOYED);
-      owner = await enter(one);
+      owner = await logInToSite(one);
       await setAll(one, owner, 1);
       await setLogin(one, 'custom');
     });
 
-    it('guards one without the connector as far as it can, says so at once, and recovers when it is installed', async () => {
+    it('protects a release without the connector as far as possible, reports that at once, and recovers when it is installed', async () => {
       const one = site(DEPLOYED);
       deploy('2');
       leadTo('2');
@@ -439,19 +446,19 @@ describe.skipIf(stack === undefined)('WordPress in the layouts that hosts use', 
       await until('guard has the connector again', () => logged('connector-ok').length > before);
       await until('WordPress runs the policy', async () => (await problems()) === '');
       await expectServed();
-      expect((await askUpstream(one, { target: '/' })).status).toBe(403);
+      expect((await sendUpstream(one, { target: '/' })).status).toBe(403);
     });
 
-    it('meets nobody without the connector where a release was prepared before it became the current one', async () => {
+    it('serves no visitor without the connector when a release was prepared before it became the current one', async () => {
       const one = site(DEPLOYED);
       deploy('3');
       const line = ['--release', at('releases', '3'), '--site', 'deployed-example'];
       const prepared = await securityOptimizer('attach', ...line, '--data-dir', layouts.guard.guardDir);
       expect(prepared).toMatchObject({ code: 0, stderr: '' });
       leadTo('3');
-      expect((await askUpstream(one, { target: '/' })).status).toBe(403);
+      expect((await sendUpstream(one, { target: '/' })).status).toBe(403);
       await expectServed();
-      await enter(one, '/my-door');
+      await logInToSite(one, '/my-door');
       await openPage(one, owner);
       expect(await problems()).toBe('');
       expect(logged('release-without-connector')).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { Agent, type RequestOptions, request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A page that a visitor asks for again and again. */
+/** A page that a visitor requests repeatedly. */
 interface Visit {
   readonly name: string;
   readonly method: 'GET' | 'POST';
@@ -60,15 +60,15 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Where the site is for visitors. */
-export interface Entrance {
+/** Where visitors reach the site. */
+export interface SiteEndpoint {
   readonly host: string;
   readonly port: number;
 }
 
-/** One request over TLS, as a browser on its own address would send it. */
+/** One request over TLS from a local address. */
 export function visit(
-  { host, port }: Entrance,
+  { host, port }: SiteEndpoint,
   options: {
     readonly method?: string;
     readonly target: string;
@@ -109,21 +109,21 @@ export function visit(
 }
 
 export interface LiveVisitors {
-  /** What goes wrong from here on is told with this. */
+  /** Labels the failures from now on. */
   during(step: string): void;
   /** Answers so far, by visit. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Everything that a visitor would have noticed, in plain words. */
+  /** All failures that a visitor would have noticed. */
   readonly failures: readonly string[];
-  /** Connections that ended while nginx was reloaded. A wrong answer is never among them. */
+  /** Connections that closed while nginx was reloaded. Wrong responses are never included. */
   readonly cutByReload: readonly string[];
-  /** Requests on a kept connection that the server had just ended: browsers send these again, unseen. */
+  /** Requests on a kept connection that the server had just closed. Browsers resend these silently. */
   readonly resent: number;
   stop(): Promise<void>;
 }
 
-/** Visitors who use the site without a pause until they are stopped, each from an address of its own. */
-export function startVisitors(entrance: Entrance): LiveVisitors {
+/** Starts visitors that use the site continuously until they are stopped, each from its own address. */
+export function startVisitors(endpoint: SiteEndpoint): LiveVisitors {
   const failures: string[] = [];
   const cutByReload: string[] = [];
   const answers: Record<string, number> = {};
@@ -133,13 +133,13 @@ export function startVisitors(entrance: Entrance): LiveVisitors {
 
   async function once(each: Visit, from: string, agent: Agent): Promise<Answer> {
     try {
-      return await visit(entrance, { ...each, from, agent });
+      return await visit(endpoint, { ...each, from, agent });
     } catch (error) {
       const { code, reused } = error as { code?: string; reused?: boolean };
       // RFC 9110 section 9.2.2, and what every browser does.
       if (each.method !== 'GET' || reused !== true || !['ECONNRESET', 'EPIPE'].includes(code ?? '')) throw error;
       resent++;
-      return await visit(entrance, { ...each, from });
+      return await visit(endpoint, { ...each, from });
     }
   }
 
@@ -154,8 +154,8 @@ export function startVisitors(entrance: Entrance): LiveVisitors {
           failures.push(`${each.name} during ${at}: ${status} ${body.slice(0, 200)}`);
         }
       } catch (error) {
-        // nginx itself, with nothing of ours beside it, ends a connection in use at a reload now and then. A request that
-        // began in the step before may still be under way then.
+        // nginx itself sometimes closes a connection in use during a reload. A request that
+        // began in the previous step may still be running then.
         const list = [at, step].some((each) => each.includes('nginx -s reload')) ? cutByReload : failures;
         list.push(`${each.name} during ${at}: ${(error as Error).message}`);
       }

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { ask, form } from '../../http/request.js';
+import { countQueries } from '../../http/count-queries.js';
+import { form, sendRequest } from '../../http/request.js';
 import { authorised, callApi, type Session } from '../../http/session.js';
-import { countQueries } from '../../stacks/count-queries.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import { deployRelease, type Layout, leadTo, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { call, enter, openPage, setAll, visit } from './odd-site.js';
-import { ownLoginAddress } from './own-login-address.js';
+import { ownLoginAddress } from './custom-login-url.js';
+import { call, logInToSite, openPage, setAll, visit } from './odd-site.js';
 
 const LAYOUTS: readonly (readonly [string, Layout])[] = [
   ['in a sub-directory', { home: '/blog', core: 'blog' }],
@@ -33,7 +33,7 @@ const LAYOUTS: readonly (readonly [string, Layout])[] = [
   ['behind a TLS proxy on a port of its own', { home: '', core: '', origin: 'https://shop.example:8443' }],
 ];
 
-/** They take PHP with SQLite, each one of their own. */
+/** Each one starts its own PHP with SQLite. */
 const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
 
 describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
@@ -49,7 +49,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'so-odd-'));
     site = await startOddInstall(dir, layout);
-    owner = await enter(site);
+    owner = await logInToSite(site);
   });
   afterAll(async () => {
     await site?.stop();
@@ -62,20 +62,23 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     for (const target of targets) expect(await status(target, method)).toEqual([target, expected]);
   };
 
-  it('is connected, and says so', async () => {
-    const told = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
-    expect(JSON.parse(told.stdout)).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
+  it('is connected, and status reports it', async () => {
+    const output = await securityOptimizer('status', '--data-dir', site.guardDir, '--json');
+    expect(JSON.parse(output.stdout)).toMatchObject({
+      problems: [],
+      sites: [{ connector: 'ok', policyInSync: true }],
+    });
   });
 
   it.runIf(layout.origin === undefined && layout.network !== true)(
-    'has nothing wrong for doctor but that it is reached by http',
+    'passes doctor, except for the warning about http',
     async () => {
-      const told = await securityOptimizer('doctor', 'site', '--data-dir', site.guardDir, '--json');
-      const findings = JSON.parse(told.stdout) as { check: string; state: string; message: string }[];
-      // How full the disk is, is no matter of the site.
+      const output = await securityOptimizer('doctor', 'site', '--data-dir', site.guardDir, '--json');
+      const findings = JSON.parse(output.stdout) as { check: string; state: string; message: string }[];
+      // The state of the disk does not depend on the site.
       const wrong = findings.filter(({ check, state }) => state !== 'ok' && check !== 'disk');
       expect(wrong).toMatchObject([
-        // PHP's own web server, which these sites run on, knows of no proxies.
+        // PHP's own web server, which these sites use, does not support proxies.
         { check: 'server-behind', state: 'skipped' },
         { check: 'https', state: 'problem' },
         { check: 'certificate', state: 'skipped' },
@@ -83,7 +86,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     },
   );
 
-  it('shows the owner the five pages, with scripts and styles that are there', async () => {
+  it('shows the owner the five pages with their scripts and styles', async () => {
     for (const page of ['security-optimizer', 'login-settings', 'site-security', 'activity-log', 'post-hack-actions']) {
       const { answer, config } = await openPage(site, owner, page);
       expect(answer.status).toBe(200);
@@ -106,7 +109,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       expect(options).toEqual(Object.fromEntries(siteSecurityToggles.map(({ field }) => [field, 1])));
     });
 
-    it('no script runs from where only files belong, and nothing secret is served', async () => {
+    it('no script runs in folders for files, and no secret is served', async () => {
       await all(403, [
         `${content}/uploads/shell.php`,
         `${content.toUpperCase()}/uploads//shell.php`,
@@ -121,7 +124,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       ]);
     });
 
-    it('nothing tells the version', async () => {
+    it('no response reveals the version', async () => {
       await all(404, [`${core}/readme.html`, `${core}/license.txt`]);
       expect(existsSync(join(dir, 'root', core, 'readme.html'))).toBe(false);
       for (const at of homes) {
@@ -133,7 +136,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       }
     });
 
-    it('the file editors are closed, XML-RPC and feeds too', async () => {
+    it('file editors, XML-RPC and feeds are closed', async () => {
       for (const at of [core, ...homes]) {
         for (const screen of ['theme-editor.php', 'plugin-editor.php']) {
           const answer = await visit(site, { target: `${at}/wp-admin/${screen}`, headers: { cookie: owner.cookie } });
@@ -156,7 +159,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       expect(hidden.status).toBe(404);
     });
 
-    it('every answer carries the headers against XSS', async () => {
+    it('every response carries the headers against XSS', async () => {
       for (const target of [...homes.map((at) => `${at}/`), `${core}/wp-login.php`]) {
         const { headers } = await visit(site, { target });
         expect([target, headers['x-content-type-options']]).toEqual([target, 'nosniff']);
@@ -164,7 +167,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       }
     });
 
-    it('the owner works on: wp-admin, block editor, REST, uploads of pages', async () => {
+    it('the owner can work: wp-admin, block editor, REST, uploads', async () => {
       const { cookie, nonce } = owner;
       for (const screen of ['', 'post-new.php', 'options-general.php', 'plugins.php', 'upload.php']) {
         const answer = await visit(site, { target: `${core}/wp-admin/${screen}`, headers: { cookie } });
@@ -185,7 +188,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     });
   });
 
-  it('with every option off it is as without us', async () => {
+  it('with every option off, it behaves as without the product', async () => {
     await setAll(site, owner, 0);
     for (const at of homes) {
       await all(200, [layout.plain === true ? `${at}/?feed=rss2` : `${at}/feed/`]);
@@ -196,7 +199,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     expect((await visit(site, { target: `${content}/uploads/shell.php` })).body).toBe('ran');
   });
 
-  it('logs who visited, with the path as it was asked for', async () => {
+  it('logs visits with the requested path', async () => {
     await visit(site, { target: `${home}/a-page-that-is-missing/?x=1`, headers: { 'user-agent': 'Mozilla/5.0 Test' } });
     await until('the visit is listed', async () => {
       const { body } = await call(site, owner, '/activity-unknown', { page: 1 });
@@ -216,13 +219,13 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
   ownLoginAddress({ core, home, homes, site: () => site, owner: () => owner });
 
   describe.runIf(layout.network === true)('in the network', () => {
-    it('nobody but a super administrator may change what holds for every site', async () => {
+    it('only a super administrator may change settings of all sites', async () => {
       await runInWordPress(
         site,
         `$id = wp_create_user( 'site-admin', '${site.password}', 'site-admin@example.com' );
         foreach ( array( 1, 2 ) as $blog ) { add_user_to_blog( $blog, $id, 'administrator' ); }`,
       );
-      const admin = await enter(site, '/wp-login.php', 'site-admin');
+      const admin = await logInToSite(site, '/wp-login.php', 'site-admin');
       for (const at of ['', '/second']) {
         const { cookie } = admin;
         expect((await visit(site, { target: `${at}/wp-admin/options-general.php`, headers: { cookie } })).status).toBe(
@@ -241,14 +244,14 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       }
     });
 
-    it('costs a page of any site one query at most, for the policy of the network', async () => {
+    it('adds at most one query to a page of any site, for the policy of the network', async () => {
       for (const target of ['/', '/second/']) {
         const { withConnector, without } = await countQueries(site, { target }, (request) => visit(site, request));
         expect([target, withConnector.count - without.count]).toEqual([target, 1]);
       }
     });
 
-    it('the pages are in the wp-admin of the main site alone, since they hold for all', async () => {
+    it('the pages are only in wp-admin of the main site, since they apply to all sites', async () => {
       const { cookie } = owner;
       const page = await visit(site, { target: '/second/wp-admin/admin.php?page=site-security', headers: { cookie } });
       expect(page.status).toBe(403);
@@ -258,33 +261,30 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     });
   });
 
-  // Only behind a proxy do guesses come from an address that is not the owner's.
-  it.runIf(layout.releases === true)(
-    'goes on after a deployment and after a roll-back, with the settings and sessions it had',
-    async () => {
-      const attachAll = () => securityOptimizer('attach', '--all', '--data-dir', site.guardDir);
-      const told = async () =>
-        JSON.parse((await securityOptimizer('status', '--data-dir', site.guardDir, '--json')).stdout);
-      const options = await setAll(site, owner, 1);
-      deployRelease(dir, '1', '2');
-      expect((await told()).problems.join('\n')).toContain('a release without the connector');
-      expect(await attachAll()).toMatchObject({ code: 0, stderr: '' });
-      for (const release of ['2', '1']) {
-        leadTo(dir, release);
-        expect(await told()).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
-        const page = await openPage(site, owner, 'login-settings');
-        expect(page.answer.status).toBe(200);
-        await all(403, [`${core}//xmlrpc.php`], 'POST');
-        const now = await call(site, owner, '/fetch-options', { page: 'security' });
-        expect(now.body.data).toMatchObject(options);
-      }
-      await setAll(site, owner, 0);
-    },
-  );
+  // Only behind a proxy do guesses come from another address than the owner's.
+  it.runIf(layout.releases === true)('keeps its settings and sessions after a deployment and a rollback', async () => {
+    const attachAll = () => securityOptimizer('attach', '--all', '--data-dir', site.guardDir);
+    const readStatus = async () =>
+      JSON.parse((await securityOptimizer('status', '--data-dir', site.guardDir, '--json')).stdout);
+    const options = await setAll(site, owner, 1);
+    deployRelease(dir, '1', '2');
+    expect((await readStatus()).problems.join('\n')).toContain('a release without the connector');
+    expect(await attachAll()).toMatchObject({ code: 0, stderr: '' });
+    for (const release of ['2', '1']) {
+      leadTo(dir, release);
+      expect(await readStatus()).toMatchObject({ problems: [], sites: [{ connector: 'ok', policyInSync: true }] });
+      const page = await openPage(site, owner, 'login-settings');
+      expect(page.answer.status).toBe(200);
+      await all(403, [`${core}//xmlrpc.php`], 'POST');
+      const now = await call(site, owner, '/fetch-options', { page: 'security' });
+      expect(now.body.data).toMatchObject(options);
+    }
+    await setAll(site, owner, 0);
+  });
 
   describe.runIf(layout.origin !== undefined)('behind two proxies', () => {
     const shown = (schemes: string, chain: string) =>
-      ask(site, {
+      sendRequest(site, {
         target: `${core}/wp-admin/`,
         headers: { cookie: owner.cookie, 'x-forwarded-for': chain, 'x-forwarded-proto': schemes },
       });
@@ -300,7 +300,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       ['https,https', two],
       ['https', one],
       ['http, https', one],
-    ])('opens wp-admin by https with %j from %s, and does not lead to itself for ever', async (schemes, chain) => {
+    ])('opens wp-admin with https with %j from %s, without a redirect loop', async (schemes, chain) => {
       expect((await shown(schemes, chain)).status).toBe(200);
     });
 
@@ -311,20 +311,20 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
       ['https, http', one],
       ['https, https, http', one],
       ['https, http, https', two],
-    ])('leads who came by http to https with %j from %s', async (schemes, chain) => {
+    ])('redirects http to https with %j from %s', async (schemes, chain) => {
       const { status, headers } = await shown(schemes, chain);
       expect([status, headers.location]).toEqual([302, `${site.url}${core}/wp-admin/`]);
     });
   });
 
   it.runIf(layout.origin !== undefined)(
-    'locks whoever guesses passwords, by the address that the proxy tells',
+    'locks out the address that the proxy reports after wrong passwords',
     async () => {
       const guess = (address: string) =>
         visit(site, form(`${core}/wp-login.php`, `log=${site.user}&pwd=wrong`), address);
       for (let n = 0; n < 5; n++) expect((await guess('198.51.100.7')).status).toBe(200);
       expect((await guess('198.51.100.7')).status).toBe(429);
-      await enter(site);
+      await logInToSite(site);
     },
   );
 });

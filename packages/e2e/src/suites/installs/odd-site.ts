@@ -1,21 +1,21 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, form, type TypedRequest } from '../../http/request.js';
-import { type ApiAnswer, authorised, callApi, cookiesOf, type Session } from '../../http/session.js';
+import type { RawResponse } from '../../http/raw.js';
+import { form, sendRequest, type TypedRequest } from '../../http/request.js';
+import { type ApiResponse, authorised, callApi, getCookies, type Session } from '../../http/session.js';
 import type { OddSite } from '../../stacks/odd-install.js';
 
-/** Sends a request as it arrives at guard: by the TLS proxy in front of it where there is one. */
-export function visit(site: OddSite, request: TypedRequest, address = '203.0.113.9'): Promise<RawAnswer> {
-  return ask(site, { ...request, headers: { ...request.headers, ...proxied(site, address) } });
+/** Sends a request as it arrives at guard: through the TLS proxy in front of it if there is one. */
+export function visit(site: OddSite, request: TypedRequest, address = '203.0.113.9'): Promise<RawResponse> {
+  return sendRequest(site, { ...request, headers: { ...request.headers, ...proxied(site, address) } });
 }
 
-/** What a TLS proxy adds. */
+/** Headers that a TLS proxy adds. */
 export function proxied(site: OddSite, address = '203.0.113.9'): Record<string, string> {
   return site.layout.origin === undefined ? {} : { 'x-forwarded-for': address, 'x-forwarded-proto': 'https' };
 }
 
-/** Logs someone in at an address, as a browser without JavaScript would; everyone has the owner's password. */
-export async function enter(
+/** Logs a user in as a browser without JavaScript would. All users have the owner's password. */
+export async function logInToSite(
   site: OddSite,
   loginPath = `${site.corePath}/wp-login.php`,
   login = site.user,
@@ -25,19 +25,19 @@ export async function enter(
     site,
     form(loginPath, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
   );
-  const cookie = cookiesOf(answer);
+  const cookie = getCookies(answer);
   const target = `${site.corePath}/wp-admin/admin-ajax.php?action=rest-nonce`;
   const nonce = await visit(site, { target, headers: { cookie } });
   if (!/^[0-9a-f]{10}$/.test(nonce.body.trim())) throw new Error(`${login} could not log in: ${answer.head}`);
   return { login, cookie, nonce: nonce.body.trim() };
 }
 
-/** Opens a page of the product in wp-admin; gives what it tells the dashboard. */
+/** Opens a page of the product in wp-admin. @returns the response, and the configuration of the dashboard */
 export async function openPage(
   site: OddSite,
   owner: Session,
   page = 'site-security',
-): Promise<{ readonly answer: RawAnswer; readonly config: Record<string, string> }> {
+): Promise<{ readonly answer: RawResponse; readonly config: Record<string, string> }> {
   const target = `${site.corePath}/wp-admin/admin.php?page=${page}`;
   const answer = await visit(site, { target, headers: { cookie: owner.cookie } });
   const text = /id="security-optimizer-app"[^>]* data-config="([^"]*)"/.exec(answer.body)?.[1];
@@ -45,11 +45,11 @@ export async function openPage(
   return { answer, config: JSON.parse(unescaped(text)) as Record<string, string> };
 }
 
-/** Addresses of the API that pages gave to the dashboard. */
+/** Base URLs of the API from the configuration of the dashboard. */
 const bases = new WeakMap<OddSite, URL>();
 
-/** The address of the API that the page gives to the dashboard, read once: each page costs WordPress more than a call. */
-async function baseOf(site: OddSite, owner: Session): Promise<URL> {
+/** The base URL of the API from the configuration of the dashboard. Read once, since a page is slower than a call. */
+async function getApiBase(site: OddSite, owner: Session): Promise<URL> {
   const known = bases.get(site);
   if (known !== undefined) return known;
   const { config } = await openPage(site, owner);
@@ -59,15 +59,15 @@ async function baseOf(site: OddSite, owner: Session): Promise<URL> {
   return base;
 }
 
-/** A call of the API by the address that the page gives to the dashboard. */
+/** Calls the API at the base URL from the configuration of the dashboard. */
 export async function call(
   site: OddSite,
   owner: Session,
   suffix: string,
   body: object,
   namespace = 'security-optimizer/v1',
-): Promise<ApiAnswer> {
-  const base = await baseOf(site, owner);
+): Promise<ApiResponse> {
+  const base = await getApiBase(site, owner);
   return callApi(site, {
     path: `${base.pathname}${base.search}${namespace}${suffix}`,
     body: JSON.stringify(body),
@@ -84,8 +84,8 @@ export async function setAll(site: OddSite, owner: Session, value: 0 | 1): Promi
   return (await call(site, owner, '/fetch-options', { page: 'security' })).body.data as Record<SecurityField, number>;
 }
 
-/** What an anonymous visitor sees of an answer; one name is read as another one, so that two pages can be compared. */
-export function seen({ status, headers, body }: RawAnswer, name = 'none', as = name): object {
+/** The visible parts of a response. One name is replaced by another, so that two pages can be compared. */
+export function toComparable({ status, headers, body }: RawResponse, name = 'none', as = name): object {
   const kept = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
   const read = (text: string) => text.split(name).join(as);
   return {

@@ -7,15 +7,15 @@ import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runAttacks } from '../../attacks/run.js';
 import { AttackedSite } from '../../attacks/site.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { allOptions, logIn, setOptions } from '../../http/session.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
-import { projectDir, replaceAll } from './guide.js';
+import { projectDir, replaceAll } from './helpers.js';
 
 const MINUTES = 60_000;
 
-/** Starts a web server in front of the stack's PHP on this port. Its folder is there and empty. */
+/** Starts a web server in front of the stack's PHP on this port. Its folder exists and is empty. */
 type Start = (stack: Stack, dir: string, port: number) => Promise<Service>;
 
 interface WebServer {
@@ -73,7 +73,7 @@ for (const { name, program, start, caches } of SERVERS) {
     });
 
     it(
-      'lets the owner in, answers visitors, and none of the attacks succeeds',
+      'lets the owner log in, serves visitors, and no attack succeeds',
       async () => {
         const owner = { login: site.user, password: site.password };
         const attacked = await AttackedSite.meet({ url: site.url, owner, manyAddresses: true });
@@ -87,20 +87,20 @@ for (const { name, program, start, caches } of SERVERS) {
     );
 
     it.runIf(caches)(
-      'answers strangers from its cache, members never, and shows nothing of another visit',
+      'serves anonymous clients from its cache, registered users never, and shows nothing of another visit',
       async () => {
-        const page = async (headers = {}) => (await ask(site, { target: '/', headers })).headers;
+        const page = async (headers = {}) => (await sendRequest(site, { target: '/', headers })).headers;
         await page();
         const kept = await page();
-        // Varnish names the request that it has the page from.
+        // Varnish names the request that cached the page.
         expect(kept['x-cache'] === 'HIT' || /^\d+ \d+$/.test(kept['x-varnish'] ?? '')).toBe(true);
         expect(Object.keys(kept).filter((header) => header.startsWith('x-security-optimizer'))).toEqual([]);
         const { cookie } = await logIn(site);
-        const mine = await ask(site, { target: '/', headers: { cookie } });
+        const mine = await sendRequest(site, { target: '/', headers: { cookie } });
         expect(mine.body).toContain('wpadminbar');
-        expect((await ask(site, { target: '/' })).body).not.toContain('wpadminbar');
-        expect((await ask(site, { target: '/wp-admin/', headers: { cookie } })).body).toContain('wpadminbar');
-        expect((await ask(site, { target: '/wp-admin/' })).status).toBe(302);
+        expect((await sendRequest(site, { target: '/' })).body).not.toContain('wpadminbar');
+        expect((await sendRequest(site, { target: '/wp-admin/', headers: { cookie } })).body).toContain('wpadminbar');
+        expect((await sendRequest(site, { target: '/wp-admin/' })).status).toBe(302);
       },
     );
   });
@@ -110,14 +110,14 @@ function isInstalled(program: string): boolean {
   return spawnSync(program, ['-V']).error === undefined;
 }
 
-/** An example from the documents, with the names in it replaced. */
+/** An example from the documentation, with its names replaced. */
 function example(name: string, table: Readonly<Record<string, string>>): string {
   const text = readFileSync(join(projectDir, 'docs/examples', name), 'utf8');
   for (const from of Object.keys(table)) expect(text).toContain(from);
   return replaceAll(text, table);
 }
 
-/** Starts it, and waits until it answers with a file of WordPress. */
+/** Starts it, and waits until it serves a file of WordPress. */
 function run(dir: string, port: number, options: Pick<ServiceOptions, 'name' | 'command' | 'args'>): Promise<Service> {
   return startService({
     ...options,
@@ -130,7 +130,7 @@ function run(dir: string, port: number, options: Pick<ServiceOptions, 'name' | '
 
 const phpSocket = ({ dir }: Stack) => join(dir, 'run/php-fpm.sock');
 
-/** Apache answers nobody as root: its own user must reach WordPress, PHP and the database. */
+/** Apache never serves as root, so its user must have access to WordPress, PHP and the database. */
 function openFolders(site: Stack): void {
   const { dir, wordpressDir } = site;
   for (const folder of [dirname(dir), dir, join(dir, 'run'), wordpressDir]) chmodSync(folder, 0o755);
@@ -151,7 +151,7 @@ function startApache(php: 'fpm' | 'mod_php'): Start {
   return async (site, dir, port) => {
     openFolders(site);
     chmodSync(dir, 0o755);
-    // As WordPress writes it on Apache.
+    // As written by WordPress on Apache.
     writeFileSync(join(site.wordpressDir, '.htaccess'), HTACCESS);
     let server = example('apache-wordpress.conf', {
       '127.0.0.1:8081': `127.0.0.1:${port}`,
@@ -198,7 +198,7 @@ async function startCachingNginx(site: Stack, dir: string, port: number): Promis
   return run(dir, port, { name: 'nginx', command: programs.nginx, args });
 }
 
-/** Varnish in front of the web server that the stack has. */
+/** Varnish in front of the web server of the stack. */
 async function startVarnish(site: Stack, dir: string, port: number): Promise<Service> {
   const file = join(dir, 'site.vcl');
   writeFileSync(file, example('varnish.vcl', { '"8082"': `"${site.upstreamPort}"` }));
@@ -207,7 +207,7 @@ async function startVarnish(site: Stack, dir: string, port: number): Promise<Ser
   )?.[1];
   if (parameters === undefined) throw new Error('The example names no parameters.');
   const args = ['-F', '-n', join(dir, 'varnish'), '-a', `127.0.0.1:${port}`, '-f', file, '-s', 'malloc,32m'];
-  // The jail would change the user, who can't read the folder of the test.
+  // The jail would change to a user who can't read the folder of the test.
   return run(dir, port, {
     name: 'Varnish',
     command: 'varnishd',

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Service } from '@security-optimizer/sandbox/lib/service';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { askUpstream } from '../../http/request.js';
+import { sendUpstream } from '../../http/request.js';
 import { guardLog, policyPushed, securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -14,23 +14,23 @@ import {
   attachAnew,
   HOST,
   installSite,
+  readStatus,
   type SiteBehind,
   startNginx,
-  statusOf,
   visit,
 } from './site-behind.js';
 
-/** Page caches behind guard, which answer before the connector: what a hit costs, and who gets one past guard. */
+/** Page caches behind guard, which respond before the connector: the cost of a hit, and hits that bypass guard. */
 
 const MINUTES = 60_000;
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 
-/** An address by which other machines reach this one; undefined where it has none. */
+/** An address at which other machines reach this one; undefined if there is none. */
 const own = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-/** A page cache in the way of the common ones, which keeps pages in files with their headers. */
+/** A page cache like the common ones, which stores pages in files with their headers. */
 const DROP_IN = `<?php
 $https = isset( $_SERVER['HTTPS'] ) && 'on' === $_SERVER['HTTPS'] ? 'https' : 'http';
 define( 'DROP_IN_FILE', WP_CONTENT_DIR . '/cache/pages/' . md5( $https . $_SERVER['HTTP_HOST'] . $_SERVER['REQUEST_URI'] ) );
@@ -76,8 +76,8 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   });
   afterAll(() => removeLayouts(dir));
 
-  /** Requests for which PHP was started, and forgets them. */
-  const takeStarts = (): readonly string[] => {
+  /** Returns and clears the requests for which PHP was started. */
+  const takePhpStarts = (): readonly string[] => {
     const lines = readFileSync(starts, 'utf8').split('\n').slice(0, -1);
     writeFileSync(starts, '');
     return lines;
@@ -85,7 +85,11 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
 
   const CACHES = ['nginx', 'a drop-in of a plugin'] as const;
 
-  /** Starts the web server by the guide's example, and guard, which is required. @param everywhere listens on all addresses */
+  /**
+   * Starts the web server with the guide's example, and guard, which is required.
+   *
+   * @param everywhere listens on all addresses
+   */
   async function begin(cache: (typeof CACHES)[number], everywhere: boolean): Promise<void> {
     const pages = join(site.wordpressDir, 'wp-content/cache/pages');
     rmSync(pages, { recursive: true, force: true });
@@ -108,22 +112,22 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   }
 
   const pastGuard = async (headers: Readonly<Record<string, string>> = {}) => {
-    const answer = await askUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
+    const answer = await sendUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
     return [answer.status, answer.headers['x-cache']];
   };
   const BY_HTTPS = { 'x-forwarded-proto': 'https' };
 
-  describe('costs what it costs without', () => {
+  describe('has the same cost as without guard', () => {
     it.each(CACHES)(
-      'a clean hit in the cache of %s starts what it starts without guard, and has no signal that guard takes for a missing connector',
+      'a hit in the cache of %s starts as much PHP as without guard, and is not mistaken for a missing connector',
       async (cache) => {
         await begin(cache, false);
         expect((await visit(site, '/')).headers['x-cache']).toBe('MISS');
-        // The kept page has the signal of the first request for ever.
-        const kept = await askUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
+        // The cached page keeps the signal of the first request.
+        const kept = await sendUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
         expect([kept.status, kept.headers['x-cache']]).toEqual([200, 'HIT']);
         expect(kept.headers['x-security-optimizer-signal']).toMatch(/^1 [0-9a-f]{8} [0-9a-f]{16} /);
-        takeStarts();
+        takePhpStarts();
         const begun = Date.now();
         for (let time = 0; time < 8; time++) {
           for (let hit = 0; hit < 5; hit++) {
@@ -133,12 +137,12 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
           }
           await new Promise((resolve) => setTimeout(resolve, 2000));
         }
-        const started = takeStarts();
+        const started = takePhpStarts();
         // The drop-in itself is PHP; nginx needs none.
         expect(started.filter((target) => target === '/').length).toBe(cache === 'nginx' ? 0 : 40);
         const rounds = 1 + Math.ceil((Date.now() - begun) / 30_000);
         expect(started.filter((target) => target.includes('/hello')).length).toBeLessThanOrEqual(rounds);
-        const { problems, sites } = await statusOf(site);
+        const { problems, sites } = await readStatus(site);
         expect(problems).toEqual([]);
         expect(sites).toMatchObject([{ connector: 'ok' }]);
         const wrong = ['connector-missing', 'connector-other-secret', 'wordpress-unreachable'];
@@ -147,44 +151,44 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
     );
   });
 
-  describe('answers who comes past guard', () => {
+  describe('serves clients that bypass guard', () => {
     it.skipIf(own === undefined).each(CACHES)(
-      'from the cache of %s: status finds it cold and names what closes it, which does',
+      'from the cache of %s: status detects that and names a fix, which works',
       async (cache) => {
         await begin(cache, true);
         const cold = [await pastGuard(), await pastGuard(BY_HTTPS)];
         expect(cold.map(([status]) => status)).toEqual([403, 403]);
-        const open = await statusOf(site);
+        const open = await readStatus(site);
         const address = `${own}:${site.upstreamPort}`;
         expect(open.sites).toMatchObject([{ connector: 'ok', cachePastGuard: address }]);
         expect(open.problems).toEqual([]);
-        const told = open.warnings.filter((text) => text.includes('page cache behind guard answers'));
-        expect(told).toEqual([expect.stringMatching(/who asks \S+ gets pages.*127\.0\.0\.1 or a socket file/)]);
-        expect(await askAt(own as string, site.upstreamPort)).toEqual([200, 'HIT']);
+        const warnings = open.warnings.filter((text) => text.includes('page cache behind guard answers'));
+        expect(warnings).toEqual([expect.stringMatching(/who asks \S+ gets pages.*127\.0\.0\.1 or a socket file/)]);
+        expect(await requestAt(own as string, site.upstreamPort)).toEqual([200, 'HIT']);
         expect(await directRequests()).toMatchObject({ state: 'warning', message: expect.stringContaining(address) });
 
         await startWeb(cache, false);
         expect(await pastGuard(BY_HTTPS)).toEqual([200, 'HIT']);
-        await expect(askAt(own as string, site.upstreamPort)).rejects.toThrow('ECONNREFUSED');
-        const closed = await statusOf(site);
+        await expect(requestAt(own as string, site.upstreamPort)).rejects.toThrow('ECONNREFUSED');
+        const closed = await readStatus(site);
         expect(closed.sites).toMatchObject([{ cachePastGuard: null }]);
         expect(closed.warnings.join()).not.toContain('page cache');
         expect(await directRequests()).toMatchObject({ state: 'ok' });
       },
     );
 
-    it.skipIf(own === undefined)('only where there is a cache: without one status says nothing', async () => {
+    it.skipIf(own === undefined)('only if there is a cache: without one, status reports nothing', async () => {
       await begin('nginx', true);
       await web?.stop();
       web = await startNginx(site, { change: (text) => text.replace('listen 127.0.0.1:', 'listen ') });
-      const { sites, warnings } = await statusOf(site);
+      const { sites, warnings } = await readStatus(site);
       expect(sites).toMatchObject([{ connector: 'ok', cachePastGuard: null }]);
       expect(warnings.join()).not.toContain('page cache');
     });
   });
 
-  /** Asks the web server behind at another address of this machine, as a visitor by https. */
-  async function askAt(host: string, port: number): Promise<readonly unknown[]> {
+  /** Requests a page from the web server behind at another address of this machine, as a visitor with https. */
+  async function requestAt(host: string, port: number): Promise<readonly unknown[]> {
     const asked = get({ host, port, path: '/', agent: false, headers: { host: HOST, ...BY_HTTPS } });
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
     response.resume();
@@ -192,8 +196,8 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   }
 
   async function directRequests() {
-    const [id] = (await statusOf(site)).sites.map((each) => (each as unknown as { id: string }).id);
-    const told = await securityOptimizer('doctor', id as string, '--data-dir', site.guardDir, '--json');
-    return (JSON.parse(told.stdout) as { check: string }[]).find(({ check }) => check === 'direct-requests');
+    const [id] = (await readStatus(site)).sites.map((each) => (each as unknown as { id: string }).id);
+    const output = await securityOptimizer('doctor', id as string, '--data-dir', site.guardDir, '--json');
+    return (JSON.parse(output.stdout) as { check: string }[]).find(({ check }) => check === 'direct-requests');
   }
 });

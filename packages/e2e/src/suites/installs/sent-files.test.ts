@@ -7,11 +7,11 @@ import { policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
 import { type Front, startFront } from './front-by-guide.js';
-import { attachAnew, HOST, installSite, type SiteBehind, startApache, startNginx, statusOf } from './site-behind.js';
+import { attachAnew, HOST, installSite, readStatus, type SiteBehind, startApache, startNginx } from './site-behind.js';
 
 /**
- * Plugins that have a web server send a file (downloads of a shop): the one behind guard does, and the one in front, which
- * has files of its own under such a name, never. Both are set up by the guide's examples.
+ * Plugins that let a web server send a file, as for downloads of a shop: the server behind guard does that, the server
+ * in front never does. Both use the guide's examples.
  */
 
 const MINUTES = 60_000;
@@ -23,7 +23,7 @@ const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-d
 const has = (program: string, flag: string) => spawnSync(program, [flag]).error === undefined;
 const isReady = stack !== undefined && has('openssl', 'version') && existsSync('/etc/nginx/fastcgi.conf');
 
-/** Has in every answer, also to guard itself, the headers that a file lists; and hands out what was bought. */
+/** Adds the headers listed in a file to every response, also to guard itself; and serves purchased files. */
 const plugin = (bought: string) => `<?php
 if ( is_file( __DIR__ . '/headers.json' ) ) {
   foreach ( json_decode( file_get_contents( __DIR__ . '/headers.json' ) ) as $line ) { header( $line, false ); }
@@ -37,131 +37,135 @@ add_action( 'init', function () {
 } );
 `;
 
-describe.skipIf(!isReady)('files that a web server sends on the word of a plugin', { timeout: 5 * MINUTES }, () => {
-  const dir = join(stack?.dir ?? '', 'sent-files');
-  const bought = join(dir, 'bought');
-  const muPlugins = join(dir, 'tree/wp-content/mu-plugins');
-  let site: SiteBehind;
-  let running: Service[] = [];
+describe.skipIf(!isReady)(
+  'files that a web server sends on request of a plugin (X-Accel-Redirect)',
+  { timeout: 5 * MINUTES },
+  () => {
+    const dir = join(stack?.dir ?? '', 'sent-files');
+    const bought = join(dir, 'bought');
+    const muPlugins = join(dir, 'tree/wp-content/mu-plugins');
+    let site: SiteBehind;
+    let running: Service[] = [];
 
-  beforeAll(async () => {
-    site = await installSite(stack as Stack, dir, 'sentfiles');
-    for (const folder of [muPlugins, bought, join(dir, 'internal')]) mkdirSync(folder, { recursive: true });
-    writeFileSync(join(bought, 'a file.pdf'), BOUGHT);
-    writeFileSync(join(dir, 'internal/secret'), SECRET);
-    writeFileSync(join(muPlugins, 'files.php'), plugin(join(bought, 'a file.pdf')));
-  }, 5 * MINUTES);
-  afterEach(async () => {
-    sayInEveryAnswer([]);
-    await stopGuard(site);
-    for (const service of running.reverse()) await service.stop();
-    running = [];
-  });
-  afterAll(() => removeLayouts(dir));
-
-  const sayInEveryAnswer = (lines: readonly string[]) =>
-    writeFileSync(join(muPlugins, 'headers.json'), JSON.stringify(lines));
-
-  /** Guard between the web server behind and a front by the guide. */
-  async function through(behind: Service, program: 'nginx' | 'apache2'): Promise<Front> {
-    running.push(behind);
-    await attachAnew(site, [HOST]);
-    await startGuard(site);
-    await policyPushed(site);
-    const lines = program === 'nginx' ? `  location /internal/ { internal; alias ${dir}/internal/; }` : '';
-    const front = await startFront(site, program, lines);
-    running.push(front.service);
-    return front;
-  }
-
-  const ASKED = ['X-Accel-Redirect: /internal/secret', 'x-accel-redirect: /internal/secret'];
-  const OTHERS = ['X-Sendfile: /srv/secret', 'X-LIGHTTPD-Send-File: /srv/secret', 'X-Accel-Expires: 60'];
-
-  /** What stands behind and hands these headers on. */
-  const BEHIND: readonly (readonly [string, boolean, () => Promise<Service>])[] = [
-    ['Apache', has('apache2', '-v'), () => startApache(site)],
-    [
-      'an nginx that is told not to obey',
-      true,
-      () => {
-        const names = ['X-Accel-Redirect', 'X-Accel-Expires'];
-        const lines = names.map((name) => `fastcgi_ignore_headers ${name};\nfastcgi_pass_header ${name};`).join('\n');
-        return startNginx(site, { lines });
-      },
-    ],
-  ];
-
-  describe.each(BEHIND)('with %s behind', (_name, isThere, start) => {
-    it.skipIf(!isThere)('nginx in front sends none of its own, and shows nobody the name', async () => {
-      const front = await through(await start(), 'nginx');
-      for (const asked of ASKED) {
-        sayInEveryAnswer([asked, ...OTHERS, 'X-Kept: kept']);
-        // The same without guard between.
-        for (const target of ['/', '/wp-login.php', '/?rest_route=/', '/?p=987654'])
-          expect([target, (await front.askWithoutGuard({ target })).body]).toEqual([target, SECRET]);
-        const page = await front.ask({ target: '/' });
-        expect([page.status, page.headers['x-kept'], page.body.includes('</html>')]).toEqual([200, 'kept', true]);
-        const answers = [page];
-        for (const target of ['/wp-login.php', '/?rest_route=/', '/?p=987654']) {
-          answers.push(await front.ask({ target }));
-          answers.push(await front.ask({ target, method: 'HEAD' }));
-          answers.push(await front.ask({ target, headers: { range: 'bytes=0-3', 'if-none-match': '"a"' } }));
-        }
-        expect(answers.map(({ status }) => status)).toEqual([...Array(7).fill(200), ...Array(3).fill(404)]);
-        for (const { head, body } of answers) {
-          expect(body).not.toContain(SECRET);
-          expect(head).not.toMatch(/accel|internal|send-?file|\/srv\/secret/i);
-        }
-      }
-      // Guard's own commands have had the header in every answer, too.
-      await expect.poll(async () => (await statusOf(site)).problems).toEqual([]);
-      expect((await statusOf(site)).sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok' }]);
+    beforeAll(async () => {
+      site = await installSite(stack as Stack, dir, 'sentfiles');
+      for (const folder of [muPlugins, bought, join(dir, 'internal')]) mkdirSync(folder, { recursive: true });
+      writeFileSync(join(bought, 'a file.pdf'), BOUGHT);
+      writeFileSync(join(dir, 'internal/secret'), SECRET);
+      writeFileSync(join(muPlugins, 'files.php'), plugin(join(bought, 'a file.pdf')));
+    }, 5 * MINUTES);
+    afterEach(async () => {
+      addHeaders([]);
+      await stopGuard(site);
+      for (const service of running.reverse()) await service.stop();
+      running = [];
     });
-  });
+    afterAll(() => removeLayouts(dir));
 
-  it.skipIf(!has('apache2', '-v'))('Apache in front, which obeys none by itself, shows nobody the name', async () => {
-    const front = await through(await startApache(site), 'apache2');
-    sayInEveryAnswer([...ASKED, ...OTHERS]);
-    expect((await front.askWithoutGuard({ target: '/' })).head).toMatch(/x-accel-redirect: \/internal\/secret/i);
-    const { status, head, body } = await front.ask({ target: '/' });
-    expect([status, body.includes('</html>')]).toEqual([200, true]);
-    expect(head).not.toMatch(/accel-redirect|internal|send-?file|\/srv\/secret/i);
-  });
+    const addHeaders = (lines: readonly string[]) =>
+      writeFileSync(join(muPlugins, 'headers.json'), JSON.stringify(lines));
 
-  /** The visitor has the file as it would be without guard: whole, its head, a part, and not again. */
-  async function expectBought(front: Front, target: string): Promise<void> {
-    for (const ask of [front.askWithoutGuard, front.ask]) {
-      const whole = await ask({ target });
-      expect([whole.status, whole.body]).toEqual([200, BOUGHT]);
-      expect(whole.headers).toMatchObject({
-        'content-type': 'application/pdf',
-        'content-disposition': 'attachment; filename="bought.pdf"',
-        'content-length': String(BOUGHT.length),
-      });
-      expect(whole.head).not.toMatch(/accel|sendfile|\/bought\//i);
-      const head = await ask({ target, method: 'HEAD' });
-      expect([head.status, head.headers['content-length'], head.body]).toEqual([200, String(BOUGHT.length), '']);
-      const part = await ask({ target, headers: { range: 'bytes=5-7' } });
-      expect([part.status, part.body]).toEqual([206, BOUGHT.slice(5, 8)]);
-      const again = await ask({ target, headers: { 'if-none-match': whole.headers.etag as string } });
-      expect([again.status, again.body]).toEqual([304, '']);
+    /** Guard between the web server behind and a front from the guide. */
+    async function through(behind: Service, program: 'nginx' | 'apache2'): Promise<Front> {
+      running.push(behind);
+      await attachAnew(site, [HOST]);
+      await startGuard(site);
+      await policyPushed(site);
+      const lines = program === 'nginx' ? `  location /internal/ { internal; alias ${dir}/internal/; }` : '';
+      const front = await startFront(site, program, lines);
+      running.push(front.service);
+      return front;
     }
-  }
 
-  it.each(['nginx-wordpress.conf', 'nginx-wordpress-cache.conf'] as const)(
-    'the nginx behind sends what was bought, through guard and nginx in front: %s',
-    async (example) => {
-      const lines = `location /bought/ { internal; alias ${bought}/; }`;
-      const front = await through(await startNginx(site, { example, lines }), 'nginx');
-      for (let time = 0; time < 2; time++) await expectBought(front, '/?download=nginx');
-      // Nobody else may have it.
-      expect((await front.ask({ target: '/bought/a%20file.pdf' })).status).toBe(404);
-    },
-  );
+    const ASKED = ['X-Accel-Redirect: /internal/secret', 'x-accel-redirect: /internal/secret'];
+    const OTHERS = ['X-Sendfile: /srv/secret', 'X-LIGHTTPD-Send-File: /srv/secret', 'X-Accel-Expires: 60'];
 
-  it.skipIf(!existsSync(XSENDFILE))('the Apache behind sends what was bought, by mod_xsendfile', async () => {
-    const lines = `XSendFile On\nXSendFilePath ${bought}`;
-    const front = await through(await startApache(site, { modules: ['xsendfile'], lines }), 'nginx');
-    await expectBought(front, '/?download=apache');
-  });
-});
+    /** Servers behind guard that pass these headers on. */
+    const BEHIND: readonly (readonly [string, boolean, () => Promise<Service>])[] = [
+      ['Apache', has('apache2', '-v'), () => startApache(site)],
+      [
+        'an nginx that is told not to obey',
+        true,
+        () => {
+          const names = ['X-Accel-Redirect', 'X-Accel-Expires'];
+          const lines = names.map((name) => `fastcgi_ignore_headers ${name};\nfastcgi_pass_header ${name};`).join('\n');
+          return startNginx(site, { lines });
+        },
+      ],
+    ];
+
+    describe.each(BEHIND)('with %s behind', (_name, isThere, start) => {
+      it.skipIf(!isThere)('nginx in front sends no file of its own, and reveals no name', async () => {
+        const front = await through(await start(), 'nginx');
+        for (const asked of ASKED) {
+          addHeaders([asked, ...OTHERS, 'X-Kept: kept']);
+          // The same without guard.
+          for (const target of ['/', '/wp-login.php', '/?rest_route=/', '/?p=987654'])
+            expect([target, (await front.requestWithoutGuard({ target })).body]).toEqual([target, SECRET]);
+          const page = await front.request({ target: '/' });
+          expect([page.status, page.headers['x-kept'], page.body.includes('</html>')]).toEqual([200, 'kept', true]);
+          const answers = [page];
+          for (const target of ['/wp-login.php', '/?rest_route=/', '/?p=987654']) {
+            answers.push(await front.request({ target }));
+            answers.push(await front.request({ target, method: 'HEAD' }));
+            answers.push(await front.request({ target, headers: { range: 'bytes=0-3', 'if-none-match': '"a"' } }));
+          }
+          expect(answers.map(({ status }) => status)).toEqual([...Array(7).fill(200), ...Array(3).fill(404)]);
+          for (const { head, body } of answers) {
+            expect(body).not.toContain(SECRET);
+            expect(head).not.toMatch(/accel|internal|send-?file|\/srv\/secret/i);
+          }
+        }
+        // The responses to guard's own commands had the header, too.
+        await expect.poll(async () => (await readStatus(site)).problems).toEqual([]);
+        expect((await readStatus(site)).sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok' }]);
+      });
+    });
+
+    it.skipIf(!has('apache2', '-v'))('Apache in front, which ignores the headers, reveals no name', async () => {
+      const front = await through(await startApache(site), 'apache2');
+      addHeaders([...ASKED, ...OTHERS]);
+      expect((await front.requestWithoutGuard({ target: '/' })).head).toMatch(/x-accel-redirect: \/internal\/secret/i);
+      const { status, head, body } = await front.request({ target: '/' });
+      expect([status, body.includes('</html>')]).toEqual([200, true]);
+      expect(head).not.toMatch(/accel-redirect|internal|send-?file|\/srv\/secret/i);
+    });
+
+    /** Expects the same file as without guard: complete, HEAD, a range, and not modified. */
+    async function expectBought(front: Front, target: string): Promise<void> {
+      for (const request of [front.requestWithoutGuard, front.request]) {
+        const whole = await request({ target });
+        expect([whole.status, whole.body]).toEqual([200, BOUGHT]);
+        expect(whole.headers).toMatchObject({
+          'content-type': 'application/pdf',
+          'content-disposition': 'attachment; filename="bought.pdf"',
+          'content-length': String(BOUGHT.length),
+        });
+        expect(whole.head).not.toMatch(/accel|sendfile|\/bought\//i);
+        const head = await request({ target, method: 'HEAD' });
+        expect([head.status, head.headers['content-length'], head.body]).toEqual([200, String(BOUGHT.length), '']);
+        const part = await request({ target, headers: { range: 'bytes=5-7' } });
+        expect([part.status, part.body]).toEqual([206, BOUGHT.slice(5, 8)]);
+        const again = await request({ target, headers: { 'if-none-match': whole.headers.etag as string } });
+        expect([again.status, again.body]).toEqual([304, '']);
+      }
+    }
+
+    it.each(['nginx-wordpress.conf', 'nginx-wordpress-cache.conf'] as const)(
+      'the nginx behind sends the purchased file through guard and nginx in front: %s',
+      async (example) => {
+        const lines = `location /bought/ { internal; alias ${bought}/; }`;
+        const front = await through(await startNginx(site, { example, lines }), 'nginx');
+        for (let time = 0; time < 2; time++) await expectBought(front, '/?download=nginx');
+        // Other clients must not get it.
+        expect((await front.request({ target: '/bought/a%20file.pdf' })).status).toBe(404);
+      },
+    );
+
+    it.skipIf(!existsSync(XSENDFILE))('the Apache behind sends the purchased file with mod_xsendfile', async () => {
+      const lines = `XSendFile On\nXSendFilePath ${bought}`;
+      const front = await through(await startApache(site, { modules: ['xsendfile'], lines }), 'nginx');
+      await expectBought(front, '/?download=apache');
+    });
+  },
+);

@@ -6,26 +6,26 @@ import { type Service, startService } from '@security-optimizer/sandbox/lib/serv
 import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sendRaw } from '../../http/raw.js';
-import { askUpstream, bytesOf } from '../../http/request.js';
+import { sendUpstream, toBytes } from '../../http/request.js';
 import { securityOptimizer } from '../../stacks/guard-process.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { behindProxy, visitFrom } from '../activity/behind-proxy.js';
-import { projectDir, replaceAll } from './guide.js';
+import { behindProxy, visitFrom } from '../activity/helpers.js';
+import { projectDir, replaceAll } from './helpers.js';
 
 /**
- * The examples for the web server behind guard, and what it makes of each visitor: first without the lines by which it
- * takes the address from guard, then as they stand there.
+ * The examples for the web server behind guard, and how it sees each visitor: first without the lines that take the
+ * address from guard, then with them.
  */
 
 /** The stack whose database and PHP they use. */
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 const programs = findPrograms();
 const hasApache = spawnSync('apache2', ['-V']).error === undefined;
-/** Loopback without being 127.0.0.1, which may name the machine. */
+/** Loopback, but not 127.0.0.1, which may mean the machine. */
 const ELSEWHERE = '127.0.93.7';
 
-/** The two lines of each example that `status` asks for. */
+/** The two lines of each example that `status` recommends. */
 const ADDRESS_LINES = {
   nginx: /^ *(?:set_real_ip_from|real_ip_header) .*\n/gm,
   apache: /^ *RemoteIP\w+ .*\n/gm,
@@ -38,7 +38,7 @@ interface SiteStatus {
 
 const phpSocket = ({ dir }: Stack) => join(dir, 'run/php-fpm.sock');
 
-/** An example from the documents, with the names in it replaced. */
+/** An example from the documentation, with its names replaced. */
 function example(name: string, table: Readonly<Record<string, string>>): string {
   const text = readFileSync(join(projectDir, 'docs/examples', name), 'utf8');
   for (const from of Object.keys(table)) expect(text).toContain(from);
@@ -99,7 +99,11 @@ describe.skipIf(stack === undefined || typeof programs === 'string')('the web se
     const log = join(dir, 'access.log');
     const file = join(dir, 'nginx.conf');
 
-    /** The example, with what sites have besides. @param isSet whether with the lines by which it sees each visitor */
+    /**
+     * The example, with further usual settings.
+     *
+     * @param isSet whether it contains the lines for the visitor's address
+     */
     const configure = (name: string, isSet: boolean) => {
       const more = `
   location = /nginx_status { stub_status; allow 127.0.0.1; deny all; }
@@ -170,7 +174,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       await attachTo(port);
     });
 
-    it('takes everybody for guard without the lines of its example, and status says so, with every open page', async () => {
+    it('sees guard as every client without the lines of its example, and status reports that, with every open page', async () => {
       const before = await status();
       expect(before.site.visitors).toBe('hidden');
       expect(before.site.openPages.map(({ name, path }) => `${path} ${name}`)).toEqual([
@@ -188,7 +192,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
     });
 
     it.each(['nginx-wordpress.conf', 'nginx-wordpress-cache.conf'])(
-      'by its example counts, logs and refuses each visitor by its own address: %s',
+      'with its example, counts, logs and refuses each visitor by its own address: %s',
       async (name) => {
         await reconfigure(name, true);
         const number = name.includes('cache') ? 1 : 2;
@@ -198,12 +202,12 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
         });
         for (const page of ['/nginx_status', '/fpm-status']) {
           expect((await get('203.0.113.5', page))[0]).toBe(403);
-          // Who forges the machine's address is who it was.
+          // A forged address of the machine is ignored.
           expect((await get('127.0.0.1, 203.0.113.5', page))[0]).toBe(403);
           expect((await get('203.0.113.5', page, { 'x-real-ip': '127.0.0.1', 'client-ip': '127.0.0.1' }))[0]).toBe(403);
         }
-        // The machine itself, as a monitoring agent asks.
-        expect((await askUpstream({ ...site, upstreamPort: port }, { target: '/nginx_status' })).status).toBe(200);
+        // A request of the machine itself, as of a monitoring agent.
+        expect((await sendUpstream({ ...site, upstreamPort: port }, { target: '/nginx_status' })).status).toBe(200);
         const [first, second, third] = [`198.51.100.${number}0`, `198.51.100.${number}1`, `2001:db8:${number}::1`];
         for (const visitor of [first, second, third]) {
           expect([visitor, (await get(visitor, '/wp-login.php'))[0]]).toEqual([visitor, 200]);
@@ -214,8 +218,8 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       },
     );
 
-    it('no spelling of the machine reaches a server for localhost', async () => {
-      const direct = await askUpstream(
+    it('lets no spelling of localhost reach a server block for localhost', async () => {
+      const direct = await sendUpstream(
         { ...site, upstreamPort: port },
         { target: '/', headers: { host: 'localhost' } },
       );
@@ -225,16 +229,16 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       for (const host of [...names, ...numbers]) {
         const [code, body] = await get('203.0.113.5', '/', { host });
         expect([host, code, body.includes('Active connections')]).toEqual([host, 404, false]);
-        const straight = await sendRaw(site.port, bytesOf(site, { target: '/', headers: { host } }), {
+        const straight = await sendRaw(site.port, toBytes(site, { target: '/', headers: { host } }), {
           from: ELSEWHERE,
         });
         expect([host, straight.status]).toEqual([host, 404]);
       }
-      // The site's own name, an address of loopback here, goes on.
+      // The site's own name, a loopback address here, still works.
       expect((await get('203.0.113.5', '/'))[0]).toBe(200);
     });
 
-    it('no other server behind is reached by its name, and domains of the site are', async () => {
+    it('lets no client reach another server block by its name, and serves the domains of the site', async () => {
       const others = [
         'status.internal',
         'STATUS.internal.',
@@ -243,18 +247,18 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
         'elsewhere.example',
       ];
       for (const host of others) {
-        const direct = await askUpstream({ ...site, upstreamPort: port }, { target: '/', headers: { host } });
+        const direct = await sendUpstream({ ...site, upstreamPort: port }, { target: '/', headers: { host } });
         expect([host, /Active connections/.test(direct.body) || direct.status === 301]).toEqual([host, true]);
         for (const method of ['GET', 'POST', 'HEAD']) {
           const { status: code, body } = await visitFrom(site, '203.0.113.5', '/', { method, headers: { host } });
           expect([host, method, code, body.includes('Active connections')]).toEqual([host, method, 404, false]);
         }
-        const straight = await sendRaw(site.port, bytesOf(site, { target: '/', headers: { host } }), {
+        const straight = await sendRaw(site.port, toBytes(site, { target: '/', headers: { host } }), {
           from: ELSEWHERE,
         });
         expect([host, straight.status]).toEqual([host, 404]);
       }
-      // The server of the example takes all other names, as one that knows domains mapped to the site.
+      // The server block of the example accepts all other names, as for domains mapped to the site.
       const file = '/wp-includes/css/buttons.min.css';
       for (const host of ['mapped.example', 'de.example:8443', '[2001:db8::80]', '198.51.100.80']) {
         expect([host, (await get('203.0.113.6', file, { host }))[0]]).toEqual([host, 200]);
@@ -298,7 +302,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
 
     beforeAll(async () => {
       port = await findFreePort();
-      // Apache answers nobody as root: its own user must reach WordPress and PHP.
+      // Apache never serves as root, so its user must have access to WordPress and PHP.
       for (const folder of [dirname(site.dir), site.dir, join(site.dir, 'run'), site.wordpressDir, dir]) {
         chmodSync(folder, 0o755);
       }
@@ -316,7 +320,7 @@ RewriteRule . /index.php [L]
       await attachTo(port);
     });
 
-    it('takes everybody for guard without the lines of its example, and status says so, with every open page', async () => {
+    it('sees guard as every client without the lines of its example, and status reports that, with every open page', async () => {
       const before = await status();
       expect(before.site.visitors).toBe('hidden');
       expect(before.site.openPages.map(({ name, path }) => `${path} ${name}`)).toEqual([
@@ -327,7 +331,7 @@ RewriteRule . /index.php [L]
       expect((await get('203.0.113.1', '/server-status'))[1]).toContain('Apache Server Status');
     });
 
-    it('by its example logs and refuses each visitor by its own address', async () => {
+    it('with its example, logs and refuses each visitor by its own address', async () => {
       started.splice(started.indexOf(apache), 1);
       await apache.stop();
       configure(true);
@@ -339,7 +343,7 @@ RewriteRule . /index.php [L]
       for (const visitor of ['203.0.113.5', '2001:db8::5', '192.168.7.7', '127.0.0.1, 203.0.113.5']) {
         expect([visitor, (await get(visitor, '/server-status'))[0]]).toEqual([visitor, 403]);
       }
-      expect((await askUpstream({ ...site, upstreamPort: port }, { target: '/server-status' })).status).toBe(200);
+      expect((await sendUpstream({ ...site, upstreamPort: port }, { target: '/server-status' })).status).toBe(200);
       await get('192.168.7.8', '/seen-by-apache');
       await get('2001:db8::8', '/seen-by-apache');
       await until('Apache has written it', () => readFileSync(join(dir, 'apache-access.log'), 'utf8').includes(':8 '));

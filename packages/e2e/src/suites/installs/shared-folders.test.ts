@@ -8,7 +8,7 @@ import { formatConfigFile } from '@security-optimizer/sandbox/wordpress/config-f
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
 import { layOutWordPress } from '@security-optimizer/sandbox/wordpress/lay-out';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { ask, askUpstream } from '../../http/request.js';
+import { sendRequest, sendUpstream } from '../../http/request.js';
 import { securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { writeConfiguration } from '../../stacks/odd-install.js';
 import type { Stack } from '../../stacks/stack.js';
@@ -16,9 +16,9 @@ import type { Stack } from '../../stacks/stack.js';
 const NAMES = ['one', 'two'] as const;
 type Name = (typeof NAMES)[number];
 
-/** What two sites share. */
+/** The code that two sites share. */
 interface Shared {
-  /** One WordPress, whose wp-config.php leads to that of the site which the request names. */
+  /** One WordPress, whose wp-config.php loads that of the site in the request. */
   readonly core: boolean;
   /** One folder of must-use plugins. */
   readonly plugins: boolean;
@@ -30,7 +30,7 @@ const LAYOUTS: readonly (readonly [string, Shared])[] = [
   ['one core and one folder of must-use plugins, with a key that each of them names', { core: true, plugins: true }],
 ];
 
-/** They take PHP with SQLite, each one of their own. */
+/** Each one starts its own PHP with SQLite. */
 const canRun = inject('stacks').some((stack) => stack.kind === 'embedded' && !('problem' in stack));
 
 describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
@@ -39,46 +39,46 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
   const services: Service[] = [];
   const isNamed = shared.core && shared.plugins;
 
-  const hostOf = (name: Name) => `${name}.example`;
-  const pluginsOf = (name: Name) =>
+  const toHost = (name: Name) => `${name}.example`;
+  const toPluginsDir = (name: Name) =>
     shared.plugins ? join(dir, 'mu-plugins') : join(dir, `${name}-content/mu-plugins`);
-  const wordpressOf = (name: Name) => join(dir, shared.core ? 'core' : `${name}-core`);
+  const toWordPressDir = (name: Name) => join(dir, shared.core ? 'core' : `${name}-core`);
 
-  /** Lays out both sites, without the connector. */
+  /** Creates both sites, without the connector. */
   async function layOut(): Promise<void> {
     mkdirSync(join(dir, 'mu-plugins'));
     for (const name of NAMES) {
-      const siteUrl = `http://${hostOf(name)}`;
+      const siteUrl = `http://${toHost(name)}`;
       const data = join(dir, name);
       for (const folder of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(data, folder), { recursive: true });
       const database = { kind: 'sqlite', dir: join(dir, `${name}-database`), file: '.ht.sqlite' } as const;
       if (name === 'one' || !shared.core) {
-        await layOutWordPress({ dir: wordpressOf(name), database, siteUrl, log: () => {} });
+        await layOutWordPress({ dir: toWordPressDir(name), database, siteUrl, log: () => {} });
       }
-      let configuration = join(wordpressOf(name), 'wp-config.php');
+      let configuration = join(toWordPressDir(name), 'wp-config.php');
       if (shared.core) {
         configuration = join(dir, `${name}.php`);
         writeFileSync(configuration, formatConfigFile(database, siteUrl));
         mkdirSync(database.dir, { recursive: true });
         writeFileSync(
-          join(wordpressOf(name), 'wp-config.php'),
-          `<?php require '${dir}/' . ( '${hostOf('two')}' === $_SERVER['HTTP_HOST'] ? 'two' : 'one' ) . '.php';`,
+          join(toWordPressDir(name), 'wp-config.php'),
+          `<?php require '${dir}/' . ( '${toHost('two')}' === $_SERVER['HTTP_HOST'] ? 'two' : 'one' ) . '.php';`,
         );
       }
       const content = join(dir, `${name}-content`);
-      cpSync(join(wordpressOf(name), 'wp-content'), content, { recursive: true });
+      cpSync(join(toWordPressDir(name), 'wp-content'), content, { recursive: true });
       writeConfiguration(configuration, {
         WP_CONTENT_DIR: content,
-        ...(shared.plugins && { WPMU_PLUGIN_DIR: pluginsOf(name) }),
+        ...(shared.plugins && { WPMU_PLUGIN_DIR: toPluginsDir(name) }),
         ...(isNamed && { SECURITY_OPTIMIZER_KEY_FILE: join(dir, `${name}-key.php`) }),
       });
-      symlinkSync(wordpressOf(name), join(dir, `${name}-wp`));
+      symlinkSync(toWordPressDir(name), join(dir, `${name}-wp`));
     }
   }
 
   const attach = (name: Name, ...more: string[]) =>
     securityOptimizer(
-      ...['attach', '--wordpress', join(dir, `${name}-wp`), '--mu-plugins', pluginsOf(name), '--host', hostOf(name)],
+      ...['attach', '--wordpress', join(dir, `${name}-wp`), '--mu-plugins', toPluginsDir(name), '--host', toHost(name)],
       ...['--upstream', `http://127.0.0.1:${sites[name].upstreamPort}`, '--listen', `127.0.0.1:${sites[name].port}`],
       ...['--data-dir', sites[name].guardDir, ...(isNamed ? ['--external-key'] : []), ...more],
     );
@@ -90,8 +90,8 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     const started = {} as Record<Name, Stack>;
     for (const name of NAMES) {
       const data = join(dir, name);
-      const url = `http://${hostOf(name)}`;
-      const wordpressDir = wordpressOf(name);
+      const url = `http://${toHost(name)}`;
+      const wordpressDir = toWordPressDir(name);
       const owner = await installWordPress({
         wordpressDir,
         dataDir: data,
@@ -118,10 +118,10 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  const direct = async (name: Name, headers = {}) => (await askUpstream(sites[name], { target: '/', headers })).status;
+  const direct = async (name: Name, headers = {}) => (await sendUpstream(sites[name], { target: '/', headers })).status;
   const throughGuard = async (name: Name) => {
-    const { status, body } = await ask(sites[name], { target: '/' });
-    return [status, body.includes(`http://${hostOf(name)}`)];
+    const { status, body } = await sendRequest(sites[name], { target: '/' });
+    return [status, body.includes(`http://${toHost(name)}`)];
   };
   const connectors = async () => {
     const { stdout } = await securityOptimizer('status', '--data-dir', sites.one.guardDir, '--json');
@@ -129,10 +129,10 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     return all.map(({ id, connector }) => [id, connector]);
   };
 
-  it('are both attached, and each answers with its own key', async () => {
+  it('can both be attached, and each answers with its own key', async () => {
     for (const name of NAMES) {
-      const told = await attach(name, ...(isNamed && name === 'two' ? ['--new-site'] : []));
-      expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining(`Attached: site ${name}-example.`) });
+      const output = await attach(name, ...(isNamed && name === 'two' ? ['--new-site'] : []));
+      expect(output).toMatchObject({ code: 0, stdout: expect.stringContaining(`Attached: site ${name}-example.`) });
       if (isNamed) {
         const secret = readFileSync(join(sites[name].guardDir, 'sites', `${name}-example.secret`), 'utf8').trim();
         writeFileSync(
@@ -149,7 +149,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     for (const name of NAMES) expect(await throughGuard(name)).toEqual([200, true]);
   });
 
-  it('are closed one by one: what the second requires does not close the first', async () => {
+  it('are closed separately: requiring guard on the second does not close the first', async () => {
     expect(await direct('one')).toBe(200);
     expect((await attach('two', '--require-guard', '--force')).code).toBe(0);
     expect([await direct('one'), await direct('two')]).toEqual([200, 403]);
@@ -160,17 +160,17 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
     ]);
   });
 
-  it('are not opened by a host name: the key is chosen by what the site is', async () => {
+  it('are not opened by a forged host name: the site decides which key is used', async () => {
     for (const host of ['one.example', 'two.example', 'other.example', 'TWO.example', '', 'two.example:80']) {
-      // With one core the host chooses the site, and so its data: whose they are, its key holds.
+      // With one core, the host selects the site and its data, and the key of that site is valid.
       const isTwo = shared.core ? host === 'two.example' : true;
       expect([host, await direct('two', { host })]).toEqual([host, isTwo ? 403 : expect.any(Number)]);
     }
-    const { body } = await askUpstream(sites.two, { target: '/', headers: { host: 'other.example' } });
+    const { body } = await sendUpstream(sites.two, { target: '/', headers: { host: 'other.example' } });
     expect(body.includes('http://two.example')).toBe(false);
   });
 
-  it('are detached one by one: the other keeps its connector and its key', async () => {
+  it('are detached separately: the other site keeps its connector and its key', async () => {
     expect((await securityOptimizer('detach', '--site', 'two-example', '--data-dir', sites.two.guardDir)).code).toBe(0);
     if (isNamed) rmSync(join(dir, 'two-key.php'));
     expect(await direct('two')).toBe(200);
@@ -185,7 +185,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('Two sites with %s', (_name, shared) => {
 });
 
 // Only root can make a folder that no owner of a site may change.
-describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard does not write', () => {
+describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard can’t write', () => {
   let dir: string;
   let site: Stack;
   let service: Service | undefined;
@@ -209,7 +209,7 @@ describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard do
     for (const folder of [dir, `${dir}-connector`]) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is connected by what --print shows, put in place by hand', async () => {
+  it('is connected after the output of --print was installed manually', async () => {
     const shared = `${dir}-connector`;
     expect((await securityOptimizer('share-connector', shared)).code).toBe(0);
     const print = (...more: string[]) => securityOptimizer('attach', '--print', '--data-dir', site.guardDir, ...more);
@@ -221,7 +221,7 @@ describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard do
       const plugins = join(site.wordpressDir, 'wp-content/mu-plugins');
       mkdirSync(plugins, { recursive: true });
       writeFileSync(join(plugins, 'security-optimizer.php'), loader);
-      // In a folder of the test, not of the system.
+      // In a folder of the test, not the system.
       writeFileSync(join(dir, 'key.php'), key);
       expect(constant[1]).toBe('/etc/security-optimizer/example-com.php');
     };
@@ -233,10 +233,10 @@ describe.skipIf(!canRun || process.getuid?.() !== 0)('A site whose code guard do
       return JSON.parse(stdout).sites;
     };
     expect(await status()).toMatchObject([{ id: 'example-com', connector: 'ok' }]);
-    expect((await askUpstream(site, { target: '/' })).status).toBe(200);
+    expect((await sendUpstream(site, { target: '/' })).status).toBe(200);
     await put(await print('--site', 'example-com', '--require-guard', '--force'));
-    expect((await askUpstream(site, { target: '/' })).status).toBe(403);
-    expect((await ask(site, { target: '/' })).status).toBe(200);
+    expect((await sendUpstream(site, { target: '/' })).status).toBe(403);
+    expect((await sendRequest(site, { target: '/' })).status).toBe(200);
     expect(await status()).toMatchObject([{ id: 'example-com', connector: 'ok' }]);
     expect(readdirSync(join(site.wordpressDir, 'wp-content/mu-plugins'))).toEqual(['security-optimizer.php']);
   });

@@ -5,14 +5,14 @@ import { type Service, startService } from '@security-optimizer/sandbox/lib/serv
 import { createPhpRunner } from '@security-optimizer/sandbox/php/native';
 import { replaceSiteUrl } from '@security-optimizer/sandbox/wordpress/config-file';
 import { installWordPress } from '@security-optimizer/sandbox/wordpress/install';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, askUpstream, type TypedRequest } from '../../http/request.js';
+import type { RawResponse } from '../../http/raw.js';
+import { sendRequest, sendUpstream, type TypedRequest } from '../../http/request.js';
 import { type CommandOutcome, securityOptimizer, stopGuard } from '../../stacks/guard-process.js';
 import { makeTree, removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
-import { projectDir, replaceAll } from './guide.js';
+import { projectDir, replaceAll } from './helpers.js';
 
-/** A site with https on a web server of its own, by the guide's examples, on the PHP and the database of a stack. */
+/** A site with https on its own web server with the guide's examples, on the PHP and the database of a stack. */
 
 export const HOST = 'shop.example';
 
@@ -23,7 +23,7 @@ export interface SiteBehind extends Stack {
 
 export const MOD_PHP = '/usr/lib/apache2/modules/libphp8.2.so';
 
-/** Installs WordPress in a folder of its own. Neither its web server nor guard runs yet. */
+/** Installs WordPress in its own folder. Its web server and guard are not started yet. */
 export async function installSite(stack: Stack, dir: string, prefix: string): Promise<SiteBehind> {
   removeLayouts(dir);
   for (const name of ['logs', 'tmp', 'mail', 'run', 'owner']) mkdirSync(join(dir, name), { recursive: true });
@@ -42,7 +42,7 @@ export async function installSite(stack: Stack, dir: string, prefix: string): Pr
   return { ...stack, ...owner, ...own, php: join(stack.dir, 'run/php-fpm.sock') };
 }
 
-/** Attaches it with a new data folder, as a machine that has never had guard. @param names host names; none for every host */
+/** Attaches it with a new data folder, as on a machine without guard. @param names host names; none for every host */
 export async function attachAnew(site: SiteBehind, names: readonly string[]): Promise<CommandOutcome> {
   await stopGuard(site);
   if (existsSync(site.guardDir)) await securityOptimizer('sites', 'remove', '--data-dir', site.guardDir);
@@ -61,7 +61,7 @@ interface Status {
     readonly connector: string;
     readonly wordpress: string;
     readonly redirectLoop: string | null;
-    /** Whether the web server behind sees who visits. */
+    /** Whether the web server behind sees the address of each visitor. */
     readonly visitors: string | null;
     readonly openPages: readonly { readonly path: string }[];
     readonly cachePastGuard: string | null;
@@ -70,22 +70,22 @@ interface Status {
   readonly problems: readonly string[];
 }
 
-export async function statusOf(site: SiteBehind): Promise<Status> {
+export async function readStatus(site: SiteBehind): Promise<Status> {
   return JSON.parse((await securityOptimizer('status', '--data-dir', site.guardDir, '--json')).stdout);
 }
 
-/** A visit through guard, as the server that ends TLS hands it on. */
+/** A visit through guard, as forwarded by the server that terminates TLS. */
 export function visit(
   site: SiteBehind,
   target: string,
   scheme: 'http' | 'https' = 'https',
   more: Partial<TypedRequest> = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const headers = { 'x-forwarded-for': '127.0.90.9', 'x-forwarded-proto': scheme, ...more.headers };
-  return ask(site, { ...more, target, headers });
+  return sendRequest(site, { ...more, target, headers });
 }
 
-/** An example of the guide with this machine's names. */
+/** An example of the guide with the names of this machine. */
 function example(site: SiteBehind, name: string, more: Readonly<Record<string, string>> = {}): string {
   return replaceAll(readFileSync(join(projectDir, 'docs/examples', name), 'utf8'), {
     '127.0.0.1:8081': `127.0.0.1:${site.upstreamPort}`,
@@ -97,7 +97,7 @@ function example(site: SiteBehind, name: string, more: Readonly<Record<string, s
 }
 
 const answers = (site: SiteBehind): Promise<boolean> =>
-  askUpstream(site, { target: '/wp-includes/css/buttons.min.css' }).then(
+  sendUpstream(site, { target: '/wp-includes/css/buttons.min.css' }).then(
     () => true,
     () => false,
   );
@@ -106,7 +106,7 @@ interface NginxOptions {
   readonly example?: 'nginx-wordpress.conf' | 'nginx-wordpress-cache.conf';
   /** Lines for its `server`. */
   readonly lines?: string;
-  /** Servers that stand before it, so that one of them is the default. */
+  /** Server blocks before it, so that one of them is the default. */
   readonly before?: string;
   /** Changes the example. */
   readonly change?: (text: string) => string;
@@ -138,18 +138,18 @@ export async function startNginx(site: SiteBehind, options: NginxOptions = {}): 
 interface ApacheOptions {
   /** Lines for its `VirtualHost`. */
   readonly lines?: string;
-  /** Modules besides those that the example names. */
+  /** Modules in addition to those of the example. */
   readonly modules?: readonly string[];
   /** Changes the example. */
   readonly change?: (text: string) => string;
-  /** What runs PHP; PHP-FPM unless said. */
+  /** What runs PHP; by default PHP-FPM. */
   readonly php?: 'fpm' | 'mod_php';
 }
 
-/** Apache by the guide's example. */
+/** Starts Apache with the guide's example. */
 export async function startApache(site: SiteBehind, options: ApacheOptions = {}): Promise<Service> {
   const { dir, wordpressDir } = site;
-  // Apache answers nobody as root: its own user must reach WordPress and PHP.
+  // Apache never serves as root, so its user must have access to WordPress and PHP.
   for (const folder of [dirname(dirname(dir)), dirname(dir), dir, wordpressDir, dirname(site.php)])
     chmodSync(folder, 0o755);
   chmodSync(site.php, 0o666);
@@ -157,7 +157,7 @@ export async function startApache(site: SiteBehind, options: ApacheOptions = {})
   const runsPhp = php === 'fpm' ? ['mpm_event', 'proxy', 'proxy_fcgi'] : ['mpm_prefork'];
   const names = [...runsPhp, 'authz_core', 'dir', 'mime', 'rewrite', 'env', 'setenvif', ...modules];
   const server = change(example(site, 'apache-wordpress.conf', { '</VirtualHost>': `${lines}\n</VirtualHost>` }));
-  // Modules that the example asks for besides.
+  // Further modules of the example.
   if (/RemoteIP/.test(server)) names.push('remoteip');
   const file = join(dir, 'apache.conf');
   const config = [

@@ -2,19 +2,19 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic } from '../../attacks/requests.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress, startWordPress, stopWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from '../login/visitors.js';
-import { guideBlocks, replaceAll } from './guide.js';
+import { change, createsSession, loginForm, recover, sendFrom } from '../login/helpers.js';
+import { guideBlocks, replaceAll } from './helpers.js';
 
 const LIMIT = 5;
 const STAGING = ['staging', 'open-sesame'] as const;
 const OWNER_OF_PROGRAM = 'a-program-owner';
 
-/** A basket that anybody may have, and that adds something. */
+/** A request that adds something to a cart. */
 const PLUGIN = `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
 add_action( 'rest_api_init', function () {
@@ -26,10 +26,10 @@ add_action( 'rest_api_init', function () {
 } );
 `;
 
-/** The guide's lines: guard's own questions bear a header that guard takes out of every request of a visitor. */
+/** The guide's lines: guard's own requests carry a header that guard strips from requests of visitors. */
 const [ASKS = '', ...BASIC] = guideBlocks('A password of the web server', 'nginx').join('').trim().split('\n');
 
-/** nginx asks for a name and a password of its own while `work` runs, below a path. */
+/** nginx requires basic authentication below a path while `work` runs. */
 async function behindPassword(stack: Stack, path: string, work: () => Promise<void>): Promise<void> {
   const file = join(stack.dir, 'nginx.conf');
   const passwords = join(stack.dir, 'passwords');
@@ -85,63 +85,64 @@ onEveryStack('a site behind basic authentication of its web server', (stack) => 
     );
   });
 
-  // PHP's own web server asks for none.
-  describe.skipIf(stack.kind === 'embedded')('as nginx has it', () => {
-    it('keeps its visitors: a hundred calls of a basket lock nobody out, and every page and style comes', async () => {
+  // PHP's own web server has no basic authentication.
+  describe.skipIf(stack.kind === 'embedded')('with basic authentication in nginx', () => {
+    it('serves its visitors: a hundred requests of a cart lock nobody out, and every page and style is served', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
-        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
-        expect((await askFrom(stack, from, { target: '/' })).status).toBe(401);
-        const calls: RawAnswer[] = [];
-        for (let turn = 0; turn < 10; turn++) calls.push(await ask({ target: items }), await ask(form(items, 'id=5')));
-        calls.push(...(await Promise.all(Array.from({ length: 80 }, () => ask(form(items, 'id=5'))))));
+        const sendRequest = (request: TypedRequest) => sendFrom(stack, from, withPassword(request));
+        expect((await sendFrom(stack, from, { target: '/' })).status).toBe(401);
+        const calls: RawResponse[] = [];
+        for (let turn = 0; turn < 10; turn++)
+          calls.push(await sendRequest({ target: items }), await sendRequest(form(items, 'id=5')));
+        calls.push(...(await Promise.all(Array.from({ length: 80 }, () => sendRequest(form(items, 'id=5'))))));
         expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
-        expect((await ask({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
-        expect((await ask({ target: '/' })).status).toBe(200);
-        expect(createsSession(await ask(loginForm(OWNER_OF_PROGRAM, stack.password)))).toBe(true);
+        expect((await sendRequest({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
+        expect((await sendRequest({ target: '/' })).status).toBe(200);
+        expect(createsSession(await sendRequest(loginForm(OWNER_OF_PROGRAM, stack.password)))).toBe(true);
       });
     });
 
-    it('serves an address that is locked, but for its login', async () => {
+    it('serves an address that is locked out, except for its login', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
-        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
-        for (let turn = 0; turn < LIMIT; turn++) await ask(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
-        expect((await ask(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+        const sendRequest = (request: TypedRequest) => sendFrom(stack, from, withPassword(request));
+        for (let turn = 0; turn < LIMIT; turn++) await sendRequest(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
+        expect((await sendRequest(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
         for (const request of [{ target: items }, form(items, 'id=5'), { target: '/' }]) {
-          expect((await ask(request)).status).toBe(200);
+          expect((await sendRequest(request)).status).toBe(200);
         }
-        expect((await ask({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
+        expect((await sendRequest({ target: '/wp-includes/css/buttons.min.css' })).status).toBe(200);
       });
     });
 
-    it('is protected as any other: guesses at its login are counted', async () => {
+    it('is protected as usual: guesses at its login are counted', async () => {
       await behindPassword(stack, '/', async () => {
         const from = newAddress();
-        const ask = (request: TypedRequest) => askFrom(stack, from, withPassword(request));
-        await ask({ target: items });
-        for (let turn = 0; turn < LIMIT; turn++) await ask(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
-        expect((await ask(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+        const sendRequest = (request: TypedRequest) => sendFrom(stack, from, withPassword(request));
+        await sendRequest({ target: items });
+        for (let turn = 0; turn < LIMIT; turn++) await sendRequest(loginForm(OWNER_OF_PROGRAM, `wrong${turn}`));
+        expect((await sendRequest(loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
       });
     });
 
-    it('that asks below one folder alone counts guesses beside it in full', async () => {
+    it('counts every guess outside the folder that it protects', async () => {
       await behindPassword(stack, '/private', async () => {
         const from = newAddress();
-        expect((await askFrom(stack, from, { target: '/private/' })).status).toBe(401);
-        for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, guess(turn));
-        expect((await askFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+        expect((await sendFrom(stack, from, { target: '/private/' })).status).toBe(401);
+        for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, guess(turn));
+        expect((await sendFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
       });
     });
   });
 
-  it('that asks for nothing counts guesses by basic authentication in full, one by one and all at once', async () => {
+  it('counts every guess with basic authentication, one by one and in parallel, when it protects nothing', async () => {
     for (const atOnce of [false, true]) {
       const from = newAddress();
       const turns = Array.from({ length: LIMIT * 3 }, (_, turn) => turn);
-      if (atOnce) await Promise.all(turns.map((turn) => askFrom(stack, from, guess(turn))));
-      else for (const turn of turns) await askFrom(stack, from, guess(turn));
-      expect((await askFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
+      if (atOnce) await Promise.all(turns.map((turn) => sendFrom(stack, from, guess(turn))));
+      else for (const turn of turns) await sendFrom(stack, from, guess(turn));
+      expect((await sendFrom(stack, from, loginForm(OWNER_OF_PROGRAM, stack.password))).status).toBe(429);
     }
   });
 });

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { focusedStop, tabStops } from '../../browser/keyboard.js';
-import { asOwner } from '../login-owner/as-owner.js';
-import { openPlace, PLACES } from './shown-site.js';
+import { ownerSuite } from '../login-owner/helpers.js';
+import { openPlace, PLACES } from './sample-site.js';
 
-/** How our parts look, each a property whose value does not depend on how wide the page is. */
+/** Properties of the look of elements whose values do not depend on the width of the page. */
 const LOOKS =
   'color backgroundColor fontFamily fontSize fontWeight lineHeight letterSpacing textTransform textDecorationLine textAlign listStyleType boxShadow boxSizing borderTopWidth borderTopStyle borderTopColor borderTopLeftRadius paddingTop paddingLeft marginTop minHeight float verticalAlign';
 
-asOwner('every page and tab', (owner) => {
+ownerSuite('every page and tab', (owner) => {
   const { stack } = owner;
   const open = async (place: string, ready: string, width: number): Promise<Page> => {
     const { page } = owner;
@@ -19,7 +19,7 @@ asOwner('every page and tab', (owner) => {
 
   // 320 px are 1280 px at 400 %.
   it.each([1440, 320])(
-    'lead the keyboard to every control, in order, seen and with a ring, at %i px',
+    'can be operated by keyboard: every control in order, visible and with a focus ring, at %i px',
     async (width) => {
       for (const [place, ready] of PLACES) {
         const page = await open(place, ready, width);
@@ -66,16 +66,16 @@ asOwner('every page and tab', (owner) => {
     }
   });
 
-  it('leave the styles of wp-admin alone', async () => {
+  it('do not affect the styles of wp-admin', async () => {
     const neighbours = '#adminmenu, #adminmenu a, #wpadminbar, #wpadminbar a, #wpfooter, #wpfooter a, #wpbody, .notice';
     const look = async (page: Page) => {
-      // What lies under the pointer looks different: nothing that is compared.
+      // Elements under the pointer look different, so the pointer is moved away from them.
       await page.mouse.move(720, 450);
-      // wp-admin's bar takes a moment to see that the pointer has left it.
+      // wp-admin's bar needs a moment to notice that the pointer has left it.
       await page.waitForFunction(() => document.querySelector('#wpadminbar :hover, #wpadminbar .hover') === null);
       return await page.evaluate(
         ([selector, properties]) => {
-          // A message of another plugin stands above ours.
+          // A message of another plugin above the product.
           const notice = document.createElement('div');
           notice.className = 'notice notice-warning';
           notice.innerHTML = '<p>Hello</p><a class="button">Go</a><input type="text"><table class="widefat"></table>';

@@ -5,17 +5,17 @@ import { repositoryDir } from '@security-optimizer/sandbox/lib/cache-dir';
 import type { Stack } from '../../stacks/stack.js';
 import { muPlugins } from '../../stacks/wordpress.js';
 
-/** A language of the walks: how it says a text of the product, and which texts are none of it. */
+/** A locale of the interface tests: translates texts of the product, and recognises untranslated ones. */
 export interface Language {
   readonly name: 'German' | 'right to left';
-  /** As WordPress names it; the second one is put in the place of Italian. */
+  /** The locale of WordPress; the pseudo-locale replaces Italian. */
   readonly locale: 'de_DE' | 'it_IT';
-  /** A text of the catalogue. @param words take the places of its placeholders, in order */
-  say(text: string, ...words: string[]): string;
-  /** The plural of a text, which the catalogue has under its singular. */
-  sayMany(text: string, count: number): string;
-  /** Whether a text is in this language, or a value such as a name, a number or a day. */
-  isSaid(text: string): boolean;
+  /** Translates a text of the catalogue. @param words values of its placeholders, in order */
+  translate(text: string, ...words: string[]): string;
+  /** Translates the plural of a text, which the catalogue lists under its singular. */
+  translatePlural(text: string, count: number): string;
+  /** Whether a text is translated, or a value such as a name, a number or a day. */
+  isTranslated(text: string): boolean;
 }
 
 type Messages = Readonly<Record<string, readonly string[]>>;
@@ -25,32 +25,38 @@ interface CatalogueTools {
 }
 
 /**
- * German, and the language of the layout tests. A text is a value when it holds nothing but these words.
+ * German and the pseudo-locale of the layout tests. A text of only these words is a value.
+ *
  * @param values names on the site: logins, plugins, addresses
  */
 export async function readLanguages(values: readonly string[]): Promise<readonly [Language, Language]> {
-  const german = messagesOf(readFileSync(languageFile('de_DE'), 'utf8'));
-  const pseudo = messagesOf(await pseudoJson());
+  const german = parseMessages(readFileSync(languageFile('de_DE'), 'utf8'));
+  const pseudo = parseMessages(await pseudoJson());
   return [
-    { name: 'German', locale: 'de_DE', ...speech(german), isSaid: germanRule(german, values) },
-    { name: 'right to left', locale: 'it_IT', ...speech(pseudo), isSaid: pseudoRule(values) },
+    { name: 'German', locale: 'de_DE', ...createTranslator(german), isTranslated: germanRule(german, values) },
+    { name: 'right to left', locale: 'it_IT', ...createTranslator(pseudo), isTranslated: pseudoRule(values) },
   ];
 }
 
-function speech(messages: Messages): Pick<Language, 'say' | 'sayMany'> {
+function createTranslator(messages: Messages): Pick<Language, 'translate' | 'translatePlural'> {
   const form = (text: string, place: number, words: readonly string[]): string => {
     const said = messages[text]?.[place];
     if (said === undefined) throw new Error(`“${text}” is not in the catalogue.`);
     let next = 0;
     return said.replace(/%(?:(\d)\$)?[sd]/g, (_all, at?: string) => words[Number(at ?? ++next) - 1] ?? '');
   };
-  return { say: (text, ...words) => form(text, 0, words), sayMany: (text, count) => form(text, 1, [String(count)]) };
+  return {
+    translate: (text, ...words) => form(text, 0, words),
+    translatePlural: (text, count) => form(text, 1, [String(count)]),
+  };
 }
 
 /**
- * Makes the site speak these languages to a browser that sends the cookie `language`. @returns puts everything back
+ * Makes the site use these locales for a browser that sends the cookie `language`.
+ *
+ * @returns a function that restores the site
  */
-export async function speak(stack: Stack): Promise<() => void> {
+export async function installLanguages(stack: Stack): Promise<() => void> {
   const plugin = join(muPlugins(stack), 'languages.php');
   const installed = join(muPlugins(stack), 'security-optimizer/languages/security-optimizer-it_IT.json');
   renameSync(installed, `${installed}.own`);
@@ -83,15 +89,15 @@ async function pseudoJson(): Promise<string> {
   return pseudoLocale(await collectTexts(resolve(repositoryDir)));
 }
 
-function messagesOf(json: string): Messages {
+function parseMessages(json: string): Messages {
   return JSON.parse(json) as Messages;
 }
 
 const PLACEHOLDER = /%(?:\d\$)?[sd]|%\(\w+\)[sd]|\{\w+\}/;
 const HAS_LETTER = /\p{L}/u;
 
-/** A text is German when it is a form of the catalogue, a part of one between elements, or put together of such. */
-function germanRule(messages: Messages, values: readonly string[]): Language['isSaid'] {
+/** A text is German if it is an entry of the catalogue, a part of one between elements, or composed of such. */
+function germanRule(messages: Messages, values: readonly string[]): Language['isTranslated'] {
   const whole = new Set<string>();
   const patterns: RegExp[] = [];
   for (const [text, forms] of Object.entries(messages)) {
@@ -99,16 +105,16 @@ function germanRule(messages: Messages, values: readonly string[]): Language['is
     for (const form of forms) {
       for (const part of [form.replace(/<[^>]+>/g, ''), ...form.split(/<[^>]+>/)]) {
         for (const piece of part.split(PLACEHOLDER)) whole.add(piece.trim());
-        if (PLACEHOLDER.test(part)) patterns.push(patternOf(part.trim()));
+        if (PLACEHOLDER.test(part)) patterns.push(toPattern(part.trim()));
       }
     }
   }
   const isValue = valueRule(values, 'de');
   const known = new Map<string, boolean>();
-  const isSaid = (text: string): boolean => {
+  const isTranslated = (text: string): boolean => {
     const found = known.get(text);
     if (found !== undefined) return found;
-    // Against texts that lead back to themselves.
+    // Prevents endless recursion.
     known.set(text, false);
     const joints = text.split(/, |: |\. | {2,}|\n|[“”„"()]/).filter((part) => part.trim() !== '');
     const is =
@@ -118,22 +124,22 @@ function germanRule(messages: Messages, values: readonly string[]): Language['is
         pattern
           .exec(text)
           ?.slice(1)
-          .every((word) => isSaid(word.trim())),
+          .every((word) => isTranslated(word.trim())),
       ) ||
-      (joints.length > 1 && joints.every((part) => isSaid(part.trim())));
+      (joints.length > 1 && joints.every((part) => isTranslated(part.trim())));
     known.set(text, is);
     return is;
   };
-  return (text) => isSaid(text.trim());
+  return (text) => isTranslated(text.trim());
 }
 
-function patternOf(text: string): RegExp {
+function toPattern(text: string): RegExp {
   const literal = text.split(PLACEHOLDER).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${literal.join('(.+?)')}$`, 's');
 }
 
-/** What the catalogue gave has no plain vowel and no plain C, N or S; see pseudo-locale.mjs. */
-function pseudoRule(values: readonly string[]): Language['isSaid'] {
+/** Translated texts contain no plain vowel and no plain C, N or S; see pseudo-locale.mjs. */
+function pseudoRule(values: readonly string[]): Language['isTranslated'] {
   const isValue = valueRule(values, 'it');
   return (text) => {
     const words = text.split(/[^\p{L}\p{N}\p{M}@./:_-]+/u).map((word) => word.replace(/[.:]$/, ''));
@@ -148,7 +154,7 @@ const FORMS = [
   ['weekday', 'short'],
 ] as const;
 
-/** Names on the site, names of days and months as the browser writes them, and what holds no word at all. */
+/** Recognises names on the site, names of days and months, and texts without words. */
 function valueRule(values: readonly string[], language: string): (text: string) => boolean {
   const words = new Set(values.flatMap((value) => [value, ...value.split(' ')]).map((word) => word.toLowerCase()));
   for (let day = 0; day < 366; day += 5) {
@@ -157,7 +163,7 @@ function valueRule(values: readonly string[], language: string): (text: string) 
       const alone = new Intl.DateTimeFormat(language, { [part]: form, timeZone: 'UTC' });
       const date = Date.UTC(2024, 0, 1 + day);
       for (const { value } of [...format.formatToParts(date), ...alone.formatToParts(date)]) {
-        // A calendar heads its columns with two letters.
+        // The columns of a calendar have headings of two letters.
         for (const word of [value, value.slice(0, 2)]) words.add(word.toLowerCase());
       }
     }

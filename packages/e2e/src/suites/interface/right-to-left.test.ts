@@ -4,21 +4,21 @@ import { openChromium } from '../../browser/chromium.js';
 import { focusedStop, tabStops } from '../../browser/keyboard.js';
 import { answerConsent, logIn } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
-import { readLanguages, speak } from './locales.js';
-import { openPlace, PLACES } from './shown-site.js';
+import { installLanguages, readLanguages } from './locales.js';
+import { openPlace, PLACES } from './sample-site.js';
 import { Walker } from './walker.js';
 
-onUsualStack('by keyboard, right to left', define, { timeout: 600_000 });
+onUsualStack('the keyboard in right-to-left languages', define, { timeout: 600_000 });
 
 function define(stack: Stack): void {
   let browser: Browser;
   let walker: Walker;
   let page: Page;
-  let beSilent: () => void;
+  let removeLanguages: () => void;
 
   beforeAll(async () => {
     const [, pseudo] = await readLanguages([]);
-    beSilent = await speak(stack);
+    removeLanguages = await installLanguages(stack);
     browser = await openChromium();
     const owner = await logIn(stack);
     await answerConsent(stack, owner);
@@ -27,7 +27,7 @@ function define(stack: Stack): void {
   });
   afterAll(async () => {
     await browser?.close();
-    beSilent?.();
+    removeLanguages?.();
   });
 
   async function open(place: string, ready: string, width = 1440): Promise<void> {
@@ -37,8 +37,8 @@ function define(stack: Stack): void {
     );
   }
 
-  // At 390 px the strip of the tabs may show any part of itself.
-  it.each([1440, 390])('Tab goes through every page from the right to the left at %i px', async (width) => {
+  // At 390 px the tab list may be scrolled to any part.
+  it.each([1440, 390])('moves with Tab through every page from right to left at %i px', async (width) => {
     for (const [place, ready] of PLACES) {
       await open(place, ready, width);
       const wanted = await tabStops(page);
@@ -53,7 +53,7 @@ function define(stack: Stack): void {
       for (let stop = 0; stop < wanted.length; stop++) {
         await page.keyboard.press('Tab');
         reached.push(await focusedStop(page));
-        const now = await boxOfFocus(page);
+        const now = await getFocusBox(page);
         if (before !== null && isBackwards(before, now)) wrong.push(`${before.name} -> ${now.name}`);
         before = now;
       }
@@ -62,17 +62,17 @@ function define(stack: Stack): void {
     }
   });
 
-  it('Tab goes round in a dialog, and its main button is the last and the leftmost', async () => {
+  it('keeps Tab within a dialog, whose main button is the last and the leftmost', async () => {
     await open('login-settings', '.so-row__ctl .so-btn');
-    const opener = walker.button('Configure: %s', walker.say('Away Mode'));
+    const opener = walker.button('Configure: %s', walker.translate('Away Mode'));
     await walker.press(opener);
     const dialog = walker.dialog('Configure Away Mode');
     await dialog.waitFor();
     const boxes: Box[] = [];
-    // Once round: until the focus is where it began.
+    // One full round, until the focus is where it began.
     for (let stop = 0; stop < 40; stop++) {
       await page.keyboard.press('Tab');
-      const box = await boxOfFocus(page);
+      const box = await getFocusBox(page);
       expect(await dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true);
       if (boxes[0] !== undefined && boxes[0].name === box.name && boxes[0].left === box.left) break;
       boxes.push(box);
@@ -85,7 +85,7 @@ function define(stack: Stack): void {
     expect(walker.faults).toEqual([]);
   });
 
-  it('the arrows go where they point: in tabs, in the kinds of a schedule, in a calendar and in a clock', async () => {
+  it('moves with the arrow keys where they point: in tabs, schedule types, a calendar and a clock', async () => {
     await open('activity-log', '.so-tab');
     const tabs = page.getByRole('tab');
     await tabs.first().focus();
@@ -95,23 +95,23 @@ function define(stack: Stack): void {
     await isOn(tabs.first(), 'aria-selected');
 
     await open('login-settings', '.so-row__ctl .so-btn');
-    await walker.press(walker.button('Configure: %s', walker.say('Away Mode')));
+    await walker.press(walker.button('Configure: %s', walker.translate('Away Mode')));
     const dialog = walker.dialog('Configure Away Mode');
     const kinds = dialog.getByRole('radio');
     await kinds.first().waitFor();
     await dialog.locator('[role="radio"][tabindex="0"], input[type="radio"]:checked').first().focus();
     await page.keyboard.press('Home');
-    const first = await boxOfFocus(page);
+    const first = await getFocusBox(page);
     await page.keyboard.press('ArrowLeft');
-    expect((await boxOfFocus(page)).left).toBeLessThan(first.left);
+    expect((await getFocusBox(page)).left).toBeLessThan(first.left);
 
     await kinds.first().click({ force: true });
-    await dialog.getByRole('combobox', { name: walker.say('From'), exact: true }).click();
+    await dialog.getByRole('combobox', { name: walker.translate('From'), exact: true }).click();
     const day = dialog.locator('table [tabindex="0"]').first();
     await day.focus();
-    const today = await boxOfFocus(page);
+    const today = await getFocusBox(page);
     await page.keyboard.press('ArrowLeft');
-    const next = await boxOfFocus(page);
+    const next = await getFocusBox(page);
     expect(next.top > today.top + 4 ? next.left > today.left : next.left < today.left).toBe(true);
     await page.keyboard.press('Escape');
 
@@ -119,9 +119,9 @@ function define(stack: Stack): void {
     await dialog.getByRole('combobox').first().click();
     const wheels = page.locator('.so-clock ul');
     await wheels.first().focus();
-    const hour = await boxOfFocus(page);
+    const hour = await getFocusBox(page);
     await page.keyboard.press('ArrowLeft');
-    expect((await boxOfFocus(page)).left).toBeLessThan(hour.left);
+    expect((await getFocusBox(page)).left).toBeLessThan(hour.left);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
   });
@@ -133,17 +133,17 @@ interface Box {
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
-  /** The part of the page whose controls stand in one line. */
+  /** The part of the page whose controls are in one row. */
   readonly line: string;
 }
 
-/** The same line, and the next one lies further to the right. */
+/** Whether the next control is in the same row, further to the right. */
 function isBackwards(before: Box, now: Box): boolean {
   const sameLine = before.line === now.line && Math.min(before.bottom, now.bottom) - Math.max(before.top, now.top) > 8;
   return sameLine && now.left >= before.right;
 }
 
-function boxOfFocus(page: Page): Promise<Box> {
+function getFocusBox(page: Page): Promise<Box> {
   return page.evaluate(() => {
     const element = document.activeElement as HTMLElement;
     const { left, right, top, bottom } = element.getBoundingClientRect();

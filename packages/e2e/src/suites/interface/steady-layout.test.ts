@@ -1,13 +1,13 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
 import { answerConsent } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
-import { openPlace, PLACES, showSite } from './shown-site.js';
+import { openPlace, PLACES, prepareSampleSite } from './sample-site.js';
 
-/** What all shifts of a page may add up to: a fifth of what is called good (web.dev/cls). */
+/** The maximum sum of shifts of a page: a fifth of a good score (web.dev/cls). */
 const MOST = 0.02;
-/** How much longer than on this machine each answer takes, milliseconds. */
+/** Additional delay of each response, milliseconds. */
 const LATE_MS = 300;
 
 interface Shift {
@@ -17,23 +17,23 @@ interface Shift {
   readonly what: readonly string[];
 }
 
-onUsualStack('what stands on a page stays where it is while the rest arrives', (stack) => {
+onUsualStack('the layout of a page while its data loads', (stack) => {
   let browser: Browser;
-  let site: Awaited<ReturnType<typeof showSite>>;
+  let site: Awaited<ReturnType<typeof prepareSampleSite>>;
 
   beforeAll(async () => {
-    [site, browser] = await Promise.all([showSite(stack), openChromium()]);
+    [site, browser] = await Promise.all([prepareSampleSite(stack), openChromium()]);
     await answerConsent(stack, site.owner);
   });
   afterAll(async () => {
     await browser?.close();
-    await site?.putBack();
+    await site?.restore();
   });
 
-  it.each([1440, 390])('at %d px, on every page and tab', async (width) => {
-    const context = await windowOf(browser, stack, site.owner);
+  it.each([1440, 390])('does not shift at %d px, on every page and tab', async (width) => {
+    const context = await openWindow(browser, stack, site.owner);
     const page = await context.newPage();
-    // Everything arrives late, so that what stands for it is drawn and replaced, however fast the machine is.
+    // Every response is delayed, so that placeholders are rendered and replaced even on a fast machine.
     await page.route(/security-optimizer(\/|%2F)v1/, async (route) => {
       await new Promise((done) => setTimeout(done, LATE_MS));
       await route.continue();
@@ -41,10 +41,10 @@ onUsualStack('what stands on a page stays where it is while the rest arrives', (
     await page.addInitScript(() => {
       const shifts: Shift[] = [];
       Object.assign(window, { shifts });
-      // The foot of wp-admin stands at the foot of the window while a page is short, so each list that grows moves it.
+      // The footer of wp-admin moves with each list that grows. Hidden by `visibility`, it still counts as a shift.
       document.addEventListener('DOMContentLoaded', () => {
         const style = document.createElement('style');
-        style.textContent = '#wpfooter { visibility: hidden; }';
+        style.textContent = '#wpfooter { display: none; }';
         document.head.append(style);
       });
       const rect = ({ x, y, width, height }: DOMRectReadOnly) => [x, y, width, height].map(Math.round).join(' ');
@@ -62,7 +62,7 @@ onUsualStack('what stands on a page stays where it is while the rest arrives', (
           const elements = entry.sources.map(({ node }) =>
             node instanceof Element ? node : (node?.parentElement ?? null),
           );
-          // wp-admin's own: its bar is filled by a script of WordPress, and its foot stands below the page.
+          // Shifts of wp-admin itself do not count: a script of WordPress fills its bar.
           if (elements.every((element) => element !== null && element.closest('.so') === null)) continue;
           const what = entry.sources.map(({ previousRect, currentRect }, place) => {
             const element = elements[place];

@@ -2,20 +2,20 @@ import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { walkBlock } from './walk-activity-log.js';
 import type { Walker } from './walker.js';
 
-/** Get the Most of This Plugin: opens by itself, and only an answer closes it. */
+/** Get the Most of This Plugin: opens automatically, and only an answer closes it. */
 export async function walkConsent(walker: Walker): Promise<void> {
   const dialog = walker.dialog('Get the Most of This Plugin');
   await walker.open('security-optimizer', dialog);
   await walker.look('Get the Most of This Plugin', '.so-portal');
 }
 
-/** The Security Dashboard: its sections, the list of what would change, and what is shown when nothing is left or known. */
+/** The Security Dashboard: its sections, the list of changes, and its states without steps or data. */
 export async function walkDashboard(walker: Walker): Promise<void> {
-  const { page, say } = walker;
+  const { page, translate } = walker;
   const table = page.getByRole('table');
   await walker.answering('/notifications', withNotifications, async () => {
     await walker.open('security-optimizer', table);
-    await page.getByRole('heading', { name: say('Important Notifications') }).waitFor();
+    await page.getByRole('heading', { name: translate('Important Notifications') }).waitFor();
   });
   await page.locator('.so-rate').waitFor();
   await page.locator('.so-ebook').waitFor();
@@ -23,11 +23,11 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   await walker.look('Security Dashboard');
   await walkBlock(walker);
 
-  const registered = page.getByRole('tab', { name: say('Registered'), exact: true });
+  const registered = page.getByRole('tab', { name: translate('Registered'), exact: true });
   await walker.press(page.getByRole('tab', { selected: true }), 'End');
   await walker.hasFocus(registered);
-  await page.getByRole('table', { name: say('Registered Users Activity') }).waitFor();
-  await walker.look('Security Dashboard, what members did');
+  await page.getByRole('table', { name: translate('Registered Users Activity') }).waitFor();
+  await walker.look('Security Dashboard, activity of registered users');
 
   const apply = walker.button('Apply all recommended');
   await walker.press(apply);
@@ -35,16 +35,18 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   await dialog.waitFor();
   await walker.look('Apply all recommended');
   await page.keyboard.press('Enter');
-  await dialog.getByText(say('This field is required.')).first().waitFor();
+  await dialog.getByText(translate('This field is required.')).first().waitFor();
   await walker.look('Apply all recommended, with faults');
   await walker.closes(apply, dialog, 'Apply all recommended');
 
   await walker.failing('/disable-', async () => {
-    await walker.press(page.getByRole('button', { name: say('Turn on: %s', say('Disable XML-RPC')), exact: true }));
+    await walker.press(
+      page.getByRole('button', { name: translate('Turn on: %s', translate('Disable XML-RPC')), exact: true }),
+    );
     await page.locator('.so-next [role="alert"]').waitFor();
     await walker.look('Security Dashboard, a step that failed');
   });
-  const nothing = page.getByText(say('Nothing was found')).first();
+  const nothing = page.getByText(translate('Nothing was found')).first();
   const empty = { data: { entries: [], filters: [], page: 1, pages: 1 }, message: '', status: 200 };
   await walker.answering(
     '/activity-unknown',
@@ -52,7 +54,7 @@ export async function walkDashboard(walker: Walker): Promise<void> {
     async () => {
       await walker.answering('/fetch-options', withEverythingOn, async () => {
         await walker.open('security-optimizer', nothing);
-        await page.getByText(say('Nothing left to do')).waitFor();
+        await page.getByText(translate('Nothing left to do')).waitFor();
         await walker.look('Security Dashboard, nothing left to do');
       });
     },
@@ -63,7 +65,7 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   });
 }
 
-/** What a site with old plugins and editable code would be told. */
+/** Recommendations for a site with outdated plugins and editable code. */
 function withNotifications(real: object): unknown {
   const link = { button_link: 'https://example.com/wp-admin/update-core.php', button_text: 'Review updates' };
   const text = 'Updates close known security holes.';
@@ -89,7 +91,7 @@ function withNotifications(real: object): unknown {
   return { ...real, data, texts };
 }
 
-/** The answers for both kinds of options with every essential on. */
+/** The responses for both kinds of options with every essential on. */
 function withEverythingOn({ data, ...rest }: { readonly data: Readonly<Record<string, unknown>> }): unknown {
   const flags = Object.entries(data).map(([name, value]) => [name, value === 0 ? 1 : value]);
   const url = Array.isArray(data.login_url)

@@ -1,6 +1,6 @@
 import type { Walker } from './walker.js';
 
-/** Post-hack Actions: the questions before each action, how one goes, and what a look for traces finds. */
+/** Post-hack Actions: the confirmation of each action, its progress, and the findings of a checkup. */
 export async function walkPostHack(walker: Walker): Promise<void> {
   const { page } = walker;
   const actions = ['Reinstall all', 'Force password reset', 'Log out all users'] as const;
@@ -14,7 +14,7 @@ export async function walkPostHack(walker: Walker): Promise<void> {
   await look.waitFor({ timeout: 120_000 });
   await walker.look('what was found');
 
-  // No plugin is really reinstalled for this: the suite of the action does that.
+  // No plugin is really reinstalled here; the suite of the action does that.
   const item = (name: string, state: string, more: object = {}) => ({
     ...{ id: name, name, version: '1.2.3', state, reason: '', files: [] },
     ...more,

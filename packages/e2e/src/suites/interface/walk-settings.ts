@@ -1,13 +1,16 @@
 import type { Walker } from './walker.js';
 
-/** Site Security: its rows, a change that is made, one that fails, and what is shown instead of rows. */
+/** Site Security: its rows, a successful change, a failed change, and the states without rows. */
 export async function walkSiteSecurity(walker: Walker): Promise<void> {
   const { page } = walker;
   const rows = page.getByRole('switch');
   await walker.open('site-security', rows);
   await walker.look('Site Security');
   await walker.failing('/xss-protection', async () => {
-    await walker.press(page.getByRole('switch', { name: walker.say('Advanced XSS Protection'), exact: true }), 'Space');
+    await walker.press(
+      page.getByRole('switch', { name: walker.translate('Advanced XSS Protection'), exact: true }),
+      'Space',
+    );
     await page.getByRole('alert').filter({ visible: true }).first().waitFor();
     await walker.look('Site Security, a change that failed');
   });
@@ -19,9 +22,9 @@ export async function walkSiteSecurity(walker: Walker): Promise<void> {
 
 /** Login Security: its rows and its dialogs. Nothing is saved. */
 export async function walkLoginSecurity(walker: Walker): Promise<void> {
-  const { page, say } = walker;
-  const configure = (row: string) => walker.button('Configure: %s', say(row));
-  const leave = async (opener: ReturnType<typeof configure>) => {
+  const { page, translate } = walker;
+  const configure = (row: string) => walker.button('Configure: %s', translate(row));
+  const close = async (opener: ReturnType<typeof configure>) => {
     const question = walker.dialog('Discard your changes?', 'alertdialog');
     await page.keyboard.press('Escape');
     await question.waitFor();
@@ -31,7 +34,7 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
     await walker.hasFocus(opener);
   };
 
-  // The suite of each dialog has axe look at it.
+  // The suite of each dialog runs axe.
   walker.axe = false;
   await walker.open('login-settings', configure('Away Mode'));
   await walker.look('Login Security');
@@ -41,45 +44,45 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
   await walker.dialog('Configure Login URL').waitFor();
   await walker.look('Configure Login URL');
   await page.keyboard.press('ArrowDown');
-  const address = page.getByRole('textbox', { name: say('Login URL'), exact: true });
+  const address = page.getByRole('textbox', { name: translate('Login URL'), exact: true });
   await address.fill('');
   await page.keyboard.press('Enter');
-  await page.getByText(say('This field is required.')).first().waitFor();
+  await page.getByText(translate('This field is required.')).first().waitFor();
   await walker.look('Configure Login URL, another address, with faults');
   await address.fill('team-door');
-  await leave(url);
+  await close(url);
 
   const access = configure('Login Access');
   await walker.press(access);
   await walker.dialog('Manage Login Access').waitFor();
   await walker.look('Manage Login Access');
   await page.keyboard.type('203.0.113.10');
-  await page.getByText(say('Your own address is not on the list.')).waitFor();
+  await page.getByText(translate('Your own address is not on the list.')).waitFor();
   await walker.look('Manage Login Access, without the own address');
   await page.keyboard.press('Enter');
-  const shutOut = walker.dialog('Shut yourself out?', 'alertdialog');
-  await shutOut.waitFor();
+  const confirmation = walker.dialog('Shut yourself out?', 'alertdialog');
+  await confirmation.waitFor();
   await walker.look('Shut yourself out?');
   await page.keyboard.press('Escape');
-  await shutOut.waitFor({ state: 'detached' });
-  await page.getByLabel(say('IP address %d', '1'), { exact: true }).fill('my house');
+  await confirmation.waitFor({ state: 'detached' });
+  await page.getByLabel(translate('IP address %d', '1'), { exact: true }).fill('my house');
   await page.keyboard.press('Enter');
-  await page.getByText(say('Invalid format. Check “{name}”.').replace('{name}', 'my')).waitFor();
+  await page.getByText(translate('Invalid format. Check “{name}”.').replace('{name}', 'my')).waitFor();
   await walker.look('Manage Login Access, with a fault');
-  await leave(access);
+  await close(access);
 
-  await walkAwayMode(walker, configure('Away Mode'), leave);
+  await walkAwayMode(walker, configure('Away Mode'), close);
 }
 
-type Leave = (opener: ReturnType<Walker['button']>) => Promise<void>;
+type Close = (opener: ReturnType<Walker['button']>) => Promise<void>;
 
-async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>, leave: Leave): Promise<void> {
-  const { page, say } = walker;
+async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>, close: Close): Promise<void> {
+  const { page, translate } = walker;
   const dialog = walker.dialog('Configure Away Mode');
   const choose = async (type: string) => {
-    await walker.press(page.getByRole('radio', { name: say(type), exact: true }), 'Space');
+    await walker.press(page.getByRole('radio', { name: translate(type), exact: true }), 'Space');
   };
-  const field = (label: string) => dialog.getByRole('combobox', { name: say(label), exact: true });
+  const field = (label: string) => dialog.getByRole('combobox', { name: translate(label), exact: true });
   await walker.press(opener);
   await dialog.waitFor();
   await choose('Specific Period');
@@ -97,7 +100,7 @@ async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>
   await choose('Weekly');
   const days = dialog.locator('.so-day');
   for (const day of await days.all()) await walker.press(day, 'Space');
-  await page.getByText(say("You can't enable Away Mode for every day of the week.")).waitFor();
+  await page.getByText(translate("You can't enable Away Mode for every day of the week.")).waitFor();
   await walker.look('Away Mode, every day of the week');
 
   await choose('Daily');
@@ -111,21 +114,21 @@ async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>
     await walker.dialog('Choose a time').waitFor({ state: 'detached' });
   }
   await walker.look('Away Mode, some hours');
-  await leave(opener);
+  await close(opener);
 }
 
-/** Login Security with what is rare: a second factor, common usernames, and options that can't be read. */
+/** Login Security in rare states: a second factor, common usernames, and options that can't be loaded. */
 export async function walkRareLogin(walker: Walker): Promise<void> {
-  await walkSecondFactor(walker, walker.button('Configure: %s', walker.say('Away Mode')));
+  await walkSecondFactor(walker, walker.button('Configure: %s', walker.translate('Away Mode')));
   await walker.failing(null, async () => {
     await walker.open('login-settings', walker.button('Try again'));
     await walker.look('Login Security, nothing to be read');
   });
 }
 
-/** Switching the second factor on would end the sessions of everybody, so these states are shown, not made. */
+/** Turning the second factor on would end all sessions, so these states are simulated. */
 async function walkSecondFactor(walker: Walker, ready: ReturnType<Walker['button']>): Promise<void> {
-  const { page, say } = walker;
+  const { page, translate } = walker;
   const users = {
     all_users: [{ user_login: 'owner' }],
     admin_matches: [
@@ -149,18 +152,18 @@ async function walkSecondFactor(walker: Walker, ready: ReturnType<Walker['button
   await walker.answering('/fetch-options', answer, async () => {
     await walker.open('login-settings', ready);
     await walker.look('Login Security, with a second factor and common usernames');
-    const reset = page.getByRole('button', { name: say('Reset it for a user'), exact: true });
+    const reset = page.getByRole('button', { name: translate('Reset it for a user'), exact: true });
     await walker.opens(reset, walker.dialog('Reset 2-factor Authentication'), 'Reset 2-factor Authentication');
     const rename = page.getByRole('button', { name: renameText(walker), exact: true });
     await walker.opens(rename, walker.dialog('Change Common Usernames'), 'Change Common Usernames', async (dialog) => {
       await page.keyboard.press('Enter');
-      await dialog.getByText(say('This field is required.')).first().waitFor();
+      await dialog.getByText(translate('This field is required.')).first().waitFor();
       await walker.look('Change Common Usernames, with faults');
     });
   });
 }
 
-/** “Rename 2 users”: the catalogue holds it below its singular. */
+/** “Rename 2 users”: the catalogue lists it under its singular. */
 function renameText({ language }: Walker): string {
-  return language.sayMany('Rename %d user', 2);
+  return language.translatePlural('Rename %d user', 2);
 }

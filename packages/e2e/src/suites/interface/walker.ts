@@ -1,55 +1,54 @@
 import type { Browser, Locator, Page, Route } from 'playwright-core';
 import { accessFaults } from '../../browser/accessibility.js';
-import { windowOf } from '../../browser/chromium.js';
-import { crampedTexts, cutTexts, movingParts, shownTexts } from '../../browser/layout-checks.js';
+import { openWindow } from '../../browser/chromium.js';
+import { crampedTexts, cutTexts, movingParts, shownTexts } from '../../browser/text-layout.js';
 import type { Session } from '../../http/session.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import type { Language } from './locales.js';
-import { nothingLoads } from './shown-site.js';
+import { nothingLoads } from './sample-site.js';
 
-/** A desk, a tablet, a phone, and the narrowest screen, which is also a desk of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
+/** Desktop, tablet, phone, and the narrowest screen, which equals a desktop of 1280 px at 400 % (WCAG 2.1, 1.4.10). */
 const WIDTHS = [320, 390, 1000, 1440] as const;
-/** What is shown, and how axe finds it, is the same on the other two: only the room for it is not. */
+/** Texts and axe are checked on these only: on the other two, only the available space differs. */
 const LAYOUTS: readonly number[] = [390, 1440];
 const HEIGHT = 900;
 
-/** An answer of the API that is shown in place of the real one. */
+/** Replaces a response of the API. */
 export type Answer = (real: { readonly data: never }) => unknown;
 
 /**
- * Somebody who goes through the interface by keyboard in one language, asks for less motion, and notes everything that
- * is wrong on the way, on each screen.
+ * Goes through the interface by keyboard in one locale with reduced motion, and records all errors on each screen size.
  */
 export class Walker {
-  /** Whether axe looks, too. */
+  /** Whether axe runs, too. */
   axe = true;
-  /** What is wrong, in words. */
+  /** The recorded errors. */
   readonly faults: string[] = [];
-  readonly say: Language['say'];
+  readonly translate: Language['translate'];
 
   private constructor(
     readonly page: Page,
     readonly stack: Stack,
     readonly language: Language,
   ) {
-    this.say = language.say;
+    this.translate = language.translate;
   }
 
   static async arrive(browser: Browser, stack: Stack, owner: Session, language: Language): Promise<Walker> {
-    const window = await windowOf(browser, stack, owner, { reducedMotion: 'reduce' });
+    const window = await openWindow(browser, stack, owner, { reducedMotion: 'reduce' });
     await window.addCookies([{ name: 'language', value: language.locale, url: stack.url }]);
     const page = await window.newPage();
     return new Walker(page, stack, language);
   }
 
-  leave(): Promise<void> {
+  close(): Promise<void> {
     return this.page.context().close();
   }
 
-  /** Opens a page of ours and waits for something on it, and until nothing stands for what is still to come. */
+  /** Opens a page of the product, and waits for an element and until no placeholder is left. */
   async open(slug: string, ready: Locator, hash = ''): Promise<void> {
-    // From elsewhere, so that the address with its hash is really loaded.
+    // From another page, so that the URL with its hash is really loaded.
     if (hash !== '') await this.page.goto('about:blank');
     await this.page.goto(`${this.stack.url}/wp-admin/admin.php?page=${slug}${hash}`);
     await ready.first().waitFor();
@@ -57,11 +56,11 @@ export class Walker {
   }
 
   button(text: string, ...words: string[]): Locator {
-    return this.page.getByRole('button', { name: this.say(text, ...words), exact: true });
+    return this.page.getByRole('button', { name: this.translate(text, ...words), exact: true });
   }
 
   dialog(title: string, role: 'dialog' | 'alertdialog' = 'dialog'): Locator {
-    return this.page.getByRole(role, { name: this.say(title), exact: true });
+    return this.page.getByRole(role, { name: this.translate(title), exact: true });
   }
 
   /** Presses a key on an element, which must be able to take the focus. */
@@ -71,7 +70,9 @@ export class Walker {
     await this.page.keyboard.press(key);
   }
 
-  /** What a button opens: it is looked at, then closed by Escape, and the focus must be back at the button. */
+  /**
+   * Opens a dialog or menu with a button, checks it, and closes it with Escape. The focus must return to the button.
+   */
   async opens(
     opener: Locator,
     opened: Locator,
@@ -85,7 +86,7 @@ export class Walker {
     await this.closes(opener, opened, name);
   }
 
-  /** Escape closes it, and the focus is back. */
+  /** Closes it with Escape, and checks that the focus has returned. */
   async closes(opener: Locator, opened: Locator, name: string): Promise<void> {
     await this.page.keyboard.press('Escape');
     await opened.waitFor({ state: 'detached' });
@@ -96,7 +97,7 @@ export class Walker {
     await until(`${where} has the focus`, () => where.evaluate((element) => element === document.activeElement));
   }
 
-  /** Looks at what is shown now, on each screen: language, cut texts, sideways scrolling, motion, and axe. */
+  /** Checks the current state on each screen size: translation, cut texts, sideways scrolling, motion, and axe. */
   async look(name: string, part = '.so'): Promise<void> {
     const { page, language } = this;
     for (const width of WIDTHS) {
@@ -104,11 +105,11 @@ export class Walker {
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       const note = (fault: string): void => this.note(`${name}, ${width} px`, fault);
       for (const fault of await cutTexts(page)) note(fault);
-      // The other language is made longer than any real one.
+      // The pseudo-locale is longer than any real one.
       if (language.name === 'German') for (const fault of await crampedTexts(page)) note(fault);
       if (!LAYOUTS.includes(width)) continue;
       for (const { text, where } of await shownTexts(page)) {
-        if (!language.isSaid(text)) note(`not translated: “${text}” in ${where}`);
+        if (!language.isTranslated(text)) note(`not translated: “${text}” in ${where}`);
       }
       for (const fault of await movingParts(page)) note(`moves: ${fault}`);
       if (this.axe && language.name === 'German') {
@@ -117,7 +118,7 @@ export class Walker {
     }
   }
 
-  /** Shows something else in place of a call's answer, until `work` is done. */
+  /** Replaces the response of a call while `work` runs. */
   answering(suffix: string, answer: Answer, work: () => Promise<void>): Promise<void> {
     const calls = (url: URL) => url.pathname.endsWith(`/security-optimizer/v1${suffix}`);
     const handle = async (route: Route) => {
@@ -127,7 +128,7 @@ export class Walker {
     return this.#handling(calls, handle, work);
   }
 
-  /** Every call fails, or those with this suffix. */
+  /** Makes every call, or those with this suffix, fail while `work` runs. */
   failing(suffix: string | null, work: () => Promise<void>): Promise<void> {
     const calls = (url: URL) => url.pathname.includes(`/security-optimizer/v1${suffix ?? '/'}`);
     const message = 'An error occurred. Please try again later';
@@ -145,7 +146,7 @@ export class Walker {
       try {
         await handle(route);
       } catch (error) {
-        // A page that polls asks once more at the last moment, and is left before the answer is there.
+        // A page that polls may send a last request, and is left before the response arrives.
         if (!isOver) throw error;
       }
     });

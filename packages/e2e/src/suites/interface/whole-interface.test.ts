@@ -3,18 +3,21 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import type { Session } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
-import { type Language, readLanguages, speak } from './locales.js';
-import { showSite, valuesOf } from './shown-site.js';
+import { installLanguages, type Language, readLanguages } from './locales.js';
+import { listSiteValues, prepareSampleSite } from './sample-site.js';
 import { walkBlocked, walkLogSettings, walkRegistered, walkUnknown, walkWeekly } from './walk-activity-log.js';
 import { walkConsent, walkDashboard } from './walk-dashboard.js';
 import { walkPostHack } from './walk-post-hack.js';
 import { walkLoginSecurity, walkRareLogin, walkSiteSecurity } from './walk-settings.js';
 import { Walker } from './walker.js';
 
-/** A walk looks at up to ten states on three screens in two languages. It ends one that hangs; each wait has its own limit. */
+/**
+ * A walk checks up to ten states on three screens in two locales. This limit only ends a hanging one, since each wait
+ * has its own limit.
+ */
 const WALK_MS = 600_000;
 
-onUsualStack('the whole interface in German and right to left, on a desk and on phones', defineWalks, {
+onUsualStack('the whole interface in German and right to left, on desktop and phones', defineWalks, {
   timeout: WALK_MS,
 });
 
@@ -22,22 +25,22 @@ function defineWalks(stack: Stack): void {
   let owner: Session;
   let browser: Browser;
   let both: readonly Language[];
-  let site: Awaited<ReturnType<typeof showSite>>;
-  let beSilent: () => void;
+  let site: Awaited<ReturnType<typeof prepareSampleSite>>;
+  let removeLanguages: () => void;
 
   beforeAll(async () => {
-    both = await readLanguages(valuesOf(stack));
-    beSilent = await speak(stack);
-    [site, browser] = await Promise.all([showSite(stack), openChromium()]);
+    both = await readLanguages(listSiteValues(stack));
+    removeLanguages = await installLanguages(stack);
+    [site, browser] = await Promise.all([prepareSampleSite(stack), openChromium()]);
     owner = site.owner;
   });
   afterAll(async () => {
     await browser?.close();
-    beSilent?.();
-    await site?.putBack();
+    removeLanguages?.();
+    await site?.restore();
   });
 
-  /** Both languages at the same time: each walker has a window of its own and changes nothing. */
+  /** Both locales in parallel: each walker has its own window and changes nothing. */
   async function walk(along: (walker: Walker) => Promise<void>): Promise<void> {
     const faults = await Promise.all(
       both.map(async (language) => {
@@ -47,7 +50,7 @@ function defineWalks(stack: Stack): void {
         } catch (error) {
           walker.note('on the way', (error as Error).message);
         } finally {
-          await walker.leave();
+          await walker.close();
         }
         return walker.faults;
       }),
@@ -55,17 +58,17 @@ function defineWalks(stack: Stack): void {
     expect(faults.flat()).toEqual([]);
   }
 
-  it('asks for consent', () => site.unasked(() => walk(walkConsent)));
-  it('is whole on the Security Dashboard', () => walk(walkDashboard));
-  it('is whole on Site Security', () => walk(walkSiteSecurity));
-  it('is whole on Login Security', () => walk(walkLoginSecurity));
-  it('is whole on Login Security with a second factor', () => walk(walkRareLogin));
+  it('is complete in the consent dialog', () => site.withoutConsent(() => walk(walkConsent)));
+  it('is complete on the Security Dashboard', () => walk(walkDashboard));
+  it('is complete on Site Security', () => walk(walkSiteSecurity));
+  it('is complete on Login Security', () => walk(walkLoginSecurity));
+  it('is complete on Login Security with a second factor', () => walk(walkRareLogin));
   it.each([
     ['Unknown', walkUnknown],
     ['Registered', walkRegistered],
     ['Blocked', walkBlocked],
     ['Weekly Reports', walkWeekly],
     ['Log Settings', walkLogSettings],
-  ] as const)('is whole on the Activity Log, %s', (_tab, along) => walk(along));
-  it('is whole on Post-hack Actions', () => walk(walkPostHack));
+  ] as const)('is complete on the Activity Log, %s', (_tab, along) => walk(along));
+  it('is complete on Post-hack Actions', () => walk(walkPostHack));
 }

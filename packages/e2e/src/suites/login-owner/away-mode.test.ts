@@ -1,24 +1,24 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
-import { askFrom } from '../login/visitors.js';
-import { asOwner, looksRight } from './as-owner.js';
+import { sendFrom } from '../login/helpers.js';
+import { expectLayout, ownerSuite } from './helpers.js';
 
 const REQUIRED = 'This field is required.';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** `YYYY-MM-DD` of a day from today; the site's time zone is UTC. */
+/** `YYYY-MM-DD` of a day relative to today; the site's time zone is UTC. */
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
+ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
   const { stack } = owner;
   const save = () => owner.button('Turn on Away Mode');
   const press = async (...keys: string[]) => {
     for (const key of keys) await owner.page.keyboard.press(key);
   };
   const schedule = async () => (await owner.options()).away_mode.schedule;
-  /** The dialog with its third, second or first kind of schedule. */
+  /** Opens the dialog and selects a type of schedule. */
   const openAt = async (steps: 0 | 1 | 2) => {
     await owner.open();
     const dialog = await owner.openDialog('away');
@@ -26,19 +26,19 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     await press(...Array.from({ length: steps }, () => 'ArrowRight'));
     return dialog;
   };
-  /** It is saved: the row says when it begins, and until then nothing is closed. */
+  /** Expects that the schedule is saved: the row shows when it begins, and nothing is closed until then. */
   const expectScheduled = async (dialog: Locator, words: string) => {
     await owner.isBackAt(owner.configure('away'), dialog);
     await owner.page.getByText('Scheduled', { exact: true }).waitFor();
     await owner.page.getByText(words).waitFor();
     await owner.page.getByText('It next begins on').waitFor();
-    expect((await askFrom(stack, '127.0.57.1', { target: '/wp-login.php' })).status).toBe(200);
+    expect((await sendFrom(stack, '127.0.57.1', { target: '/wp-login.php' })).status).toBe(200);
   };
   const expectClock = async (where: Locator, time: string) => expect(await where.inputValue()).toBe(time);
 
   afterAll(() => owner.set('/away-mode', { type: 'off' }));
 
-  it('takes a period from a calendar, and turns it off before it begins', async () => {
+  it('accepts a period from a calendar, and turns it off before it begins', async () => {
     const { page } = owner;
     const chosen = () => ({ type: 'period', from_date: dayIn(10), to_date: dayIn(11) });
     const [chosenBefore, dialog] = [chosen(), await openAt(0)];
@@ -47,13 +47,13 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     await pressOn(page, save(), 'Enter');
     await dialog.getByText(REQUIRED).nth(1).waitFor();
     await expectFocus(from);
-    await looksRight(page, 'away-period-wrong');
+    await expectLayout(page, 'away-period-wrong');
 
-    // Days before today can't be reached.
+    // Days before today can't be selected.
     await press('Enter');
     const today = dialog.locator('button[aria-current="date"]');
     await expectFocus(today);
-    await looksRight(page, 'away-calendar');
+    await expectLayout(page, 'away-calendar');
     await press('ArrowLeft');
     await expectFocus(today);
     await press('ArrowRight', 'ArrowRight', 'ArrowRight', 'Enter');
@@ -62,9 +62,9 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     await press('ArrowRight', 'ArrowRight', 'Enter');
     await expectFocus(to);
     await dialog.getByText(', 3 days.').waitFor();
-    await looksRight(page, 'away-period');
+    await expectLayout(page, 'away-period');
 
-    // From after To clears To.
+    // A From after To clears To.
     await pressOn(page, from, 'Enter', 'Shift+Tab');
     await press('ArrowDown', 'Enter');
     expect(await to.inputValue()).toBe('');
@@ -74,7 +74,7 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     await press('Enter', 'ArrowRight', 'Enter');
     await pressOn(page, save(), 'Enter');
     await expectScheduled(dialog, 'Closed from');
-    // Midnight may have passed before or after the calendar was opened.
+    // The date may have changed before or after the calendar was opened.
     expect([chosenBefore, chosen()]).toContainEqual(await schedule());
 
     await press('Enter');
@@ -84,7 +84,7 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     expect(await schedule()).toEqual({ type: 'off' });
   });
 
-  it('takes weekdays, but not all of them', async () => {
+  it('accepts weekdays, but not all of them', async () => {
     const { page } = owner;
     const dialog = await openAt(1);
     const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
@@ -94,23 +94,26 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     await expectFocus(button('Monday'));
     for (const day of days) await pressOn(page, button(day), 'Space');
     await dialog.getByText("You can't enable Away Mode for every day of the week.", { exact: true }).waitFor();
-    await looksRight(page, 'away-weekly-wrong');
+    await expectLayout(page, 'away-weekly-wrong');
     const wanted = new Date(Date.now() + 3 * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
     for (const day of days.toReversed()) if (day !== wanted) await pressOn(page, button(day), 'Space', 'Shift+Tab');
     await dialog.getByText(`Closed every ${wanted}.`).waitFor();
-    await looksRight(page, 'away-weekly');
+    await expectLayout(page, 'away-weekly');
     await pressOn(page, save(), 'Enter');
     await expectScheduled(dialog, `Closed every ${wanted}.`);
     expect(await schedule()).toEqual({ type: 'weekly', weekly: [wanted.toLowerCase()] });
     await owner.set('/away-mode', { type: 'off' });
   });
 
-  it('takes hours of each day, 23 at most', async () => {
+  it('accepts hours of each day, 23 at most', async () => {
     const { page } = owner;
     const dialog = await openAt(2);
     const from = dialog.getByLabel('From', { exact: true });
     const to = dialog.getByLabel('To', { exact: true });
-    /** Hours that begin later than now, so that nothing is closed; on the half, away from the turn of an hour. */
+    /**
+     * Hours that begin later, so that nothing is closed now; at half past, so that the hour does not change during the
+     * test.
+     */
     const later = (hours: number) => {
       const hour = new Date(Date.now() + hours * HOUR_MS).getUTCHours();
       return {
@@ -137,14 +140,14 @@ asOwner('the dialog Configure Away Mode by keyboard', (owner) => {
     await choose(from, begin, 'Shift+Tab');
     await tabTo(page, to);
     await dialog.getByText('You can enable Away Mode for maximum of 23 hours daily.', { exact: true }).waitFor();
-    await looksRight(page, 'away-daily-wrong');
+    await expectLayout(page, 'away-daily-wrong');
     await press('Enter');
-    await looksRight(page, 'away-clock');
+    await expectLayout(page, 'away-clock');
     await press('Escape');
     const end = later(6);
     await choose(to, end);
     await dialog.getByText('Closed for 2 hours every').waitFor();
-    await looksRight(page, 'away-daily');
+    await expectLayout(page, 'away-daily');
     await pressOn(page, save(), 'Enter');
     await expectScheduled(dialog, `Closed from ${begin.shown} to ${end.shown} every day.`);
     expect(await schedule()).toEqual({ type: 'daily', from_hour: begin.stored, to_hour: end.stored });

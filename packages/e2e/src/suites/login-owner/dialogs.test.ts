@@ -3,17 +3,17 @@ import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js
 import { logIn } from '../../http/session.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom } from '../login/visitors.js';
-import { asOwner, looksRight } from './as-owner.js';
+import { sendFrom } from '../login/helpers.js';
+import { expectLayout, ownerSuite } from './helpers.js';
 
 const ANONYMOUS = '127.0.56.1';
 const REQUIRED = 'This field is required.';
-/** How long a message about what is being typed waits, milliseconds (specification section 5). */
+/** Delay of a validation message while typing, milliseconds (specification section 5). */
 const PAUSE = 500;
 
-asOwner('the dialogs of Login Security by keyboard', (owner) => {
+ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
   const { stack } = owner;
-  const visit = async (target: string) => askFrom(stack, ANONYMOUS, { target });
+  const visit = async (target: string) => sendFrom(stack, ANONYMOUS, { target });
 
   beforeAll(async () => {
     await runInWordPress(stack, "update_option( 'users_can_register', 1 );");
@@ -25,7 +25,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     await owner.set('/disable-admin-username', { disable_usernames: 1 });
   });
 
-  it('move the login to an address of its own, and back', async () => {
+  it('move the login to a custom URL, and back', async () => {
     const { page } = owner;
     await owner.open();
     const opener = owner.configure('url');
@@ -46,8 +46,8 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
       await dialog.getByText(said, { exact: true }).first().waitFor();
       await expectFocus(login);
     }
-    await looksRight(page, 'login-url-wrong');
-    // Only the server knows that WordPress has a page there.
+    await expectLayout(page, 'login-url-wrong');
+    // Only the server knows that WordPress has a page at this path.
     await typeAnew(page, 'sample-page');
     await tabTo(page, signup);
     await typeAnew(page, 'team-join');
@@ -55,7 +55,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     await dialog.getByText('This address is taken by').waitFor();
     await expectFocus(login);
     await typeAnew(page, 'team-door');
-    await looksRight(page, 'login-url-custom');
+    await expectLayout(page, 'login-url-custom');
     await page.keyboard.press('Enter');
     await owner.isBackAt(opener, dialog);
 
@@ -76,7 +76,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     expect((await visit('/team-door')).status).toBe(404);
   });
 
-  it('ask before changes are thrown away', async () => {
+  it('ask before changes are discarded', async () => {
     const { page } = owner;
     await owner.open();
     const dialog = await owner.openDialog('access');
@@ -84,7 +84,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     const question = page.getByRole('alertdialog', { name: 'Discard your changes?' });
     await page.keyboard.press('Escape');
     await expectFocus(owner.button('Keep editing'));
-    await looksRight(page, 'discard');
+    await expectLayout(page, 'discard');
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     const field = dialog.getByLabel('IP address 1');
@@ -96,14 +96,14 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     expect(owner.calls).toEqual([]);
   });
 
-  it('let only listed addresses log in, and warn before the owner is shut out', async () => {
+  it('let only listed addresses log in, and warn before the owner is locked out', async () => {
     const { page } = owner;
     await owner.open();
     const opener = owner.configure('access');
     const dialog = await owner.openDialog('access');
     const first = dialog.getByLabel('IP address 1');
     await expectFocus(first);
-    // Slower than the pause in all: each key starts it anew.
+    // Longer than the delay in total, but each key restarts it.
     await page.keyboard.type('my-hous', { delay: 100 });
     const typed = Date.now();
     await page.keyboard.type('e');
@@ -113,13 +113,13 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     await typeAnew(page, '203.0.113.10');
     await dialog.getByText('Invalid format.').waitFor({ state: 'detached' });
     await dialog.getByText('Your own address is not on the list.').waitFor();
-    await looksRight(page, 'login-access');
+    await expectLayout(page, 'login-access');
 
     await page.keyboard.press('Enter');
     const question = page.getByRole('alertdialog', { name: 'Shut yourself out?' });
     await question.waitFor();
     await expectFocus(owner.button('Go back'));
-    await looksRight(page, 'shut-out');
+    await expectLayout(page, 'shut-out');
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     expect(owner.calls).toEqual([]);
@@ -137,7 +137,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     expect((await owner.options()).login_access).toEqual(['127.0.0.1', '198.51.100.*']);
     await page.getByText('2 addresses', { exact: true }).waitFor();
     expect((await visit('/wp-login.php')).status).toBe(403);
-    expect((await askFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status).toBe(200);
+    expect((await sendFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status).toBe(200);
 
     await owner.openDialog('access');
     await pressOn(page, owner.button('Remove 198.51.100.*'), 'Enter');
@@ -151,14 +151,14 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     expect((await visit('/wp-login.php')).status).toBe(200);
   });
 
-  it('shut the owner out who insists', async () => {
+  it('lock the owner out after a confirmation', async () => {
     const { page } = owner;
     await owner.open();
     await owner.openDialog('access');
     await page.keyboard.type('203.0.113.10');
     await page.keyboard.press('Enter');
     await pressOn(page, owner.button('Save and shut me out'), 'Enter');
-    // By role it can't be seen from the moment on when the question lies over it.
+    // It is no longer found by role once the confirmation covers it.
     await page.locator('.so-dialog').first().waitFor({ state: 'detached' });
     try {
       expect((await page.goto(`${stack.url}/wp-admin/`))?.status()).toBe(403);
@@ -183,8 +183,8 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
     );
     try {
       await owner.open();
-      const control = owner.switchOf('usernames');
-      // An open dialog takes the page behind out of the reach of roles.
+      const control = owner.getSwitch('usernames');
+      // An open dialog hides the page behind it from roles.
       const behind = await control.elementHandle();
       await pressOn(page, control, 'Space');
       const dialog = await owner.dialog('Change Common Usernames');
@@ -212,7 +212,7 @@ asOwner('the dialogs of Login Security by keyboard', (owner) => {
       await tabTo(page, second);
       await page.keyboard.type('site-keeper');
       await dialog.getByText('Username site-keeper already typed.', { exact: true }).waitFor();
-      await looksRight(page, 'usernames');
+      await expectLayout(page, 'usernames');
       expect(owner.calls).toEqual([]);
       await typeAnew(page, 'second-keeper');
       await page.keyboard.press('Enter');

@@ -1,12 +1,12 @@
 import { afterAll, expect, it } from 'vitest';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
-import { askFrom, loginForm, recover } from '../login/visitors.js';
-import { asOwner, looksRight } from './as-owner.js';
+import { loginForm, recover, sendFrom } from '../login/helpers.js';
+import { expectLayout, ownerSuite } from './helpers.js';
 
 const ANONYMOUS = '127.0.58.1';
 
-asOwner('the rows of Login Security by keyboard', (owner) => {
+ownerSuite('the rows of Login Security, by keyboard', (owner) => {
   const { stack } = owner;
 
   afterAll(async () => {
@@ -15,14 +15,14 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
     await recover(stack, 'unblock', '--all');
   });
 
-  it('look right', async () => {
+  it('have the right layout', async () => {
     const { page } = owner;
     await owner.open();
     await page.getByText('2 of 4 essentials on').waitFor();
-    await looksRight(page, 'login-security');
+    await expectLayout(page, 'login-security');
   });
 
-  it('set after how many wrong passwords an address waits', async () => {
+  it('set after how many wrong passwords an address is locked out', async () => {
     const { page } = owner;
     await owner.open();
     const select = page.getByRole('combobox', { name: 'Limit Login Attempts' });
@@ -35,7 +35,7 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
       await expectFocus(select);
       expect(await select.textContent()).toBe(text);
     };
-    const guess = async () => (await askFrom(stack, ANONYMOUS, loginForm('nobody-here', 'wrong'))).status;
+    const guess = async () => (await sendFrom(stack, ANONYMOUS, loginForm('nobody-here', 'wrong'))).status;
     await tabTo(page, select);
     expect(await select.textContent()).toBe('5 attempts');
     await choose('ArrowUp', 3, '3 attempts');
@@ -47,7 +47,7 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
     await choose('End', 5, '5 attempts');
   });
 
-  it('choose from a list that the keyboard alone opens, reads and leaves as it was', async () => {
+  it('have a list that can be opened, read and closed without a change by keyboard alone', async () => {
     const { page } = owner;
     await owner.open();
     const select = page.getByRole('combobox', { name: 'Limit Login Attempts' });
@@ -57,7 +57,7 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
     expect(await list.getByRole('option').allTextContents()).toEqual(['OFF', '3 attempts', '5 attempts']);
     for (const height of await list.getByRole('option').evaluateAll((all) => all.map((one) => one.clientHeight)))
       expect(height).toBe(40);
-    await looksRight(page, 'login-attempts-open');
+    await expectLayout(page, 'login-attempts-open');
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.keyboard.press('Home');
     const active = await select.getAttribute('aria-activedescendant');
@@ -69,10 +69,10 @@ asOwner('the rows of Login Security by keyboard', (owner) => {
     expect(owner.calls).not.toContain('/limit-login-attempts');
   });
 
-  it('switch the ban on common usernames off and on', async () => {
+  it('turn the ban on common usernames off and on', async () => {
     const { page } = owner;
     await owner.open();
-    const control = owner.switchOf('usernames');
+    const control = owner.getSwitch('usernames');
     for (const [key, wanted] of [
       ['Space', 0],
       ['Enter', 1],

@@ -1,12 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
 import { expectFocus, pressOn, tabTo } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
-import { recover } from '../login/visitors.js';
-import { asOwner, logInByKeyboard, looksRight } from './as-owner.js';
+import { recover, totpCode, totpStep } from '../login/helpers.js';
+import { expectLayout, logInByKeyboard, ownerSuite } from './helpers.js';
 
-asOwner('the second factor of the owner by keyboard', (owner) => {
+ownerSuite('the second factor of the owner, by keyboard', (owner) => {
   const { stack } = owner;
   let key = '';
 
@@ -15,7 +14,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     await recover(stack, 'two-factor', 'reset', stack.user).catch(() => undefined);
   });
 
-  /** The second factor of the owner is asked for in a browser that has not been here before. */
+  /** Runs `look` in a new browser, where the owner needs the second factor. */
   async function inAnotherBrowser(look: (page: Page) => Promise<void>): Promise<void> {
     const window = await owner.browser.newContext({ viewport: { width: 1440, height: 900 } });
     try {
@@ -25,14 +24,14 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     }
   }
 
-  it('is set up as soon as it is switched on', async () => {
+  it('is set up as soon as it is turned on', async () => {
     const { page } = owner;
     await owner.open();
-    await pressOn(page, owner.switchOf('twoFactor'), 'Space');
+    await pressOn(page, owner.getSwitch('twoFactor'), 'Space');
     const question = await owner.dialog('Turn on two-factor');
     await question.getByText(`${stack.user} (You)`).waitFor();
-    await looksRight(page, 'two-factor-on');
-    // No mail leaves this site.
+    await expectLayout(page, 'two-factor-on');
+    // This site can't send mails.
     const tells = question.getByRole('checkbox');
     if ((await tells.count()) > 0) await page.keyboard.press('Space');
     await pressOn(page, question.getByRole('button', { name: /^Turn on/ }), 'Enter');
@@ -40,29 +39,29 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     expect((await owner.options()).sg2fa).toBe(1);
     key = await page.locator('.so-secret code').innerText();
     await tabTo(page, page.getByLabel('Code', { exact: true }));
-    await page.keyboard.type(codeOf(key));
+    await page.keyboard.type(totpCode(key));
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Save your back-up codes' }).waitFor();
     await pressOn(page, page.getByLabel('I have saved the codes somewhere safe'), 'Space');
     await pressOn(page, owner.button('Continue'), 'Enter');
     await page.waitForURL(/page=login-settings/);
     await owner.button('Reset it for a user').waitFor();
-    expect(await owner.switchOf('twoFactor').getAttribute('aria-checked')).toBe('true');
-    await looksRight(page, 'login-security-two-factor');
+    expect(await owner.getSwitch('twoFactor').getAttribute('aria-checked')).toBe('true');
+    await expectLayout(page, 'login-security-two-factor');
   });
 
-  it('asks for a code where the password was right', () =>
+  it('asks for a code after the right password', () =>
     inAnotherBrowser(async (page) => {
       await logInByKeyboard(page, stack, stack.user);
       await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
       await expectFocus(page.getByLabel('Code', { exact: true }));
-      // That of the next step, since the set-up has used up this step's.
-      await page.keyboard.type(codeOf(key, 1));
+      // The code of the next step, since the set-up has used the present one.
+      await page.keyboard.type(totpCode(key, totpStep() + 1));
       await page.keyboard.press('Enter');
       await page.locator('#wpadminbar').waitFor();
     }));
 
-  it('lets apps in with application passwords, if the owner says so', async () => {
+  it('allows application passwords if the owner chooses so', async () => {
     const { page } = owner;
     await owner.open();
     const control = page.getByRole('switch', { name: 'Application Passwords', exact: true });
@@ -73,7 +72,7 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     await until('it is stored', async () => (await owner.options()).two_factor_app_passwords === 0);
   });
 
-  it('is reset for a user who lost the phone', async () => {
+  it('can be reset for a user who lost the phone', async () => {
     const { page } = owner;
     await owner.open();
     const opener = owner.button('Reset it for a user');
@@ -84,22 +83,22 @@ asOwner('the second factor of the owner by keyboard', (owner) => {
     await pressOn(page, dialog.getByRole('button', { name: 'Reset', exact: true }), 'Enter');
     await dialog.getByText('This field is required.').waitFor();
     await expectFocus(select);
-    await looksRight(page, 'reset-2fa-wrong');
+    await expectLayout(page, 'reset-2fa-wrong');
     await page.keyboard.press('ArrowDown');
-    await looksRight(page, 'reset-2fa-open');
-    // Escape closes the list, and not the dialog around it.
+    await expectLayout(page, 'reset-2fa-open');
+    // Escape closes the list, but not the dialog around it.
     await page.keyboard.press('Escape');
     await expectFocus(select);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await dialog.getByText(`The old codes of ${stack.user} stop working at once.`).waitFor();
-    await looksRight(page, 'reset-2fa');
+    await expectLayout(page, 'reset-2fa');
     await pressOn(page, dialog.getByRole('button', { name: 'Reset', exact: true }), 'Enter');
     await owner.isBackAt(opener, dialog);
     expect((await owner.options()).reset_2fa).toEqual([]);
     await page.keyboard.press('Enter');
     await dialog.getByText('Nothing was found').waitFor();
-    await looksRight(page, 'reset-2fa-nobody');
+    await expectLayout(page, 'reset-2fa-nobody');
     await page.keyboard.press('Escape');
     await owner.isBackAt(opener, dialog);
     await inAnotherBrowser(async (other) => {

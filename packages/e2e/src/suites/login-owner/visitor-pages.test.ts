@@ -1,20 +1,19 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
 import { expectFocus, pressOn, tabTo, typeAnew } from '../../browser/keyboard.js';
 import { until } from '../../stacks/until.js';
-import { people } from '../../stacks/wordpress.js';
-import { askFrom, loginForm, recover } from '../login/visitors.js';
-import { asOwner, logInByKeyboard, looksRight } from './as-owner.js';
+import { usersByRole } from '../../stacks/wordpress.js';
+import { loginForm, recover, sendFrom, totpCode } from '../login/helpers.js';
+import { expectLayout, logInByKeyboard, ownerSuite } from './helpers.js';
 
-const { editor } = people;
+const { editor } = usersByRole;
 const DAY_MS = 86_400_000;
 const scripts = [
   ['with', true],
   ['without', false],
 ] as const;
 
-asOwner('the pages that stand in front of the login', (owner) => {
+ownerSuite('the pages of the login for visitors', (owner) => {
   const { stack } = owner;
 
   async function inNewBrowser(javaScriptEnabled: boolean, look: (page: Page) => Promise<void>): Promise<void> {
@@ -27,32 +26,32 @@ asOwner('the pages that stand in front of the login', (owner) => {
   }
 
   async function expectGood(page: Page, name: string, javaScriptEnabled: boolean): Promise<void> {
-    if (javaScriptEnabled) return looksRight(page, name, 'html');
-    // Axe itself is a script: it looks at what is drawn, without the page's own, in a tab that runs some.
+    if (javaScriptEnabled) return expectLayout(page, name, 'html');
+    // Axe is a script, so the rendered HTML is checked without the page's own scripts in a tab that runs scripts.
     const drawn = (await page.content()).replace(/<script[\s\S]*?<\/script>/g, '');
     await inNewBrowser(true, async (twin) => {
       await twin.setContent(drawn);
-      await looksRight(twin, `${name}-no-script`, 'html');
+      await expectLayout(twin, `${name}-no-script`, 'html');
     });
   }
 
-  /** Recovers by the command line, and waits until the running guard knows. */
+  /** Runs a recovery command, and waits until the running guard has applied it. */
   async function openAgain(...words: string[]): Promise<void> {
     await recover(stack, ...words);
     await until(
       'the login is open',
-      async () => (await askFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status === 200,
+      async () => (await sendFrom(stack, '127.0.0.1', { target: '/wp-login.php' })).status === 200,
     );
   }
 
-  it('say how long an address waits that failed too often', async () => {
-    for (let tries = 0; tries < 5; tries++) await askFrom(stack, '127.0.0.1', loginForm('nobody-here', 'wrong'));
+  it('say how long an address is locked out after too many failures', async () => {
+    for (let tries = 0; tries < 5; tries++) await sendFrom(stack, '127.0.0.1', loginForm('nobody-here', 'wrong'));
     try {
       for (const [, javaScriptEnabled] of scripts) {
         await inNewBrowser(javaScriptEnabled, async (page) => {
           expect((await page.goto(`${stack.url}/wp-login.php`))?.status()).toBe(429);
           await page.getByRole('heading', { name: 'Too many login attempts' }).waitFor();
-          // On another day where the hour ends after midnight: the page then names it.
+          // If the hour ends after midnight, the page also names the day.
           await page.getByText(/left\. Try again (at|on) /).waitFor();
           await expectGood(page, 'locked', javaScriptEnabled);
         });
@@ -62,8 +61,8 @@ asOwner('the pages that stand in front of the login', (owner) => {
     }
   });
 
-  it('say when the login opens again while Away Mode is on', async () => {
-    // Tomorrow as well, should midnight pass meanwhile.
+  it('say when the login opens again during Away Mode', async () => {
+    // Tomorrow as well, in case the day changes during the test.
     const weekly = [0, 1].map((days) =>
       new Date(Date.now() + days * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toLowerCase(),
     );
@@ -79,7 +78,7 @@ asOwner('the pages that stand in front of the login', (owner) => {
         });
       }
     } finally {
-      // The owner is away, too: only the command line ends it.
+      // The owner is locked out, too: only the command line ends it.
       await openAgain('away-mode', 'off');
     }
   });
@@ -92,20 +91,20 @@ asOwner('the pages that stand in front of the login', (owner) => {
       await recover(stack, 'two-factor', 'reset', editor).catch(() => undefined);
     });
 
-    it('which is set up with a first code and saved back-up codes', () =>
+    it('which is set up with a first code and saved backup codes', () =>
       inNewBrowser(javaScriptEnabled, async (page) => {
         await logInByKeyboard(page, stack, editor);
         await page.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
         await expectGood(page, 'two-factor-set-up', javaScriptEnabled);
         const key = await page.locator('.so-secret code').innerText();
         await tabTo(page, page.getByLabel('Code', { exact: true }));
-        await page.keyboard.type(codeOf(key));
+        await page.keyboard.type(totpCode(key));
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Save your back-up codes' }).waitFor();
         await expectGood(page, 'two-factor-codes', javaScriptEnabled);
         backUpCodes = await page.locator('.so-codes li').allInnerTexts();
         expect(backUpCodes).toHaveLength(10);
-        // What needs a script is not offered without one; the download is there either way.
+        // Features that need a script are not offered without one. The download always is.
         expect(await page.getByRole('button', { name: 'Copy' }).isVisible()).toBe(javaScriptEnabled);
         expect(await page.getByRole('link', { name: 'Download' }).isVisible()).toBe(true);
         await pressOn(page, page.getByLabel('I have saved the codes somewhere safe'), 'Space');
@@ -113,7 +112,7 @@ asOwner('the pages that stand in front of the login', (owner) => {
         await page.locator('#wpadminbar').waitFor();
       }));
 
-    it('which takes a back-up code in place of the phone', () =>
+    it('which accepts a backup code instead of an app code', () =>
       inNewBrowser(javaScriptEnabled, async (page) => {
         await logInByKeyboard(page, stack, editor);
         await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();

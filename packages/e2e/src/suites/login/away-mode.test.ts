@@ -2,30 +2,30 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
-import { ask, form, type TypedRequest } from '../../http/request.js';
+import { form, sendRequest, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { muPlugins, people, runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { muPlugins, runInWordPress, usersByRole, withoutConnector } from '../../stacks/wordpress.js';
+import { change, createsSession, loginForm, recover, sendFrom } from './helpers.js';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
 const FROM = '127.0.38.1';
-/** The site keeps UTC. */
-const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-const timeOf = (ms: number) => new Date(ms).toISOString().slice(11, 16);
+/** The site uses UTC. */
+const toDate = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const toTime = (ms: number) => new Date(ms).toISOString().slice(11, 16);
 const DAY_FORM = { weekday: 'long', month: 'long', day: 'numeric' } as const;
 const TIME_FORM = { hour: 'numeric', minute: '2-digit' } as const;
-/** As the site's language writes it, American English, but with plain blanks. */
-const inEnglish = (ms: number, form: Intl.DateTimeFormatOptions) =>
+/** In the format of the site's language, American English, but with plain spaces. */
+const formatEnglish = (ms: number, form: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-US', { ...form, timeZone: 'UTC' }).format(ms).replace(/\s+/g, ' ');
-const weekdayOf = (ms: number) =>
+const toWeekday = (ms: number) =>
   new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(ms).toLowerCase();
 
 /**
- * What plugins do: change things on `plugins_loaded`, on `init` and by AJAX for whoever is signed in, know users by a token
- * of their own, put another user in the place of the one who asks, and tell other programs of it in the owner's name.
+ * Typical behaviour of plugins: they make changes on `plugins_loaded`, on `init` and by AJAX for logged-in users,
+ * authenticate users by their own token, switch the user of a request, and notify other programs in the owner's name.
  */
 const PLUGIN = `<?php
 function so_away_note( $what ) {
@@ -59,32 +59,32 @@ add_action( 'shutdown', function () {
 } );
 `;
 
-/** Schedules that are on now and will be on in an hour, whatever the time of day, each with the moment it ends. */
+/** Schedules that are active now and in an hour, at any time of day, each with its end. */
 function schedules() {
   const now = Date.now();
   const midnight = (Math.floor(now / DAY) + 1) * DAY;
   const quarter = Math.floor(now / (HOUR / 4)) * (HOUR / 4);
-  const [from_hour, to_hour] = [timeOf(quarter - HOUR), timeOf(quarter + 2 * HOUR)];
+  const [from_hour, to_hour] = [toTime(quarter - HOUR), toTime(quarter + 2 * HOUR)];
   return {
     period: {
-      schedule: { type: 'period', from_date: dateOf(now), to_date: dateOf(now + DAY) },
+      schedule: { type: 'period', from_date: toDate(now), to_date: toDate(now + DAY) },
       ends: midnight + DAY,
     },
     weekly: {
-      schedule: { type: 'weekly', weekly: [weekdayOf(now), weekdayOf(now + DAY)] },
+      schedule: { type: 'weekly', weekly: [toWeekday(now), toWeekday(now + DAY)] },
       ends: midnight + DAY,
     },
     daily: { schedule: { type: 'daily', from_hour, to_hour }, ends: quarter + 2 * HOUR },
   };
 }
 
-onUsualStack('while the owner is away', (stack) => {
+onUsualStack('Away Mode', (stack) => {
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
   const login = { target: '/wp-login.php', headers: { accept: 'text/html' } };
   const end = async () => {
     await recover(stack, 'away-mode', 'off');
-    await until('the login is open', async () => (await askFrom(stack, FROM, login)).status === 200);
+    await until('the login is open', async () => (await sendFrom(stack, FROM, login)).status === 200);
   };
 
   beforeAll(async () => {
@@ -95,34 +95,36 @@ onUsualStack('while the owner is away', (stack) => {
   afterAll(() => setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore }));
 
   const begin = (schedule: object) => change(stack, owner, '/away-mode', { ...schedule, confirm: true });
-  /** The login says until when it is closed, and nobody gets in. */
+  /** Expects that the login shows until when it is closed, and that nobody can log in. */
   const expectClosed = async (ends: number) => {
-    const page = await askFrom(stack, FROM, login);
+    const page = await sendFrom(stack, FROM, login);
     expect(page.status).toBe(403);
     expect(page.body).toContain('The admin area is closed');
-    expect(page.body.replace(/\s+/g, ' ')).toContain(`${inEnglish(ends, DAY_FORM)}, ${inEnglish(ends, TIME_FORM)}`);
+    expect(page.body.replace(/\s+/g, ' ')).toContain(
+      `${formatEnglish(ends, DAY_FORM)}, ${formatEnglish(ends, TIME_FORM)}`,
+    );
     const left = Number(page.headers['retry-after']) * 1000;
     expect(Math.abs(Date.now() + left - ends)).toBeLessThan(10_000);
-    const attempt = await askFrom(stack, FROM, loginForm(stack.user, stack.password));
+    const attempt = await sendFrom(stack, FROM, loginForm(stack.user, stack.password));
     expect([attempt.status, createsSession(attempt)]).toEqual([403, false]);
   };
   const { period, weekly, daily } = schedules();
 
-  it('for some days of the week, the login is closed until midnight', async () => {
+  it('closes the login on selected weekdays until midnight', async () => {
     await begin(weekly.schedule);
     await expectClosed(weekly.ends).finally(end);
   });
 
-  it('for some hours of the day, the login is closed until they are over', async () => {
+  it('closes the login in selected hours until they are over', async () => {
     await begin(daily.schedule);
     await expectClosed(daily.ends).finally(end);
   });
 
-  describe('for a period', () => {
+  describe('during a period', () => {
     const plugin = join(muPlugins(stack), 'so-away-test.php');
     let sessions: Record<'owner' | 'editor' | 'author' | 'subscriber', Session>;
     let memberId: number;
-    /** What was changed by whom, and what a change would have left. */
+    /** Reads which changes were made by whom. */
     const done = async () =>
       JSON.parse(
         await runInWordPress(
@@ -134,7 +136,7 @@ onUsualStack('while the owner is away', (stack) => {
       );
     beforeAll(async () => {
       writeFileSync(plugin, PLUGIN);
-      const { editor, author, subscriber } = people;
+      const { editor, author, subscriber } = usersByRole;
       sessions = {
         owner,
         editor: await logIn(stack, editor),
@@ -153,7 +155,7 @@ onUsualStack('while the owner is away', (stack) => {
       );
     });
 
-    it('the login is closed until its last day is over', () => expectClosed(period.ends));
+    it('closes the login until its last day is over', () => expectClosed(period.ends));
 
     const changes = ({ cookie, nonce }: Session): [string, TypedRequest][] => {
       const signedIn = { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' };
@@ -179,26 +181,29 @@ onUsualStack('while the owner is away', (stack) => {
       ];
     };
 
-    it.each(['owner', 'editor', 'author'] as const)('the %s who is still signed in changes nothing', async (role) => {
-      const before = await done();
-      for (const [route, request] of changes(sessions[role])) {
-        const answer = await ask(stack, request);
-        expect([answer.status, answer.body.includes('The admin area is closed')], route).toEqual([403, true]);
-        expect(answer.headers['retry-after'], route).toMatch(/^[0-9]+$/);
-      }
-      expect(await done()).toEqual(before);
-    });
+    it.each(['owner', 'editor', 'author'] as const)(
+      'lets the %s who is still logged in change nothing',
+      async (role) => {
+        const before = await done();
+        for (const [route, request] of changes(sessions[role])) {
+          const answer = await sendRequest(stack, request);
+          expect([answer.status, answer.body.includes('The admin area is closed')], route).toEqual([403, true]);
+          expect(answer.headers['retry-after'], route).toMatch(/^[0-9]+$/);
+        }
+        expect(await done()).toEqual(before);
+      },
+    );
 
-    it('programs are told in JSON, also where only WordPress knows the route', async () => {
+    it('answers programs in JSON, also on routes that only WordPress knows', async () => {
       for (const [, request] of changes(sessions.editor).slice(4, 12)) {
-        expect(JSON.parse((await ask(stack, request)).body)).toMatchObject({
+        expect(JSON.parse((await sendRequest(stack, request)).body)).toMatchObject({
           code: 'away_mode',
           data: { status: 403 },
         });
       }
     });
 
-    it('neither does a token of the staff, nor a link by which anybody becomes one of them', async () => {
+    it('lets no token of the staff change anything, and no link that logs in as one of them', async () => {
       const before = await done();
       const { subscriber } = sessions;
       const bearer = { authorization: 'Bearer of-1' };
@@ -207,8 +212,8 @@ onUsualStack('while the owner is away', (stack) => {
         ['REST', form('/wp-json/wp/v2/posts', 'title=x', bearer)],
         ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', bearer)],
         ['a form', form('/', 'so_edit=1', bearer)],
-        ['beside the session of a member', form('/', 'so_edit=1', { ...bearer, cookie: subscriber.cookie })],
-        ['as a member', form('/', 'so_edit=1&so_become=1', { cookie: subscriber.cookie })],
+        ['beside the session of a subscriber', form('/', 'so_edit=1', { ...bearer, cookie: subscriber.cookie })],
+        ['as a subscriber', form('/', 'so_edit=1&so_become=1', { cookie: subscriber.cookie })],
         ['as a guest', form('/?so_become=1', 'so_edit=1')],
         ['credentials of nobody', form('/wp-admin/admin-ajax.php', 'action=so_like', { authorization: 'Bearer x' })],
         [
@@ -219,21 +224,21 @@ onUsualStack('while the owner is away', (stack) => {
         ['by a plugin that answers itself', form('/wp-json/so/answer', 'a=b', { authorization: 'Token x' })],
         ['in REST', form('/wp-json/wp/v2/comments', 'post=1&content=x', { authorization: 'Token x' })],
       ];
-      for (const [route, request] of refused) expect((await ask(stack, request)).status, route).toBe(403);
+      for (const [route, request] of refused) expect((await sendRequest(stack, request)).status, route).toBe(403);
       expect(await done()).toEqual(before);
     });
 
-    it('a member comments, likes and sends forms, by session or token, and WordPress tells others of it', async () => {
+    it('lets a subscriber comment, like and send forms, by session or token, and WordPress notifies others', async () => {
       const { cookie, nonce } = sessions.subscriber;
       const signedIn = { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' };
-      const told = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
+      const notified = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
       const comment = (content: string) => ({
         method: 'POST',
         target: '/wp-json/wp/v2/comments',
         body: JSON.stringify({ post: 1, content }),
         headers: signedIn,
       });
-      const written = await ask(stack, comment(`from a member ${Date.now()}`));
+      const written = await sendRequest(stack, comment(`from a subscriber ${Date.now()}`));
       expect([written.status, JSON.parse(written.body).author > 1]).toEqual([201, true]);
       const allowed: [string, TypedRequest, string][] = [
         ['AJAX', form('/wp-admin/admin-ajax.php', 'action=so_like', { cookie }), 'liked'],
@@ -244,96 +249,105 @@ onUsualStack('while the owner is away', (stack) => {
         ['a token', form('/', 'so_edit=1', { authorization: `Bearer of-${memberId}` }), 'edited'],
       ];
       for (const [route, request, body] of allowed) {
-        const answer = await ask(stack, request);
+        const answer = await sendRequest(stack, request);
         expect([answer.status, answer.body], route).toEqual([200, body]);
       }
       const after = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
-      expect(Number(after) - Number(told)).toBe(2);
-      // What WordPress itself does not allow them is none of Away Mode's business.
-      const post = await ask(stack, { ...comment('x'), target: '/wp-json/wp/v2/posts' });
+      expect(Number(after) - Number(notified)).toBe(2);
+      // Refusals by WordPress's own capabilities do not concern Away Mode.
+      const post = await sendRequest(stack, { ...comment('x'), target: '/wp-json/wp/v2/posts' });
       expect([post.status, JSON.parse(post.body).code]).toEqual([403, 'rest_cannot_create']);
     });
 
-    it('scheduled tasks run in the name of the owner, but not for a session or link of the staff', async () => {
+    it('runs scheduled tasks as the owner, but not for a session or link of the staff', async () => {
       const cron = { method: 'POST', target: '/wp-cron.php?so_cron=1', body: '' };
       const before = await done();
-      await ask(stack, { ...cron, headers: { cookie: sessions.editor.cookie } });
-      await ask(stack, { ...cron, target: `${cron.target}&so_become=1` });
+      await sendRequest(stack, { ...cron, headers: { cookie: sessions.editor.cookie } });
+      await sendRequest(stack, { ...cron, target: `${cron.target}&so_become=1` });
       await runInWordPress(stack, `delete_transient( 'doing_cron' ); wp_schedule_single_event( 1, 'so_away_task' );`);
       await until('the task has run', async () => {
-        await ask(stack, cron);
+        await sendRequest(stack, cron);
         return (await runInWordPress(stack, `echo get_option( 'so_away_task' );`)).trim() === 'done';
       });
       expect(await done()).toEqual(before);
-      await ask(stack, { ...cron, headers: { cookie: sessions.subscriber.cookie } });
-      await until('a member has got as far', async () => JSON.stringify(await done()) !== JSON.stringify(before));
+      await sendRequest(stack, { ...cron, headers: { cookie: sessions.subscriber.cookie } });
+      await until(
+        'the task of the subscriber has run',
+        async () => JSON.stringify(await done()) !== JSON.stringify(before),
+      );
     });
 
-    it('a guest likes as on any day', async () => {
-      const answer = await ask(stack, form('/wp-admin/admin-ajax.php', 'action=so_like'));
+    it('lets a guest like as usual', async () => {
+      const answer = await sendRequest(stack, form('/wp-admin/admin-ajax.php', 'action=so_like'));
       expect([answer.status, answer.body]).toEqual([200, 'liked by a guest']);
     });
 
-    it('while WordPress runs without the connector, nobody who is signed in changes anything by AJAX or REST', async () => {
+    it('lets no logged-in user change anything by AJAX or REST while WordPress runs without the connector', async () => {
       const before = await done();
       await withoutConnector(stack, async () => {
         const { cookie } = sessions.subscriber;
-        // PHP may run a cached copy of the loader for two seconds, and an answer may be ten seconds old.
+        // PHP may use a cached copy of the loader for two seconds, and guard a cached state for ten.
         await until('guard knows', async () => {
-          const asked = await ask(stack, { target: '/wp-admin/admin-ajax.php?action=nothing', headers: { cookie } });
+          const asked = await sendRequest(stack, {
+            target: '/wp-admin/admin-ajax.php?action=nothing',
+            headers: { cookie },
+          });
           return asked.status === 403;
         });
         for (const role of ['owner', 'editor', 'subscriber'] as const) {
           for (const [route, request] of changes(sessions[role]).filter(([name]) =>
             /AJAX|post|REST$|batch|query|disguise|header/.test(name),
           )) {
-            expect((await ask(stack, request)).status, `${role}: ${route}`).toBe(403);
+            expect((await sendRequest(stack, request)).status, `${role}: ${route}`).toBe(403);
           }
         }
       });
       expect(await done()).toEqual(before);
       await until('the connector is back', async () => {
         const like = form('/wp-admin/admin-ajax.php', 'action=so_like', { cookie: sessions.subscriber.cookie });
-        return (await ask(stack, like)).status === 200;
+        return (await sendRequest(stack, like)).status === 200;
       });
     });
 
-    it('wp-admin and passwords are closed on any route', async () => {
+    it('closes wp-admin and passwords on every route', async () => {
       const { cookie } = owner;
       const closed: [string, TypedRequest][] = [
         ['wp-admin', { target: '/wp-admin/', headers: { cookie } }],
         ['a page of wp-admin', { target: '/wp-admin/plugins.php', headers: { cookie } }],
-        ['wp-admin for a member', { target: '/wp-admin/profile.php', headers: { cookie: sessions.subscriber.cookie } }],
+        [
+          'wp-admin for a subscriber',
+          { target: '/wp-admin/profile.php', headers: { cookie: sessions.subscriber.cookie } },
+        ],
         ['XML-RPC', usersBlogs(stack.user, stack.password)],
         ['REST by password', restBasic(stack.user, stack.password)],
       ];
-      for (const [route, request] of closed) expect((await ask(stack, request)).status, route).toBe(403);
+      for (const [route, request] of closed) expect((await sendRequest(stack, request)).status, route).toBe(403);
     });
 
-    it('the owner can’t switch it off either, and is told so in JSON', async () => {
+    it('does not let the owner turn it off either, and says so in JSON', async () => {
       const answer = await callApi(stack, {
         path: '/wp-json/security-optimizer/v1/away-mode',
         body: '{"type":"off"}',
         headers: authorised(owner),
       });
       expect([answer.http, answer.body.code]).toEqual([403, 'away_mode']);
-      expect((await askFrom(stack, FROM, login)).status).toBe(403);
+      expect((await sendFrom(stack, FROM, login)).status).toBe(403);
     });
 
-    it('the public site is as always', async () => {
+    it('does not affect the public site', async () => {
       for (const headers of [{}, { cookie: owner.cookie }]) {
-        expect((await ask(stack, { target: '/', headers })).status).toBe(200);
-        expect((await ask(stack, { target: '/wp-json/wp/v2/posts', headers })).status).toBe(200);
+        expect((await sendRequest(stack, { target: '/', headers })).status).toBe(200);
+        expect((await sendRequest(stack, { target: '/wp-json/wp/v2/posts', headers })).status).toBe(200);
       }
-      expect((await ask(stack, { target: '/wp-admin/admin-ajax.php?action=nothing' })).status).toBe(400);
+      expect((await sendRequest(stack, { target: '/wp-admin/admin-ajax.php?action=nothing' })).status).toBe(400);
       const comment = form('/wp-comments-post.php', 'comment=&comment_post_ID=1&author=a&email=a%40example.com');
-      expect((await ask(stack, comment)).body).toMatch(/type your comment text/i);
+      expect((await sendRequest(stack, comment)).body).toMatch(/type your comment text/i);
     });
   });
 
-  it('is over when the command line says so, and the session of before works on', async () => {
+  it('ends by a command, and earlier sessions work again', async () => {
     const admin = { target: '/wp-admin/', headers: { cookie: owner.cookie } };
-    expect((await ask(stack, admin)).status).toBe(200);
-    expect(createsSession(await askFrom(stack, FROM, loginForm(stack.user, stack.password)))).toBe(true);
+    expect((await sendRequest(stack, admin)).status).toBe(200);
+    expect(createsSession(await sendFrom(stack, FROM, loginForm(stack.user, stack.password)))).toBe(true);
   });
 });

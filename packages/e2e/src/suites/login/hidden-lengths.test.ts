@@ -2,18 +2,18 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, askUpstream, form, type TypedRequest } from '../../http/request.js';
+import type { RawResponse } from '../../http/raw.js';
+import { form, sendRequest, sendUpstream, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins } from '../../stacks/wordpress.js';
-import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
+import { change, createsSession, loginForm, recover, sendFrom, toComparable } from './helpers.js';
 
 const LOGIN_SLUG = 'silent-door';
 const LIMIT = 3;
 
-/** Logs in wherever a password comes, and says so. */
+/** Logs in on any request with a password, and reports that. */
 const ANYWHERE = `<?php
 add_action( 'wp_loaded', function () {
   if ( isset( $_POST['any_login'] ) ) {
@@ -47,30 +47,35 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     await recover(stack, 'unblock', '--all');
     await recover(stack, 'login-url', 'reset');
     rmSync(plugin, { force: true });
-    await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
+    await until('the form', async () =>
+      (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
+    );
     await change(stack, await logIn(stack), '/limit-login-attempts', { login_attempts: 5 });
   });
 
-  /** What a visitor can compare, with the name that was asked for in place of its sibling's. */
-  const shape = (answer: RawAnswer) =>
-    JSON.stringify(looks(answer))
+  /** The parts of a response that a client can compare, with the requested name instead of its sibling's. */
+  const shape = (answer: RawResponse) =>
+    JSON.stringify(toComparable(answer))
       .replaceAll('wp-logix', 'wp-login')
       .replaceAll('wp-admix', 'wp-admin')
       .replaceAll('wp-signux', 'wp-signup');
   const expectAlike = async (hidden: TypedRequest, missing: TypedRequest, what: string) => {
-    const [there, nothing] = [await askFrom(stack, '127.0.42.1', hidden), await askFrom(stack, '127.0.42.1', missing)];
+    const [there, nothing] = [
+      await sendFrom(stack, '127.0.42.1', hidden),
+      await sendFrom(stack, '127.0.42.1', missing),
+    ];
     expect(there.status, what).toBe(nothing.status);
     expect(shape(there), what).toBe(shape(nothing));
   };
 
-  /** The greatest length that the missing page takes: longer ones are refused by the web server, or by guard. */
+  /** The maximum length for the missing page: longer ones are refused by the web server or by guard. */
   const room = async (request: (length: number) => TypedRequest, from: number, to: number) => {
     let [fits, tooLong] = [from, to];
-    const { status: usual } = await askFrom(stack, '127.0.42.1', request(from));
+    const { status: usual } = await sendFrom(stack, '127.0.42.1', request(from));
     expect([404, 301]).toContain(usual);
     while (tooLong - fits > 1) {
       const middle = Math.floor((fits + tooLong) / 2);
-      const { status } = await askFrom(stack, '127.0.42.1', request(middle));
+      const { status } = await sendFrom(stack, '127.0.42.1', request(middle));
       if (status === usual) fits = middle;
       else tooLong = middle;
     }
@@ -79,7 +84,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
   const around = (length: number) => [length - 400, length - 100, length - 1, length, length + 1, length + 100];
 
   describe.each(pairs)('%s', (hidden, missing) => {
-    it('looks missing with a query of any length', async () => {
+    it('looks like a missing page with a query of any length', async () => {
       const request = (path: string) => (length: number) => ({ target: `${path}?${'a'.repeat(length)}` });
       const most = await room(request(missing), 3000, 8400);
       for (const length of [6200, ...around(most)]) {
@@ -88,9 +93,9 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     });
 
     it.each([{}, { cookie: 'wordpress_logged_in_x=invented' }])(
-      'looks missing with as many other headers as are taken, and a few more: %j',
+      'looks like a missing page with as many other headers as are accepted, and a few more: %j',
       async (cookie) => {
-        // Three lines that fill a buffer of a usual web server each, and one that fills what is left.
+        // Three lines that each fill a buffer of a usual web server, and one that fills the rest.
         const full = Object.fromEntries(['a', 'b', 'c'].map((name) => [`x-${name}`, name.repeat(7900)]));
         const request = (target: string) => (length: number) => ({
           target,
@@ -104,10 +109,10 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     );
   });
 
-  it('a locked address gets no password checked by a plugin at a hidden page, however long the request', async () => {
+  it('lets no plugin check a password of a locked address at a hidden page, however long the request', async () => {
     const from = '127.0.42.9';
     for (let turn = 0; turn < LIMIT; turn++) {
-      await askFrom(stack, from, loginForm(stack.user, `wrong${turn}`, { path: `/${LOGIN_SLUG}` }));
+      await sendFrom(stack, from, loginForm(stack.user, `wrong${turn}`, { path: `/${LOGIN_SLUG}` }));
     }
     for (const target of [
       '/wp-admin/?field',
@@ -117,15 +122,15 @@ onEveryStack('a hidden login and very long requests', (stack) => {
       `/wp-login.php?field&z=${'\xff'.repeat(2600)}`,
       `/${'./'.repeat(3000)}wp-admin/?field`,
     ]) {
-      const answer = await askFrom(stack, from, anywhere(target, stack.password));
+      const answer = await sendFrom(stack, from, anywhere(target, stack.password));
       expect(answer.body, target.slice(0, 40)).not.toContain('Logged in');
       expect(createsSession(answer), target.slice(0, 40)).toBe(false);
     }
-    // The same from an address that is not locked logs in: the plugin works.
-    expect((await askFrom(stack, '127.0.42.10', anywhere('/?field', stack.password))).body).toBe('Logged in');
+    // The same from another address logs in, so the plugin works.
+    expect((await sendFrom(stack, '127.0.42.10', anywhere('/?field', stack.password))).body).toBe('Logged in');
   });
 
-  describe('a request whose orders do not arrive whole', () => {
+  describe('a request whose headers from guard arrive incomplete', () => {
     const secret = () => {
       const folder = join(stack.guardDir, 'sites');
       const file = readdirSync(folder).find((name) => name.endsWith('.secret')) as string;
@@ -142,11 +147,11 @@ onEveryStack('a hidden login and very long requests', (stack) => {
       const fields = `1 ${requestId} ${Buffer.from(JSON.stringify(context)).toString('base64url')}`;
       return `${fields} ${mac(`guard-context\n${fields}`)}`;
     };
-    /** Straight to WordPress, as guard would. */
+    /** Directly to WordPress, as guard would. */
     const send = (purpose: string, context: ((requestId: string) => string) | null) => {
       const requestId = id();
       const request = anywhere('/', stack.password);
-      return askUpstream(stack, {
+      return sendUpstream(stack, {
         ...request,
         headers: {
           ...request.headers,
@@ -165,7 +170,7 @@ onEveryStack('a hidden login and very long requests', (stack) => {
         ['missing beside a decoy', 'guard-request decoy context', null],
         ['cut off', 'guard-request context', (of) => contextHeader(of, order).slice(0, -1)],
         ['of another request', 'guard-request', () => contextHeader(id(), order)],
-        // nginx takes no longer line.
+        // nginx accepts no longer line.
         ['too long', 'guard-request context', (of) => contextHeader(of, { ...order, z: 'z'.repeat(5200) })],
         ['no JSON', 'guard-request context', (of) => `1 ${of} e30x ${mac(`guard-context\n1 ${of} e30x`)}`],
       ];
@@ -176,12 +181,12 @@ onEveryStack('a hidden login and very long requests', (stack) => {
     });
   });
 
-  it('the login works at its own address, spelled long or with a long query', async () => {
+  it('work at the custom URL, with a long spelling or a long query', async () => {
     for (const path of [`/${LOGIN_SLUG}?x=${'"'.repeat(3000)}`, `/${'./'.repeat(3000)}${LOGIN_SLUG}`]) {
-      const page = await askFrom(stack, '127.0.42.11', { target: path });
+      const page = await sendFrom(stack, '127.0.42.11', { target: path });
       expect(page.body, path.slice(0, 20)).toContain('loginform');
     }
-    const answer = await askFrom(
+    const answer = await sendFrom(
       stack,
       '127.0.42.11',
       loginForm(stack.user, stack.password, { path: `/${LOGIN_SLUG}` }),

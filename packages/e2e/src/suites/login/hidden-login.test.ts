@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { sendRaw } from '../../http/raw.js';
-import { ask, form, type TypedRequest } from '../../http/request.js';
-import { cookiesOf, logIn, type Session } from '../../http/session.js';
+import { form, sendRequest, type TypedRequest } from '../../http/request.js';
+import { getCookies, logIn, type Session } from '../../http/session.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { mailbox } from './mailbox.js';
-import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
+import { change, createsSession, loginForm, mailbox, recover, sendFrom, toComparable } from './helpers.js';
 
 const LOGIN_SLUG = 'quiet-door';
-/** Names of the same length that no file or page of the site has. */
+/** Names of the same length that do not exist on the site. */
 const siblings: Readonly<Record<string, string>> = {
   'wp-login.php': 'wp-logix.php',
   'wp-register.php': 'wp-registex.php',
@@ -45,7 +44,7 @@ const hidden = [
   '/dashboard',
 ];
 
-/** The same request for a thing that does not exist, and the name that stands in it. */
+/** The same request for a missing page, and the name in it. */
 function missing(target: string): { readonly target: string; readonly name: string; readonly sibling: string } {
   const name = /^\/([^/?]+)/.exec(target)?.[1] ?? '';
   const sibling = siblings[name];
@@ -53,7 +52,7 @@ function missing(target: string): { readonly target: string; readonly name: stri
   return { target: target.replace(name, sibling), name, sibling };
 }
 
-onUnlikeStacks('a login at an address of its own', (stack) => {
+onUnlikeStacks('a custom login URL', (stack) => {
   let owner: Session;
 
   beforeAll(async () => {
@@ -63,26 +62,28 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
   afterAll(async () => {
     await recover(stack, 'unblock', '--all');
     await recover(stack, 'login-url', 'reset');
-    // Guard knows a moment before WordPress, which hides the form until then.
-    await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
+    // WordPress gets the setting a moment after guard, and hides the form until then.
+    await until('the form', async () =>
+      (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
+    );
   });
 
-  describe('to an anonymous visitor', () => {
-    it.each(hidden)('%s is a page that does not exist', async (target) => {
+  describe('to an anonymous client', () => {
+    it.each(hidden)('%s answers as a missing page', async (target) => {
       const other = missing(target);
-      const answer = await ask(stack, { target });
-      const nothing = await ask(stack, { target: other.target });
-      const asked = JSON.stringify(looks(nothing)).replaceAll(other.sibling, other.name);
-      expect(looks(answer)).toEqual(JSON.parse(asked));
+      const answer = await sendRequest(stack, { target });
+      const nothing = await sendRequest(stack, { target: other.target });
+      const asked = JSON.stringify(toComparable(nothing)).replaceAll(other.sibling, other.name);
+      expect(toComparable(answer)).toEqual(JSON.parse(asked));
       expect([404, 301]).toContain(answer.status);
       expect(answer.head + answer.body).not.toContain(LOGIN_SLUG);
     });
 
-    it.each(['/wp-login.php', '/wp-admin/install.php'])('%s shows no login, however it is spelled', async (path) => {
+    it.each(['/wp-login.php', '/wp-admin/install.php'])('%s shows no login in any spelling', async (path) => {
       const { host } = new URL(stack.url);
-      for (const spelling of spellingsOf(path)) {
+      for (const spelling of listSpellings(path)) {
         for (const method of spelling.how === 'as it is' ? ['GET', 'POST'] : ['GET']) {
-          const answer = await askFrom(stack, '127.0.32.1', spelled(spelling, host, { method }));
+          const answer = await sendFrom(stack, '127.0.32.1', toSpelledRequest(spelling, host, { method }));
           const text = answer.head + answer.body;
           const what = `${method} ${spelling.how}: ${answer.status}`;
           expect(text, what).not.toMatch(/user_login|user_pass|loginform|wp-submit|setup-config|Already Installed/i);
@@ -93,12 +94,12 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     });
 
     it.each(['/wp-login.php', '/wp-register.php', '/wp-signup.php'])(
-      '%s is sent on to the host of the site by its own name, as any missing page is',
+      '%s is redirected to the host of the site under its own name, as any missing page is',
       async (target) => {
         const answer = (path: string) => sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`);
         const { target: other, name, sibling } = missing(target);
         const there = await answer(other);
-        // nginx leaves no missing script to WordPress, which alone knows the host.
+        // nginx does not pass missing scripts to WordPress, which alone knows the host.
         expect([301, 404]).toContain(there.status);
         if (there.status === 301) expect(there.headers.location).toContain(other);
         const here = await answer(target);
@@ -109,23 +110,23 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
       },
     );
 
-    it('the admin folder behind index.php is a page that does not exist, by any method', async () => {
+    it('the admin folder after index.php answers as a missing page, with any method', async () => {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT']) {
-        const answer = await ask(stack, { method, target: '/index.php/wp-admin/' });
-        const nothing = await ask(stack, { method, target: '/index.php/wp-admix/' });
-        const asked = JSON.stringify(looks(nothing)).replaceAll('wp-admix', 'wp-admin');
-        expect(looks(answer), method).toEqual(JSON.parse(asked));
+        const answer = await sendRequest(stack, { method, target: '/index.php/wp-admin/' });
+        const nothing = await sendRequest(stack, { method, target: '/index.php/wp-admix/' });
+        const asked = JSON.stringify(toComparable(nothing)).replaceAll('wp-admix', 'wp-admin');
+        expect(toComparable(answer), method).toEqual(JSON.parse(asked));
       }
     });
 
-    it('an invented session cookie earns no mark at a page that has the name of the admin folder', async () => {
+    it('a forged session cookie gets no login-page cookie at a page named like the admin folder', async () => {
       for (const target of ['/author/wp-admin/', '/index.php/wp-admin/', '/wp-admin/?p=1', '/category/wp-admin/']) {
-        const answer = await ask(stack, { target, headers: { cookie: 'wordpress_logged_in_x=1' } });
+        const answer = await sendRequest(stack, { target, headers: { cookie: 'wordpress_logged_in_x=1' } });
         expect(answer.headers['set-cookie'] ?? '', target).not.toContain('visit_mark');
       }
     });
 
-    it('nothing that the site says holds the address', async () => {
+    it('no response of the site contains the login URL', async () => {
       const targets = [
         '/',
         '/hello-world/',
@@ -144,36 +145,36 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
         '/xmlrpc.php?rsd',
       ];
       for (const target of targets) {
-        const answer = await ask(stack, { target });
+        const answer = await sendRequest(stack, { target });
         expect(answer.head + answer.body, target).not.toMatch(/quiet-(?:door|entry)/);
       }
     });
 
-    it('an invented session cookie opens nothing', async () => {
+    it('a forged session cookie opens nothing', async () => {
       const cookie = `${owner.cookie.split('=')[0]}=x; wordpress_logged_in_${'0'.repeat(32)}=owner%7C1%7Cx%7Cx`;
       for (const target of ['/wp-admin/', '/wp-admin/profile.php', '/wp-admin/css/login.min.css']) {
-        const answer = await ask(stack, { target, headers: { cookie } });
+        const answer = await sendRequest(stack, { target, headers: { cookie } });
         expect(answer.status, target).toBe(404);
         expect(answer.head + answer.body).not.toMatch(/quiet-door|reauth/);
       }
     });
   });
 
-  it('is served at its address, and lets the owner in', async () => {
-    const page = await ask(stack, { target: `/${LOGIN_SLUG}` });
+  it('serves the login, and lets the owner log in', async () => {
+    const page = await sendRequest(stack, { target: `/${LOGIN_SLUG}` });
     expect(page.status).toBe(200);
     expect(page.body).toMatch(new RegExp(`<form[^>]+action="[^"]*/${LOGIN_SLUG}/?"`));
-    const answer = await ask(stack, loginForm(stack.user, stack.password, { path: `/${LOGIN_SLUG}` }));
+    const answer = await sendRequest(stack, loginForm(stack.user, stack.password, { path: `/${LOGIN_SLUG}` }));
     expect(createsSession(answer)).toBe(true);
-    const admin = await ask(stack, { target: '/wp-admin/', headers: { cookie: cookiesOf(answer) } });
+    const admin = await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: getCookies(answer) } });
     expect(admin.status).toBe(200);
-    // The member's own log-out leads through the address.
+    // The user's own logout uses the custom URL.
     expect(admin.body).toMatch(new RegExp(`/${LOGIN_SLUG}/?\\?action=logout`));
   });
 
-  it('sends the link for a new password to a member with the address', async () => {
+  it('is in the mail with the link for a new password', async () => {
     const mails = mailbox(stack);
-    const answer = await ask(stack, form(`/${LOGIN_SLUG}?action=lostpassword`, `user_login=${stack.user}`));
+    const answer = await sendRequest(stack, form(`/${LOGIN_SLUG}?action=lostpassword`, `user_login=${stack.user}`));
     expect(answer.status).toBe(302);
     const mail = await mails.to('');
     expect(mail).toContain(`/${LOGIN_SLUG}`);
@@ -181,20 +182,20 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
     mails.empty();
   });
 
-  it('leaves what visitors need', async () => {
+  it('keeps everything that visitors need', async () => {
     const id = (
       await runInWordPress(
         stack,
         `echo wp_insert_post( array( 'post_title' => 'Behind a word', 'post_content' => 'The garden', 'post_status' => 'publish', 'post_password' => 'sesame' ) );`,
       )
     ).trim();
-    const opened = await ask(
+    const opened = await sendRequest(
       stack,
       form('/wp-login.php?action=postpass', 'post_password=sesame', { referer: `${stack.url}/?p=${id}` }),
     );
     expect(opened.status).toBe(302);
     expect(opened.head).not.toContain(LOGIN_SLUG);
-    const post = await ask(stack, { target: '/behind-a-word/', headers: { cookie: cookiesOf(opened) } });
+    const post = await sendRequest(stack, { target: '/behind-a-word/', headers: { cookie: getCookies(opened) } });
     expect(post.body).toContain('The garden');
     await runInWordPress(stack, `wp_delete_post( ${Number(id)}, true );`);
     const answers: [TypedRequest, number, RegExp][] = [
@@ -204,32 +205,34 @@ onUnlikeStacks('a login at an address of its own', (stack) => {
       [{ target: '/wp-json/wp/v2/posts' }, 200, /^\[/],
     ];
     for (const [request, status, body] of answers) {
-      const answer = await ask(stack, request);
+      const answer = await sendRequest(stack, request);
       expect([request.target, answer.status]).toEqual([request.target, status]);
       expect(answer.body.trim()).toMatch(body);
     }
   });
 
-  it('logs a member out', async () => {
-    const member = await logInAt(`/${LOGIN_SLUG}`);
-    const admin = await ask(stack, { target: '/wp-admin/', headers: { cookie: member } });
+  it('lets a user log out', async () => {
+    const user = await logInAt(`/${LOGIN_SLUG}`);
+    const admin = await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: user } });
     const link = /href=["'][^"']*(\/quiet-door\/?\?action=logout[^"']*)["']/
       .exec(admin.body)?.[1]
       ?.replace(/&(?:amp|#0?38);/g, '&');
-    const answer = await ask(stack, { target: link ?? '/no-link', headers: { cookie: member } });
+    const answer = await sendRequest(stack, { target: link ?? '/no-link', headers: { cookie: user } });
     expect(answer.status).toBe(302);
-    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: member } })).status).toBe(404);
+    expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: user } })).status).toBe(404);
   });
 
-  it('goes back to where WordPress has it', async () => {
+  it('can be reset to WordPress’s own', async () => {
     await recover(stack, 'login-url', 'reset');
-    // Guard knows a moment before WordPress, which hides the form until then.
-    await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
-    expect((await ask(stack, { target: `/${LOGIN_SLUG}` })).status).toBe(404);
+    // WordPress gets the setting a moment after guard, and hides the form until then.
+    await until('the form', async () =>
+      (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
+    );
+    expect((await sendRequest(stack, { target: `/${LOGIN_SLUG}` })).status).toBe(404);
     await logIn(stack);
   });
 
   async function logInAt(path: string): Promise<string> {
-    return cookiesOf(await ask(stack, loginForm(stack.user, stack.password, { path })));
+    return getCookies(await sendRequest(stack, loginForm(stack.user, stack.password, { path })));
   }
 });

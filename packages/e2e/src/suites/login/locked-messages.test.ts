@@ -1,16 +1,15 @@
 import { beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { prepareLoginSuite } from './login-suite.js';
-import { askFrom, createsSession, loginForm } from './visitors.js';
+import { createsSession, loginForm, prepareLoginSuite, sendFrom } from './helpers.js';
 
 const LIMIT = 3;
 const CUSTOMER = 'a-customer';
 
-/** Forms of plugins. All of them replace what WordPress says of a name or a password by words of their own. */
+/** Forms of plugins. All of them replace WordPress's messages about a name or a password by their own. */
 const PLUGIN = `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
 function forms_sign_on( $login, $password ) {
@@ -41,7 +40,7 @@ add_action( 'rest_api_init', function () {
 
 type Attempt = (login: string, password: string) => TypedRequest;
 const fields = (values: Record<string, string>) => new URLSearchParams(values).toString();
-/** Each with its status while the address is locked. */
+/** Login routes, each with its status while the address is locked out. */
 const routes: readonly (readonly [string, Attempt, number])[] = [
   ["a shop's form", (login, password) => form('/', fields({ shop_login: login, shop_password: password })), 200],
   [
@@ -55,37 +54,38 @@ const routes: readonly (readonly [string, Attempt, number])[] = [
   ["WordPress's own form", loginForm, 429],
 ];
 
-onUsualStack('a visitor whose address is locked', (stack) => {
+onUsualStack('a visitor whose address is locked out', (stack) => {
   const suite = prepareLoginSuite(stack, {
     plugin: { file: 'forms.php', php: PLUGIN },
     logins: [CUSTOMER],
     limit: LIMIT,
   });
   const from = '127.0.44.1';
-  const ask = (request: TypedRequest) => askFrom(stack, from, request);
-  const seen = ({ status, body, headers }: RawAnswer) => ({
+  const sendRequest = (request: TypedRequest) => sendFrom(stack, from, request);
+  const seen = ({ status, body, headers }: RawResponse) => ({
     status,
     type: headers['content-type'],
     body: body.replace(/"until":\d+/g, 'UNTIL').replace(/nonce="[^"]*"/g, 'NONCE'),
   });
-  let before: RawAnswer;
+  let before: RawResponse;
 
   beforeAll(async () => {
     for (let turn = 0; turn < LIMIT; turn++)
-      before = await ask(routes[0]?.[1](CUSTOMER, `wrong${turn}`) as TypedRequest);
-    // For some seconds after an answer without the connector, of a suite before this one, guard refuses what may hold a
-    // password at once.
+      before = await sendRequest(routes[0]?.[1](CUSTOMER, `wrong${turn}`) as TypedRequest);
+    // For some seconds after a response without the connector in an earlier suite, guard refuses at once what may
+    // contain a
+    // password.
     const read = { ...restBasic('staging', 'open'), target: '/wp-json/wp/v2/posts' };
-    await until('guard relies on the connector', async () => (await ask(read)).status === 200);
+    await until('guard relies on the connector', async () => (await sendRequest(read)).status === 200);
   });
 
-  it('was told what anybody is told until then', () => {
+  it('got the usual messages until then', () => {
     expect(before.body).toContain('The shop knows no such customer.');
     expect(before.headers['retry-after']).toBeUndefined();
   });
 
-  it.each(routes)('is told so by %s, and until when', async (_route, attempt, status) => {
-    const answer = await ask(attempt(CUSTOMER, stack.password));
+  it.each(routes)('is told by %s, with the end of the lockout', async (_route, attempt, status) => {
+    const answer = await sendRequest(attempt(CUSTOMER, stack.password));
     expect(answer.status).toBe(status);
     expect(answer.body).toMatch(/Too many login attempts/);
     expect(answer.body).toMatch(/[Tt]ry again in (?:<[^>]+>)*(?:1 hour|60 minutes|5\d (?:min|minutes))/);
@@ -94,26 +94,26 @@ onUsualStack('a visitor whose address is locked', (stack) => {
   });
 
   it.each(routes)(
-    'learns nothing by %s: a right password, a wrong one and an unknown name',
+    'gets the same response by %s for a right password, a wrong one and an unknown name',
     async (_route, attempt) => {
-      const right = seen(await ask(attempt(CUSTOMER, stack.password)));
+      const right = seen(await sendRequest(attempt(CUSTOMER, stack.password)));
       expect(right.body).not.toContain(CUSTOMER);
-      expect(seen(await ask(attempt(CUSTOMER, 'wrong')))).toEqual(right);
-      expect(seen(await ask(attempt('nobody-at-all', 'wrong')))).toEqual(right);
-      expect(seen(await ask(attempt(CUSTOMER, suite.key(CUSTOMER))))).toEqual(right);
+      expect(seen(await sendRequest(attempt(CUSTOMER, 'wrong')))).toEqual(right);
+      expect(seen(await sendRequest(attempt('nobody-at-all', 'wrong')))).toEqual(right);
+      expect(seen(await sendRequest(attempt(CUSTOMER, suite.key(CUSTOMER))))).toEqual(right);
     },
   );
 
-  it('may ask for a new password all the same, and gets nobody in with it', async () => {
+  it('may still request a new password, which does not let anyone log in', async () => {
     const lost = { user_login: CUSTOMER, redirect_to: '', 'wp-submit': 'Get New Password' };
-    const answer = await ask(form('/wp-login.php?action=lostpassword', fields(lost)));
+    const answer = await sendRequest(form('/wp-login.php?action=lostpassword', fields(lost)));
     expect([answer.status, answer.headers.location]).toEqual([302, expect.stringContaining('checkemail=confirm')]);
-    expect((await ask({ target: '/wp-login.php?action=lostpassword' })).status).toBe(200);
-    // A body may say something else than the address: no password is looked at.
+    expect((await sendRequest({ target: '/wp-login.php?action=lostpassword' })).status).toBe(200);
+    // The body may contradict the query; no password is checked either.
     const login = { action: 'login', log: CUSTOMER, pwd: stack.password, testcookie: '1' };
     const cookie = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
     for (const action of ['lostpassword', 'rp', 'postpass', 'register']) {
-      const tried = await ask(form(`/wp-login.php?action=${action}`, fields(login), cookie));
+      const tried = await sendRequest(form(`/wp-login.php?action=${action}`, fields(login), cookie));
       expect([action, createsSession(tried)]).toEqual([action, false]);
     }
   });
@@ -124,8 +124,8 @@ onUsualStack('a visitor whose address is locked', (stack) => {
     ['a missing page', '/nothing-here/'],
     ['a part of REST that anybody may read', '/wp-json/wp/v2/posts'],
     ['cron', '/wp-cron.php'],
-  ])('still gets %s, without a word about it', async (_what, target) => {
-    const answer = await ask({ target });
+  ])('still gets %s, without a message about the lockout', async (_what, target) => {
+    const answer = await sendRequest({ target });
     expect(answer.status).not.toBe(429);
     expect(answer.headers['retry-after']).toBeUndefined();
   });
@@ -135,8 +135,8 @@ onUsualStack('a visitor whose address is locked', (stack) => {
     ['the front page', '/', 200],
     ['admin-ajax', '/wp-admin/admin-ajax.php?action=nothing', 400],
     ['what anybody may read in REST', '/wp-json/wp/v2/posts', 200],
-  ])('still gets %s with credentials by basic authentication: it needs no login', async (_what, target, status) => {
-    const answer = await ask({ ...restBasic('staging', 'open'), target });
+  ])('still gets %s with basic authentication, which needs no login', async (_what, target, status) => {
+    const answer = await sendRequest({ ...restBasic('staging', 'open'), target });
     expect(answer.status).toBe(status);
     expect(answer.body).not.toContain('Too many');
   });

@@ -2,13 +2,21 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
-import { ask, form, type TypedRequest } from '../../http/request.js';
+import { form, sendRequest, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { askFrom, change, createsSession, loginForm, looks, recover } from './visitors.js';
+import {
+  change,
+  createsSession,
+  loginForm,
+  recover,
+  SHOP_PLUGIN,
+  sendFrom,
+  shopForm,
+  toComparable,
+} from './helpers.js';
 
 /** One row of each kind; the tests themselves come from 127.0.0.1. */
 const LIST = ['127.0.0.1', '127.0.34.1', '127.0.34.16/28', '127.0.35.*', '127.0.36.10 - 127.0.36.20'];
@@ -18,7 +26,7 @@ const ANONYMOUS = '127.0.37.1';
 const SLUG = 'inner-door';
 const NOWHERE = 'inner-doox';
 
-onUsualStack('who may log in from where', (stack) => {
+onUsualStack('Login Access', (stack) => {
   const plugin = join(muPlugins(stack), 'shop-form.php');
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
@@ -38,7 +46,7 @@ onUsualStack('who may log in from where', (stack) => {
   afterAll(async () => {
     await recover(stack, 'login-access', 'clear');
     await change(stack, owner, '/custom-login-url', { type: 'default', login: '', signup: '' });
-    await until('everyone may log in', async () => (await askFrom(stack, ANONYMOUS, login())).status === 200);
+    await until('everyone may log in', async () => (await sendFrom(stack, ANONYMOUS, login())).status === 200);
     await setOptions(stack, owner, { disable_xml_rpc: xmlRpcBefore });
     await runInWordPress(stack, 'WP_Application_Passwords::delete_all_application_passwords( 1 );');
     rmSync(plugin, { force: true });
@@ -49,20 +57,20 @@ onUsualStack('who may log in from where', (stack) => {
   const shop = () => shopForm(stack.user, stack.password);
 
   it.each(INSIDE)('lets %s in', async (from) => {
-    expect(createsSession(await askFrom(stack, from, signIn()))).toBe(true);
+    expect(createsSession(await sendFrom(stack, from, signIn()))).toBe(true);
   });
 
-  it.each(OUTSIDE)('keeps %s out, with the right password and with a session', async (from) => {
+  it.each(OUTSIDE)('refuses %s, with the right password and with a session', async (from) => {
     const answers = [
-      await askFrom(stack, from, login()),
-      await askFrom(stack, from, signIn()),
-      await askFrom(stack, from, { target: '/wp-admin/', headers: { cookie: owner.cookie } }),
+      await sendFrom(stack, from, login()),
+      await sendFrom(stack, from, signIn()),
+      await sendFrom(stack, from, { target: '/wp-admin/', headers: { cookie: owner.cookie } }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
     expect(answers.some(createsSession)).toBe(false);
   });
 
-  it('closes every route to a password and to wp-admin for everyone else', async () => {
+  it('closes every login route and wp-admin to all other addresses', async () => {
     const cookie = owner.cookie;
     const routes: [string, TypedRequest][] = [
       ['lost password', { target: '/wp-login.php?action=lostpassword' }],
@@ -75,17 +83,17 @@ onUsualStack('who may log in from where', (stack) => {
       ['AJAX of wp-admin', { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } }],
     ];
     for (const [route, request] of routes) {
-      const answer = await askFrom(stack, ANONYMOUS, request);
+      const answer = await sendFrom(stack, ANONYMOUS, request);
       expect(answer.status, route).toBe(403);
       expect(answer.body, route).not.toMatch(/blogid|"id":1/);
     }
-    // A form of a plugin is a public page like any other: WordPress refuses the password in it.
-    expect((await askFrom(stack, ANONYMOUS, shop())).body).toBe('Not logged in');
-    expect((await askFrom(stack, '127.0.34.1', shop())).body).toBe('Logged in');
-    expect((await askFrom(stack, '127.0.34.1', restBasic(stack.user, programKey))).body).toContain('"id":1');
+    // A form of a plugin is a public page: WordPress refuses the password in it.
+    expect((await sendFrom(stack, ANONYMOUS, shop())).body).toBe('Not logged in');
+    expect((await sendFrom(stack, '127.0.34.1', shop())).body).toBe('Logged in');
+    expect((await sendFrom(stack, '127.0.34.1', restBasic(stack.user, programKey))).body).toContain('"id":1');
   });
 
-  it('leaves visitors the site, AJAX and forms', async () => {
+  it('does not affect the site, AJAX and forms for visitors', async () => {
     const answers: [TypedRequest, number][] = [
       [{ target: '/' }, 200],
       [{ target: '/wp-json/wp/v2/posts' }, 200],
@@ -95,51 +103,51 @@ onUsualStack('who may log in from where', (stack) => {
       [{ target: '/wp-admin/css/forms.min.css' }, 200],
     ];
     for (const [request, status] of answers) {
-      expect([request.target, (await askFrom(stack, ANONYMOUS, request)).status]).toEqual([request.target, status]);
+      expect([request.target, (await sendFrom(stack, ANONYMOUS, request)).status]).toEqual([request.target, status]);
     }
   });
 
-  it('refuses rows that are no addresses, by their position, and keeps the list', async () => {
+  it('rejects rows that are not addresses, by their position, and keeps the list', async () => {
     const answer = await send({ entries: ['127.0.0.1', 'my-house', '10.1.*.*', '2001:db8::/129'] });
     expect(answer.http).toBe(400);
     expect(Object.keys(answer.body.fields ?? {})).toEqual(['1', '3']);
-    expect((await askFrom(stack, ANONYMOUS, login())).status).toBe(403);
+    expect((await sendFrom(stack, ANONYMOUS, login())).status).toBe(403);
   });
 
-  it('does not let the owner shut the own address out by accident; the command line undoes it', async () => {
+  it('does not let the owner lock out their own address by accident; the command line undoes it', async () => {
     const refused = await send({ entries: ['127.0.34.1'] });
     expect([refused.http, refused.body.code]).toEqual([409, 'would_shut_you_out']);
-    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
+    expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
     expect((await send({ entries: ['127.0.34.1'], confirm: true })).http).toBe(200);
-    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(403);
+    expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(403);
     expect(await recover(stack, 'login-access', 'clear')).toContain('list is empty');
     const admin = { target: '/wp-admin/', headers: { cookie: owner.cookie } };
-    await until('the owner is back', async () => (await ask(stack, admin)).status === 200);
+    await until('the owner is back', async () => (await sendRequest(stack, admin)).status === 200);
     await change(stack, owner, '/login-access', LIST);
   });
 
-  describe('with a custom login address', () => {
+  describe('with a custom login URL', () => {
     beforeAll(() => change(stack, owner, '/custom-login-url', { type: 'custom', login: SLUG, signup: 'inner-entry' }));
 
-    it('anonymous visitors find at it what they find at any missing page', async () => {
+    it('answers anonymous clients at the URL as at any missing page', async () => {
       for (const [more, headers] of [
         ['', {}],
         ['/', {}],
         ['?action=lostpassword', { cookie: owner.cookie }],
       ] as const) {
-        const at = await askFrom(stack, ANONYMOUS, { target: `/${SLUG}${more}`, headers });
-        const beside = await askFrom(stack, ANONYMOUS, { target: `/${NOWHERE}${more}`, headers });
-        expect(looks(at)).toEqual(JSON.parse(JSON.stringify(looks(beside)).replaceAll(NOWHERE, SLUG)));
+        const at = await sendFrom(stack, ANONYMOUS, { target: `/${SLUG}${more}`, headers });
+        const beside = await sendFrom(stack, ANONYMOUS, { target: `/${NOWHERE}${more}`, headers });
+        expect(toComparable(at)).toEqual(JSON.parse(JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, SLUG)));
         expect([404, 301]).toContain(at.status);
       }
-      const posted = await askFrom(stack, ANONYMOUS, loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
+      const posted = await sendFrom(stack, ANONYMOUS, loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
       expect([posted.status, createsSession(posted)]).toEqual([404, false]);
       const admin = { target: '/wp-admin/', headers: { cookie: owner.cookie } };
-      expect((await askFrom(stack, ANONYMOUS, admin)).status).toBe(404);
+      expect((await sendFrom(stack, ANONYMOUS, admin)).status).toBe(404);
     });
 
-    it('those on the list log in there', async () => {
-      const answer = await askFrom(stack, '127.0.36.15', loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
+    it('lets listed addresses log in there', async () => {
+      const answer = await sendFrom(stack, '127.0.36.15', loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
       expect(createsSession(answer)).toBe(true);
     });
   });

@@ -6,18 +6,17 @@ import { guardLog } from '../../stacks/guard-process.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress, withoutConnector } from '../../stacks/wordpress.js';
-import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
-import { askFrom, createsSession, loginForm } from './visitors.js';
+import { createsSession, loginForm, prepareLoginSuite, recordPasswordChecks, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const TRIES = 12;
-/** Many failures make an account slow for anonymous clients, so each attack has its own. */
+/** Many failures throttle an account for anonymous clients, so each attack has its own account. */
 const VICTIMS = ['lang', 'origin', 'cookie', 'killed', 'policy', 'without', 'crash', 'mine'] as const;
 const victim = (name: (typeof VICTIMS)[number]) => `lost-${name}`;
 
 /**
- * A REST route that checks a password and answers in words, a form that repeats what was sent in a cookie, one whose
- * PHP process is killed after the check, and an AJAX action whose process is killed without any.
+ * A REST route that checks a password and responds with a text, a form that repeats its input in a cookie, a form whose
+ * PHP process is killed after the check, and an AJAX action whose process is killed without a check.
  */
 const PLUGIN = (recordChecks: string) => `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
@@ -52,7 +51,7 @@ const echoing = (login: string, password: string, length: number): TypedRequest 
 const killed = (login: string, password: string): TypedRequest =>
   form('/', new URLSearchParams({ kill_name: login, kill_password: password }).toString());
 
-onEveryStack('passwords whose outcome never reaches guard', (stack) => {
+onEveryStack('passwords whose result never reaches guard', (stack) => {
   const record = recordPasswordChecks(stack, 'lost-password-checks');
   const checks = () => record.list().length;
   const suite = prepareLoginSuite(stack, {
@@ -63,92 +62,92 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
   let last = 0;
   const newAddress = () => `127.0.41.${++last}`;
   const isLocked = async (from: string) =>
-    (await askFrom(stack, from, loginForm(victim('mine'), stack.password))).status === 429;
+    (await sendFrom(stack, from, loginForm(victim('mine'), stack.password))).status === 429;
 
   it.each([40, 3600, 5000, 7000])(
-    'a language of %i letters at the login form buys no more than five checks, and the form is locked then',
+    'a language of %i letters at the login form allows no more than five checks, and then the form is locked',
     async (length) => {
       const from = newAddress();
       const path = `/wp-login.php?wp_lang=${'a'.repeat(length)}`;
       for (let turn = 0; turn < TRIES; turn++) {
-        await askFrom(stack, from, loginForm(victim('lang'), `guess${turn}`, { path }));
+        await sendFrom(stack, from, loginForm(victim('lang'), `guess${turn}`, { path }));
       }
       expect(checks()).toBeLessThanOrEqual(LIMIT);
-      // What is refused before WordPress sees it costs the visitor nothing.
+      // Requests that are refused before WordPress do not count as failures.
       if (checks() > 0) expect(await isLocked(from)).toBe(true);
     },
   );
 
   it.each([30, 480, 3600, 6000])(
-    "an Origin of %i letters at a plugin's REST route buys no more than five checks, and tells nothing then",
+    "an Origin of %i letters at a plugin's REST route allows no more than five checks, and then reveals nothing",
     async (length) => {
       const from = newAddress();
       const origin = `http://${'a'.repeat(length)}`;
       for (let turn = 0; turn < TRIES; turn++) {
-        await askFrom(stack, from, restLogin(victim('origin'), `guess${turn}`, origin));
+        await sendFrom(stack, from, restLogin(victim('origin'), `guess${turn}`, origin));
       }
       expect(checks()).toBeLessThanOrEqual(LIMIT);
-      const wrong = await askFrom(stack, from, restLogin(victim('origin'), 'wrong', origin));
-      const right = await askFrom(stack, from, restLogin(victim('origin'), stack.password, origin));
+      const wrong = await sendFrom(stack, from, restLogin(victim('origin'), 'wrong', origin));
+      const right = await sendFrom(stack, from, restLogin(victim('origin'), stack.password, origin));
       expect([right.status, right.body]).toEqual([wrong.status, wrong.body]);
       expect(right.body).not.toContain('"Logged in"');
     },
   );
 
-  it('an answer whose head a plugin makes too long hides no failure', async () => {
+  it('a response whose header a plugin makes too long hides no failure', async () => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++) {
-      await askFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000));
+      await sendFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000));
     }
     expect(checks()).toBe(LIMIT);
-    expect((await askFrom(stack, from, echoing(victim('cookie'), stack.password, 10))).body).toBe('Not logged in');
+    expect((await sendFrom(stack, from, echoing(victim('cookie'), stack.password, 10))).body).toBe('Not logged in');
     expect(await isLocked(from)).toBe(true);
   });
 
-  it('guesses that come at once behind such answers are no more than five either', async () => {
+  it('parallel guesses with such responses are no more than five either', async () => {
     const from = newAddress();
     await Promise.all(
-      Array.from({ length: 40 }, (_, turn) => askFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000))),
+      Array.from({ length: 40 }, (_, turn) => sendFrom(stack, from, echoing(victim('cookie'), `guess${turn}`, 7000))),
     );
     expect(checks()).toBeLessThanOrEqual(LIMIT);
   });
 
-  // PHP's own web server has no process to spare.
-  describe.skipIf(stack.kind === 'embedded')('where PHP dies', () => {
-    it('after a check, the failure counts', async () => {
+  // PHP's own web server has too few processes.
+  describe.skipIf(stack.kind === 'embedded')('where PHP is killed', () => {
+    it('count as failures after a check', async () => {
       const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
-        expect((await askFrom(stack, from, killed(victim('killed'), `guess${turn}`))).status).toBeLessThan(600);
+        expect((await sendFrom(stack, from, killed(victim('killed'), `guess${turn}`))).status).toBeLessThan(600);
       }
       expect(checks()).toBe(LIMIT);
       expect(await isLocked(from)).toBe(true);
     });
 
-    it('without one, nobody is locked out', async () => {
+    it('lock nobody out without a check', async () => {
       const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
-        const answer = await askFrom(stack, from, form('/wp-admin/admin-ajax.php?action=crash', 'a=b'));
+        const answer = await sendFrom(stack, from, form('/wp-admin/admin-ajax.php?action=crash', 'a=b'));
         expect(answer.status).toBe(502);
       }
-      expect(createsSession(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
+      expect(createsSession(await sendFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
     });
   });
 
-  it('answers that the web server gives by itself lock nobody out', async () => {
+  it('responses of the web server itself lock nobody out', async () => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++) {
-      await askFrom(stack, from, form('/not-there.php', 'a=b'));
-      await askFrom(stack, from, form('/wp-includes/css/buttons.min.css', 'a=b'));
-      await askFrom(stack, from, { target: '/wp-includes/css/buttons.min.css', headers: basic('staging', 'open') });
+      await sendFrom(stack, from, form('/not-there.php', 'a=b'));
+      await sendFrom(stack, from, form('/wp-includes/css/buttons.min.css', 'a=b'));
+      await sendFrom(stack, from, { target: '/wp-includes/css/buttons.min.css', headers: basic('staging', 'open') });
     }
-    expect(createsSession(await askFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
+    expect(createsSession(await sendFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
   });
 
-  it('the failure counts while WordPress has no policy, as in a restored database and before guard could write it', async () => {
+  it('failures count while WordPress has no policy, as after a restore and before guard could write it', async () => {
     const from = newAddress();
     const guessWithoutPolicy = async (turn: number) => {
       await runInWordPress(stack, "delete_option( 'security_optimizer_policy' );");
-      return askFrom(stack, from, loginForm(victim('policy'), `guess${turn}`));
+      return sendFrom(stack, from, loginForm(victim('policy'), `guess${turn}`));
     };
     for (let turn = 0; turn < LIMIT; turn++) expect((await guessWithoutPolicy(turn)).status).toBe(200);
     expect(checks()).toBe(LIMIT);
@@ -167,18 +166,18 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
     ])('%s costs at most five checks, and the address is locked', async (_route, guess) => {
       const from = newAddress();
       await withoutConnector(stack, async () => {
-        for (let turn = 0; turn < TRIES; turn++) await askFrom(stack, from, guess(victim('without'), `guess${turn}`));
+        for (let turn = 0; turn < TRIES; turn++) await sendFrom(stack, from, guess(victim('without'), `guess${turn}`));
         expect(checks()).toBe(LIMIT);
-        expect((await askFrom(stack, from, guess(victim('without'), stack.password))).status).toBe(429);
+        expect((await sendFrom(stack, from, guess(victim('without'), stack.password))).status).toBe(429);
       });
-      // Guard writes its key again and asks until the connector answers.
+      // Guard writes its key again and sends requests until the connector answers.
       await until('the connector answers', async () => (await readOptions(stack, suite.owner)) !== null);
     });
 
-    it('one line of the log says so, right after the first answer without its signature', async () => {
+    it('the log reports it once, right after the first response without a signature', async () => {
       const lines = () => guardLog(stack).filter(({ event }) => event === 'connector-missing').length;
       await until('the outage before is over', async () => {
-        await askFrom(stack, '127.0.41.250', { target: '/' });
+        await sendFrom(stack, '127.0.41.250', { target: '/' });
         return (
           guardLog(stack)
             .filter(({ event }) => event === 'connector-missing' || event === 'connector-ok')
@@ -189,9 +188,9 @@ onEveryStack('passwords whose outcome never reaches guard', (stack) => {
       const before = lines();
       await withoutConnector(stack, async () => {
         const from = newAddress();
-        await askFrom(stack, from, usersBlogs(victim('without'), 'guess'));
+        await sendFrom(stack, from, usersBlogs(victim('without'), 'guess'));
         await until('guard has looked', () => lines() === before + 1, 4);
-        for (let turn = 0; turn < 3; turn++) await askFrom(stack, from, usersBlogs(victim('without'), `guess${turn}`));
+        for (let turn = 0; turn < 3; turn++) await sendFrom(stack, from, usersBlogs(victim('without'), `guess${turn}`));
       });
       expect(lines()).toBe(before + 1);
     });

@@ -5,13 +5,12 @@ import { form } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { deleteUsers, recordPasswordChecks } from './login-suite.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { change, createsSession, deleteUsers, loginForm, recordPasswordChecks, recover, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const VICTIM = 'victim-of-many';
 
-/** A plugin that takes a list of passwords in one request, as an importer or an API of its own may. */
+/** A plugin that accepts a list of passwords in one request, as an importer or an API may. */
 const importer = (recordChecks: string) => `<?php
 ${recordChecks}add_action( 'wp_loaded', function () {
   if ( ! isset( $_POST['guesses'], $_POST['by'] ) ) { return; }
@@ -32,7 +31,7 @@ ${recordChecks}add_action( 'wp_loaded', function () {
 onEveryStack('many passwords in one request', (stack) => {
   const plugin = join(muPlugins(stack), 'importer.php');
   const record = recordPasswordChecks(stack, 'many-checks');
-  /** Guesses that WordPress compared and told the plugin of; it compares some of them with several hashes. */
+  /** Guesses that WordPress compared and reported to the plugin; it compares some of them with several hashes. */
   const compared = () => record.list();
   let owner: Session;
   let last = 0;
@@ -56,35 +55,35 @@ onEveryStack('many passwords in one request', (stack) => {
   });
 
   describe.each(['wp_authenticate', 'wp_check_password'])('by %s()', (by) => {
-    it('are compared until one is wrong; the right one behind it is not believed', async () => {
+    it('are compared until one is wrong; a right one after it is not accepted', async () => {
       const from = newAddress();
       const guesses = [stack.password, 'wrong-1', 'wrong-2', stack.password];
-      const answer = await askFrom(stack, from, guess(by, guesses));
+      const answer = await sendFrom(stack, from, guess(by, guesses));
       expect(answer.body).toBe('[right][wrong][wrong][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([stack.password, 'wrong-1']);
     });
 
-    it('are not believed once the head of the answer is gone: nobody could be told of a wrong one', async () => {
-      const answer = await askFrom(stack, newAddress(), guess(by, [stack.password], ['early', '1']));
+    it('are not accepted once the header of the response was sent: a failure could not be reported', async () => {
+      const answer = await sendFrom(stack, newAddress(), guess(by, [stack.password], ['early', '1']));
       expect(answer.body).toBe('[early][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([]);
-      expect((await askFrom(stack, newAddress(), guess(by, [stack.password]))).body).toBe('[right]');
+      expect((await sendFrom(stack, newAddress(), guess(by, [stack.password]))).body).toBe('[right]');
     });
 
-    it('let nobody find out with five requests more than five guesses tell', async () => {
+    it('reveal in five requests no more than five guesses do', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const guesses = Array.from({ length: 20 }, (_, each) => `wrong-${turn}-${each}`);
-        const answer = await askFrom(stack, from, guess(by, [...guesses, stack.password]));
+        const answer = await sendFrom(stack, from, guess(by, [...guesses, stack.password]));
         expect(answer.body).not.toContain('right');
       }
-      expect((await askFrom(stack, from, loginForm(VICTIM, stack.password))).status).toBe(429);
+      expect((await sendFrom(stack, from, loginForm(VICTIM, stack.password))).status).toBe(429);
     });
   });
 
-  it('are one failure each where a plugin puts its own function in the place of wp_authenticate()', async () => {
+  it('count as one failure each when a plugin replaces wp_authenticate()', async () => {
     const replacement = join(muPlugins(stack), 'own-authentication.php');
-    // One that compares with WordPress's own function: both the comparison and the action tell of the same failure.
+    // One that compares with WordPress's own function: the comparison and the action report the same failure.
     writeFileSync(
       replacement,
       `<?php
@@ -98,8 +97,8 @@ function wp_authenticate( $username, $password ) {
     );
     try {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT - 1; turn++) await askFrom(stack, from, loginForm(VICTIM, `wrong-${turn}`));
-      expect(createsSession(await askFrom(stack, from, loginForm(VICTIM, stack.password)))).toBe(true);
+      for (let turn = 0; turn < LIMIT - 1; turn++) await sendFrom(stack, from, loginForm(VICTIM, `wrong-${turn}`));
+      expect(createsSession(await sendFrom(stack, from, loginForm(VICTIM, stack.password)))).toBe(true);
     } finally {
       rmSync(replacement, { force: true });
     }

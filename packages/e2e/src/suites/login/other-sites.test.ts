@@ -9,12 +9,11 @@ import { openChromium } from '../../browser/chromium.js';
 import { logIn, type Session, setOptions } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { SHOP_PLUGIN } from './shop-form.js';
-import { recover } from './visitors.js';
+import { recover, SHOP_PLUGIN } from './helpers.js';
 
 const GUESSES = 8;
 
-/** What a page can make a visitor's browser send, in that page's own words. */
+/** Requests that a page can make a visitor's browser send. */
 const weapons: readonly [string, (stack: Stack) => string][] = [
   [
     'the login form',
@@ -60,7 +59,7 @@ function script(attempt: string): string {
   });</script>`;
 }
 
-onUsualStack('passwords that pages of other sites make a browser send', (stack) => {
+onUsualStack('passwords that pages of other sites make a browser send (cross-site requests)', (stack) => {
   let browser: Browser;
   let window: BrowserContext;
   let elsewhere: Server;
@@ -97,8 +96,8 @@ onUsualStack('passwords that pages of other sites make a browser send', (stack) 
     await new Promise((resolve) => elsewhere.close(resolve));
   });
 
-  // First: the others end in a lock of what other sites send, and guard hears of its end a moment later.
-  it('get the form itself with a word about it, where the right password logs in', async () => {
+  // Runs first: the others end in a lockout of cross-site requests, and guard applies its end with a delay.
+  it('get the login form with a message, and the right password logs in there', async () => {
     window = await browser.newContext();
     page = `<form method="POST" action="${stack.url}/wp-login.php">
       <input name="log" value="owner-of-office"><input name="pwd" value="${stack.password}"><button>Log in</button></form>`;
@@ -107,7 +106,7 @@ onUsualStack('passwords that pages of other sites make a browser send', (stack) 
     await visitor.click('button');
     expect(await visitor.textContent('#login_error')).toContain('Another website sent this password');
     expect(await visitor.inputValue('#user_login')).toBe('owner-of-office');
-    // WordPress empties the field a moment after it has shown the form, and goes there.
+    // WordPress clears and focuses the field a moment after it has shown the form.
     await visitor.waitForFunction(() => document.activeElement?.id === 'user_pass');
     await visitor.fill('#user_pass', stack.password);
     await visitor.click('#wp-submit');
@@ -115,7 +114,7 @@ onUsualStack('passwords that pages of other sites make a browser send', (stack) 
   });
 
   for (const [route, weapon] of weapons) {
-    it(`do not lock the address of whoever opened them: ${route}`, async () => {
+    it(`do not lock out the address of the browser: ${route}`, async () => {
       window = await browser.newContext();
       page = weapon(stack);
       const visitor = await window.newPage();
@@ -123,7 +122,7 @@ onUsualStack('passwords that pages of other sites make a browser send', (stack) 
       await visitor.waitForFunction(() => document.title === 'done', undefined, { timeout: 60_000 });
 
       await visitor.goto(`${stack.url}/wp-login.php`);
-      // WordPress goes to the first field a moment after the form is there, and would take what is typed into another.
+      // WordPress focuses the first field a moment after the form is shown, which would redirect the typed text.
       await visitor.waitForFunction(() => document.activeElement?.id === 'user_login');
       await visitor.fill('#user_login', 'owner-of-office');
       await visitor.fill('#user_pass', stack.password);

@@ -2,18 +2,25 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { multicall, restBasic, usersBlogs } from '../../attacks/requests.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import type { TypedRequest } from '../../http/request.js';
 import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
-import { SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { askFrom, createsSession, loginForm, recover } from './visitors.js';
+import {
+  createsSession,
+  loginForm,
+  prepareLoginSuite,
+  recordPasswordChecks,
+  recover,
+  SHOP_PLUGIN,
+  sendFrom,
+  shopForm,
+} from './helpers.js';
 
 const LIMIT = 5;
-/** Each attack has an account of its own, since many failures make an account slow for anonymous visitors. */
+/** Each attack has its own account, since many failures throttle an account for anonymous clients. */
 const VICTIMS = [
   'form',
   'xmlrpc',
@@ -59,90 +66,90 @@ ${record.php}add_action( 'wp_loaded', function () {
     limit: LIMIT,
   });
   let last = 0;
-  /** An address that nobody has used yet. */
+  /** An unused client address. */
   const newAddress = () => `127.0.31.${++last}`;
-  const error = (answer: RawAnswer) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(answer.body)?.[1]?.trim();
+  const error = (answer: RawResponse) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(answer.body)?.[1]?.trim();
   const lockOut = async (from: string, login: string) => {
-    for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(login, `wrong-${turn}`));
+    for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, loginForm(login, `wrong-${turn}`));
   };
 
   describe.each(attacks)('by %s', (_route, name, guess) => {
-    it('costs at most five checks, however many come at once', async () => {
+    it('allows at most five checks, however many requests run in parallel', async () => {
       const from = newAddress();
       const answers = await Promise.all(
-        Array.from({ length: 100 }, (_, turn) => askFrom(stack, from, guess(victim(name), turn))),
+        Array.from({ length: 100 }, (_, turn) => sendFrom(stack, from, guess(victim(name), turn))),
       );
       expect(checks()).toBeGreaterThanOrEqual(1);
       expect(checks()).toBeLessThanOrEqual(LIMIT);
       expect(answers.filter(createsSession)).toEqual([]);
-      // And now the address is locked: the right password is no longer compared.
+      // Now the address is locked out, and the right password is no longer compared.
       record.clear();
-      const right = await askFrom(stack, from, loginForm(victim(name), stack.password));
+      const right = await sendFrom(stack, from, loginForm(victim(name), stack.password));
       expect(createsSession(right)).toBe(false);
       expect(right.status).toBe(429);
       expect(checks()).toBe(0);
     });
   });
 
-  it('compares no password in the shop of a locked visitor, and still shows the site', async () => {
+  it('compares no password in the shop for a locked visitor, and still serves the site', async () => {
     const from = newAddress();
     await lockOut(from, victim('locked'));
     record.clear();
-    expect((await askFrom(stack, from, shopForm(victim('locked'), stack.password))).body).toContain('Not logged in');
+    expect((await sendFrom(stack, from, shopForm(victim('locked'), stack.password))).body).toContain('Not logged in');
     expect(checks()).toBe(0);
-    const page = await askFrom(stack, from, { target: '/hello-world/' });
+    const page = await sendFrom(stack, from, { target: '/hello-world/' });
     expect(page.status).toBe(200);
   });
 
-  it('answers a locked visitor the same for the right and a wrong password', async () => {
+  it('gives a locked visitor the same response for the right and a wrong password', async () => {
     const from = newAddress();
     await lockOut(from, victim('locked'));
-    const right = await askFrom(stack, from, loginForm(victim('locked'), stack.password));
-    const wrong = await askFrom(stack, from, loginForm(victim('locked'), 'wrong'));
+    const right = await sendFrom(stack, from, loginForm(victim('locked'), stack.password));
+    const wrong = await sendFrom(stack, from, loginForm(victim('locked'), 'wrong'));
     expect([right.status, plain(right.body)]).toEqual([wrong.status, plain(wrong.body)]);
     expect(right.status).toBe(429);
     expect(Number(right.headers['retry-after'])).toBeGreaterThan(3000);
   });
 
-  it('keeps a lock when guard is killed, until the command line ends it', async () => {
+  it('keeps a lockout when guard is killed, until a command ends it', async () => {
     const from = newAddress();
     await lockOut(from, victim('kept'));
     const right = loginForm(victim('kept'), stack.password);
-    // Nothing between the answer to the last failure and the kill: it is stored by then.
+    // No wait between the last response and the kill: the failure is already stored.
     await killGuard(stack);
     await startGuard(stack);
-    expect((await askFrom(stack, from, right)).status).toBe(429);
+    expect((await sendFrom(stack, from, right)).status).toBe(429);
     expect(await recover(stack, 'unblock', from)).toContain(from);
-    await until('the address may log in', async () => createsSession(await askFrom(stack, from, right)));
+    await until('the address may log in', async () => createsSession(await sendFrom(stack, from, right)));
   });
 
-  it('keeps nobody waiting because pages of the same address hang', async () => {
+  it('does not delay logins when other requests of the same address hang', async () => {
     const from = newAddress();
     let over = 0;
     const chats = Array.from({ length: 5 }, async () => {
-      await askFrom(stack, from, { target: '/?chat=1' });
+      await sendFrom(stack, from, { target: '/?chat=1' });
       over++;
     });
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(createsSession(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
+    expect(createsSession(await sendFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
     expect(over).toBe(0);
     await Promise.all(chats);
   });
 
-  it('forgets the failures before a success', async () => {
+  it('resets the failures after a success', async () => {
     const from = newAddress();
     for (let round = 0; round < 2; round++) {
       for (let turn = 0; turn < LIMIT - 1; turn++) {
-        const answer = await askFrom(stack, from, loginForm(victim('kept'), `wrong-${turn}`));
+        const answer = await sendFrom(stack, from, loginForm(victim('kept'), `wrong-${turn}`));
         expect(answer.status).toBe(200);
       }
-      expect(createsSession(await askFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
+      expect(createsSession(await sendFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
     }
   });
 
-  describe("where a plugin has put its own function in the place of WordPress's wp_authenticate()", () => {
+  describe("where a plugin replaces WordPress's wp_authenticate()", () => {
     const replacement = join(muPlugins(stack), 'own-authentication.php');
-    // Asks nobody of WordPress, like one that looks names up in a directory elsewhere.
+    // Does not use WordPress, like a plugin for an external directory.
     beforeAll(() =>
       writeFileSync(
         replacement,
@@ -161,29 +168,30 @@ function wp_authenticate( $username, $password ) {
     it.each([
       ['the login form', loginForm],
       ["a plugin's own form", shopForm],
-    ])('lets it check five, too, and the right one no more: %s', async (_route, request) => {
+    ])('allows five checks, too, and then not even the right password: %s', async (_route, request) => {
       const from = newAddress();
       record.clear();
       await Promise.all(
-        Array.from({ length: 12 }, (_, turn) => askFrom(stack, from, request(victim('own'), `guess${turn}`))),
+        Array.from({ length: 12 }, (_, turn) => sendFrom(stack, from, request(victim('own'), `guess${turn}`))),
       );
       const compared = () => readFileSync(record.file, 'utf8').split('\n');
       const guessed = () => compared().filter((line) => line.startsWith('guess'));
       expect(guessed().length).toBeLessThanOrEqual(LIMIT);
-      for (let turn = 12; turn < 20; turn++) await askFrom(stack, from, request(victim('own'), `guess${turn}`));
+      for (let turn = 12; turn < 20; turn++) await sendFrom(stack, from, request(victim('own'), `guess${turn}`));
       expect(guessed()).toHaveLength(LIMIT);
-      const answer = await askFrom(stack, from, shopForm(victim('own'), stack.password));
+      const answer = await sendFrom(stack, from, shopForm(victim('own'), stack.password));
       expect(answer.body).toContain('Not logged in');
       expect(compared()).not.toContain(stack.password);
-      expect(createsSession(await askFrom(stack, newAddress(), loginForm(victim('own'), stack.password)))).toBe(true);
+      expect(createsSession(await sendFrom(stack, newAddress(), loginForm(victim('own'), stack.password)))).toBe(true);
     });
   });
 
   describe('for an unknown name and a wrong password', () => {
     const counter = join(muPlugins(stack), 'count-hashes.php');
     const hashes = join(stack.dir, 'password-hashes');
-    // Writes down what takes the time of an answer. Since WordPress 6.8 that is bcrypt, in comparisons with a hash of its
-    // kind and in making one; before, it is phpass, for which WordPress lets a plugin put another hasher in its place.
+    // Records what takes the time of a response. Since WordPress 6.8 that is bcrypt, when it compares with a hash of
+    // its
+    // kind and when it creates one. Before, it is phpass, whose hasher WordPress lets a plugin replace.
     beforeAll(async () => {
       writeFileSync(hashes, '');
       chmodSync(hashes, 0o666);
@@ -231,13 +239,13 @@ if ( function_exists( 'wp_fast_hash' ) ) {
 
     it.each([
       ['the login form', loginForm],
-      // Of users with one application password; how many there are can be told from the work.
+      // For users with one application password. Their number affects the work.
       ['REST with basic authentication', restBasic],
       ["a plugin's own form", shopForm],
-    ])('says the same and costs as many hashes: %s', async (_route, guess) => {
+    ])('gives the same response and computes as many hashes: %s', async (_route, guess) => {
       const cost = async (login: string) => {
         writeFileSync(hashes, '');
-        const answer = await askFrom(stack, newAddress(), guess(login, 'wrong'));
+        const answer = await sendFrom(stack, newAddress(), guess(login, 'wrong'));
         return {
           status: answer.status,
           said: error(answer) ?? answer.body,
@@ -253,24 +261,24 @@ if ( function_exists( 'wp_fast_hash' ) ) {
   });
 
   it.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'cf-connecting-ip', 'true-client-ip', 'client-ip'])(
-    'counts the address of the connection, whatever %s says',
+    'counts by the address of the connection, whatever %s claims',
     async (name) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const value = name === 'forwarded' ? `for=203.0.113.${turn}` : `203.0.113.${turn}`;
-        await askFrom(stack, from, loginForm(`nobody-${turn}`, 'wrong', { headers: { [name]: value } }));
+        await sendFrom(stack, from, loginForm(`nobody-${turn}`, 'wrong', { headers: { [name]: value } }));
       }
       const headers = { [name]: name === 'forwarded' ? 'for=203.0.113.99' : '203.0.113.99' };
-      expect((await askFrom(stack, from, loginForm(victim('forger'), stack.password, { headers }))).status).toBe(429);
-      // The forged address itself pays for nothing.
-      expect(createsSession(await askFrom(stack, newAddress(), loginForm(victim('forger'), stack.password)))).toBe(
+      expect((await sendFrom(stack, from, loginForm(victim('forger'), stack.password, { headers }))).status).toBe(429);
+      // The forged address itself is not locked out.
+      expect(createsSession(await sendFrom(stack, newAddress(), loginForm(victim('forger'), stack.password)))).toBe(
         true,
       );
     },
   );
 });
 
-/** A page without what differs from answer to answer by design: nonces and seconds left. */
+/** A page without the parts that always differ: nonces and remaining seconds. */
 function plain(body: string): string {
   return body.replace(/nonce="[^"]*"/g, 'nonce').replace(/\d+ (?:minutes?|seconds?)/g, 'a while');
 }

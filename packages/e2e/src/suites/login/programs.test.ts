@@ -2,16 +2,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
 import type { TypedRequest } from '../../http/request.js';
 import { onUsualStack } from '../../stacks/stack.js';
-import { prepareLoginSuite } from './login-suite.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { change, createsSession, loginForm, prepareLoginSuite, recover, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const KEY = ['ck_of_a_shop', 'cs_its_secret'] as const;
 const PROGRAM = 'a-phone-owner';
-/** Many failures make an account slow, so what is wrong on purpose has one of its own. */
+/** Many failures throttle an account, so wrong passwords have their own. */
 const REVOKED = 'a-revoked-phone';
 
-/** Keys that a plugin compares by itself, as shops do for their REST API: WordPress checks no password then. */
+/** Keys that a plugin compares itself, as shops do for their REST API. WordPress checks no password then. */
 const PLUGIN = `<?php
 add_filter( 'wp_is_application_passwords_available', '__return_true' );
 add_filter( 'determine_current_user', function ( $user ) {
@@ -20,7 +19,7 @@ add_filter( 'determine_current_user', function ( $user ) {
 }, 15 );
 `;
 
-onUsualStack('programs that log in with each call', (stack) => {
+onUsualStack('programs that log in with each request', (stack) => {
   const suite = prepareLoginSuite(stack, {
     plugin: { file: 'programs.php', php: PLUGIN },
     logins: [PROGRAM, REVOKED],
@@ -29,59 +28,59 @@ onUsualStack('programs that log in with each call', (stack) => {
   });
   let last = 0;
   const newAddress = () => `127.0.50.${++last}`;
-  const isLetIn = async (from: string) =>
-    createsSession(await askFrom(stack, from, loginForm(PROGRAM, stack.password)));
+  const canLogIn = async (from: string) =>
+    createsSession(await sendFrom(stack, from, loginForm(PROGRAM, stack.password)));
   const isLocked = async (from: string) =>
-    (await askFrom(stack, from, loginForm(PROGRAM, stack.password))).status === 429;
+    (await sendFrom(stack, from, loginForm(PROGRAM, stack.password))).status === 429;
 
   afterEach(() => recover(stack, 'unblock', '--all'));
 
   describe('with keys of a plugin', () => {
-    it('may call as often as they like: no call is a guess, alone or beside others', async () => {
+    it('may send any number of requests: none counts as a guess, alone or in parallel', async () => {
       const from = newAddress();
-      const call = async () => (await askFrom(stack, from, restBasic(...KEY))).status;
+      const call = async () => (await sendFrom(stack, from, restBasic(...KEY))).status;
       for (let turn = 0; turn < 10; turn++) expect(await call()).toBe(200);
       const statuses = await Promise.all(Array.from({ length: 60 }, call));
       expect(new Set(statuses)).toEqual(new Set([200]));
-      expect(await isLetIn(from)).toBe(true);
+      expect(await canLogIn(from)).toBe(true);
     });
 
-    it('that are wrong are guesses, and lock the address like any others', async () => {
+    it('that are wrong count as guesses, and lock out the address as usual', async () => {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, restBasic(KEY[0], `wrong${turn}`));
+      for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, restBasic(KEY[0], `wrong${turn}`));
       expect(await isLocked(from)).toBe(true);
     });
 
-    it('are taken from an address that is locked, too: there is no password to guess in them', async () => {
+    it('are accepted from a locked address, too, since they contain no password to guess', async () => {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, loginForm(PROGRAM, `wrong${turn}`));
+      for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, loginForm(PROGRAM, `wrong${turn}`));
       expect(await isLocked(from)).toBe(true);
-      expect((await askFrom(stack, from, restBasic(...KEY))).status).toBe(200);
+      expect((await sendFrom(stack, from, restBasic(...KEY))).status).toBe(200);
     });
   });
 
   describe('with one application password that is wrong', () => {
-    it('count once for each address, however often they call', async () => {
+    it('count once per address, however many requests they send', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 3; turn++)
-        expect((await askFrom(stack, from, restBasic(REVOKED, 'it was revoked'))).status).toBe(401);
-      expect(await isLetIn(from)).toBe(true);
+        expect((await sendFrom(stack, from, restBasic(REVOKED, 'it was revoked'))).status).toBe(401);
+      expect(await canLogIn(from)).toBe(true);
     });
 
-    it('are as locked as others once they try different ones', async () => {
+    it('are locked out as usual once they try different ones', async () => {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT * 2; turn++) await askFrom(stack, from, restBasic(REVOKED, 'it was revoked'));
-      for (let turn = 0; turn < LIMIT - 1; turn++) await askFrom(stack, from, restBasic(REVOKED, `guess${turn}`));
+      for (let turn = 0; turn < LIMIT * 2; turn++) await sendFrom(stack, from, restBasic(REVOKED, 'it was revoked'));
+      for (let turn = 0; turn < LIMIT - 1; turn++) await sendFrom(stack, from, restBasic(REVOKED, `guess${turn}`));
       expect(await isLocked(from)).toBe(true);
-      // What one address has tried is new from another.
+      // Passwords tried by one address are new for another.
       const other = newAddress();
-      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, other, restBasic(REVOKED, `guess${turn}`));
+      for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, other, restBasic(REVOKED, `guess${turn}`));
       expect(await isLocked(other)).toBe(true);
     });
   });
 
-  describe('with an application password while the second factor is on', () => {
-    const isTold = /Application passwords are not available for accounts that need a second factor\./;
+  describe('with an application password while the second factor is required', () => {
+    const explanation = /Application passwords are not available for accounts that need a second factor\./;
     beforeAll(() => change(stack, suite.owner, '/2fa', { sg2fa: 1 }));
     afterAll(() => change(stack, suite.owner, '/2fa', { sg2fa: 0 }));
 
@@ -89,29 +88,29 @@ onUsualStack('programs that log in with each call', (stack) => {
       ['REST', (password) => restBasic(PROGRAM, password)],
       ['XML-RPC', (password) => usersBlogs(PROGRAM, password)],
     ];
-    it.each(routes)('that is right are told by %s why it is refused, and lock nobody out', async (_route, call) => {
+    it.each(routes)('that is right get the reason for the refusal by %s, and lock nobody out', async (_route, call) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT * 2; turn++) {
-        const { body } = await askFrom(stack, from, call(suite.key(PROGRAM)));
-        expect(body).toMatch(isTold);
+        const { body } = await sendFrom(stack, from, call(suite.key(PROGRAM)));
+        expect(body).toMatch(explanation);
         expect(body).toContain('Login Security, Application Passwords');
       }
       expect(await isLocked(from)).toBe(false);
     });
 
-    it('that is right get a code and a status that programs can tell from a wrong one', async () => {
-      const right = await askFrom(stack, newAddress(), restBasic(PROGRAM, suite.key(PROGRAM)));
+    it('that is right get a code and a status that differ from those of a wrong one', async () => {
+      const right = await sendFrom(stack, newAddress(), restBasic(PROGRAM, suite.key(PROGRAM)));
       expect([right.status, JSON.parse(right.body).code]).toEqual([403, 'application_passwords_need_permission']);
-      const wrong = await askFrom(stack, newAddress(), restBasic(PROGRAM, 'wrong'));
+      const wrong = await sendFrom(stack, newAddress(), restBasic(PROGRAM, 'wrong'));
       expect([wrong.status, JSON.parse(wrong.body).code]).toEqual([401, 'rest_not_logged_in']);
     });
 
-    it.each(routes)('that is wrong are told by %s what anybody is, and are counted', async (_route, call) => {
+    it.each(routes)('that is wrong get the usual response by %s, and are counted', async (_route, call) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
-        const { body } = await askFrom(stack, from, call(`wrong${turn}`));
+        const { body } = await sendFrom(stack, from, call(`wrong${turn}`));
         expect(body).toMatch(/Incorrect username or password|You are not currently logged in/);
-        expect(body).not.toMatch(isTold);
+        expect(body).not.toMatch(explanation);
       }
       expect(await isLocked(from)).toBe(true);
     });

@@ -1,18 +1,17 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { change, recover } from './visitors.js';
+import { change, recover, SHOP_PLUGIN, shopForm } from './helpers.js';
 
 const LOGIN_SLUG = 'side-porch';
 const ENTRY = 'join-the-club';
 
-/** A theme as they were before blocks, which prints the form in every way there is. */
+/** A classic theme, which prints the form in every possible way. */
 const CLASSIC = `<?php
 get_header( 'none' ); ?><!DOCTYPE html><html><head><?php wp_head(); ?></head><body>
 <main data-theme="classic">
@@ -32,20 +31,20 @@ get_header( 'none' ); ?><!DOCTYPE html><html><head><?php wp_head(); ?></head><bo
 <?php comment_form( array(), $come_in->ID ); } ?>
 </main><?php wp_footer(); ?></body></html>`;
 
-/** Where links lead, as another plugin would have it. */
+/** Changes the targets of links, as another plugin may. */
 const LINKS = `if ( isset( $_GET['more'] ) ) { add_filter( 'pre_option_comment_registration', '__return_true' ); }
 add_filter( 'register_url', function ( $url ) { return isset( $_GET['register_at'] ) ? wp_unslash( $_GET['register_at'] ) : $url; } );
 add_filter( 'login_url', function ( $url ) { return isset( $_GET['login_at'] ) ? wp_unslash( $_GET['login_at'] ) : $url; } );
 `;
 
-onUnlikeStacks('login forms and links on public pages, with a login at an address of its own', (stack) => {
+onUnlikeStacks('login forms and links on public pages, with a custom login URL', (stack) => {
   const plugin = join(muPlugins(stack), 'public-forms.php');
   const theme = join(dirname(muPlugins(stack)), 'themes/plain-classic');
   let owner: Session;
   let before = '';
   let post = '';
   const page = async (target: string, cookie?: string) =>
-    (await ask(stack, { target, ...(cookie === undefined ? {} : { headers: { cookie } }) })).body;
+    (await sendRequest(stack, { target, ...(cookie === undefined ? {} : { headers: { cookie } }) })).body;
   const links = async (query: string) =>
     /<p id="links">(.*?)<\/p>/s.exec(await page(`/?${query}`))?.[1]?.replace(/&(?:amp|#0?38);/g, '&') ?? 'no page';
 
@@ -78,17 +77,19 @@ onUnlikeStacks('login forms and links on public pages, with a login at an addres
     );
     rmSync(plugin, { force: true });
     rmSync(theme, { recursive: true, force: true });
-    await until('the form', async () => (await ask(stack, { target: '/wp-login.php' })).body.includes('loginform'));
+    await until('the form', async () =>
+      (await sendRequest(stack, { target: '/wp-login.php' })).body.includes('loginform'),
+    );
   });
 
   it('are WordPress’s own while the login is at its usual address', async () => {
     expect(await page('/come-in/')).toMatch(/<form[^>]+wp-login\.php/);
   });
 
-  describe('once it is at an address of its own', () => {
+  describe('with a custom login URL', () => {
     beforeAll(() => change(stack, owner, '/custom-login-url', { type: 'custom', login: LOGIN_SLUG, signup: ENTRY }));
 
-    it('the login/out block shows anonymous visitors no form in a block theme, in pages and in the REST API', async () => {
+    it('have no form of the login/out block for anonymous clients in a block theme, in pages and in the REST API', async () => {
       for (const target of ['/come-in/', `/wp-json/wp/v2/posts/${post}`, '/']) {
         const body = await page(target);
         expect(body, target).not.toMatch(/<form[^>]+wp-login|user_pass|wp-login\.php/);
@@ -101,7 +102,7 @@ onUnlikeStacks('login forms and links on public pages, with a login at an addres
       beforeAll(() => runInWordPress(stack, `switch_theme( 'plain-classic' );`));
       afterAll(() => runInWordPress(stack, `switch_theme( '${before}' );`));
 
-      it('wp_login_form() shows anonymous visitors no form, however the theme prints it, and all else stays', async () => {
+      it('have no form of wp_login_form() for anonymous clients, however the theme prints it, and everything else stays', async () => {
         const body = await page('/');
         expect(body).toContain('data-theme="classic"');
         expect(body).not.toMatch(/loginform|second-form|third-form|fourth-form|name="pwd"|wp-login\.php/);
@@ -112,12 +113,12 @@ onUnlikeStacks('login forms and links on public pages, with a login at an addres
         expect(body).toContain('</html>');
       });
 
-      it('forms of plugins that post to their own page stay, and log in', async () => {
+      it('keep forms of plugins that post to their own page, and these log in', async () => {
         expect(await page('/')).toContain('<form id="shop-login"');
-        expect((await ask(stack, shopForm(stack.user, stack.password))).body).toBe('Logged in');
+        expect((await sendRequest(stack, shopForm(stack.user, stack.password))).body).toBe('Logged in');
       });
 
-      it('forms of plugins for the login, links to it at comments and its block are left out for anonymous visitors', async () => {
+      it('omit forms of plugins for the login, links to it at comments and its block for anonymous clients', async () => {
         const body = await page('/?more=1');
         expect(body).not.toContain('own-made');
         expect(body).toContain('<div id="block"></div>');
@@ -126,25 +127,25 @@ onUnlikeStacks('login forms and links on public pages, with a login at an addres
         expect(body).not.toMatch(new RegExp(`${LOGIN_SLUG}|${ENTRY}`));
       });
 
-      it('forms that a script sends, and that of a protected post, stay', async () => {
+      it('keep forms that a script sends, and the form of a protected post', async () => {
         const body = await page('/?more=1');
         expect(body).toContain('<form id="by-script"');
         expect(body).toMatch(/<form[^>]+wp-login\.php\?action=postpass/);
       });
 
-      it('members see all of these', async () => {
+      it('show all of these to registered users', async () => {
         const body = await page('/?more=1', owner.cookie);
         for (const words of ['own-made', 'by-script', 'wp-block-loginout', 'comment-reply-link']) {
           expect(body).toContain(words);
         }
       });
 
-      it('members see the forms, with the address', async () => {
+      it('show registered users the forms, with the custom URL', async () => {
         const body = await page('/', owner.cookie);
         expect(body.match(new RegExp(`<form[^>]+/${LOGIN_SLUG}`, 'g'))).toHaveLength(4);
       });
 
-      it('links to the hidden addresses are left out', async () => {
+      it('omit links to the hidden paths', async () => {
         expect(await links('')).toBe('|');
         const { host } = new URL(stack.url);
         const hidden = [
@@ -169,7 +170,7 @@ onUnlikeStacks('login forms and links on public pages, with a login at an addres
         }
       });
 
-      it('links to the open pages of other plugins stay', async () => {
+      it('keep links to the public pages of other plugins', async () => {
         const open = [
           '/join/',
           '/?page_id=2',

@@ -2,8 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { usersBlogs } from '../../attacks/requests.js';
 import type { TypedRequest } from '../../http/request.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
-import { prepareLoginSuite } from './login-suite.js';
-import { askFrom, createsSession, loginForm, recover } from './visitors.js';
+import { createsSession, loginForm, prepareLoginSuite, recover, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const [PENDING, BANNED, CUSTOMER, LEADER] = [
@@ -40,10 +39,10 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
   });
   let last = 0;
   const newAddress = () => `127.0.88.${100 + ++last}`;
-  const isLetIn = async (from: string) =>
-    createsSession(await askFrom(stack, from, loginForm(CUSTOMER, stack.password)));
+  const canLogIn = async (from: string) =>
+    createsSession(await sendFrom(stack, from, loginForm(CUSTOMER, stack.password)));
   const isLocked = async (from: string) =>
-    (await askFrom(stack, from, loginForm(CUSTOMER, stack.password))).status === 429;
+    (await sendFrom(stack, from, loginForm(CUSTOMER, stack.password))).status === 429;
 
   afterEach(() => recover(stack, 'unblock', '--all'));
 
@@ -51,11 +50,11 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
     ['before WordPress compares it', PENDING, 'Your account waits for approval.'],
     ['after WordPress has compared it', BANNED, 'You may not come in.'],
   ])('%s', (_when, login, words) => {
-    it('locks nobody out when it is right, and the plugin is heard', async () => {
+    it('locks nobody out when it is right, and the message of the plugin is shown', async () => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT + 2; turn++)
-        expect((await askFrom(stack, from, loginForm(login, stack.password))).body).toContain(words);
-      expect(await isLetIn(from)).toBe(true);
+        expect((await sendFrom(stack, from, loginForm(login, stack.password))).body).toContain(words);
+      expect(await canLogIn(from)).toBe(true);
     });
 
     const routes: readonly (readonly [string, (login: string, password: string) => TypedRequest])[] = [
@@ -64,15 +63,15 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
     ];
     it.each(routes)('counts when it is wrong, by %s', async (_route, attempt) => {
       const from = newAddress();
-      for (let turn = 0; turn < LIMIT; turn++) await askFrom(stack, from, attempt(login, `guess${turn}`));
+      for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, attempt(login, `guess${turn}`));
       expect(await isLocked(from)).toBe(true);
     });
   });
 
-  it('by a redirect to its own page counts as any other', async () => {
+  it('with a redirect to its own page counts as usual', async () => {
     const from = newAddress();
     for (let turn = 0; turn < LIMIT; turn++) {
-      const answer = await askFrom(stack, from, loginForm(LEADER, `guess${turn}`));
+      const answer = await sendFrom(stack, from, loginForm(LEADER, `guess${turn}`));
       expect([answer.status, answer.headers.location]).toEqual([302, `${stack.url}/?login=failed`]);
     }
     expect(await isLocked(from)).toBe(true);

@@ -5,8 +5,7 @@ import { form, type TypedRequest } from '../../http/request.js';
 import { onEveryStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { prepareLoginSuite, recordPasswordChecks } from './login-suite.js';
-import { askFrom, createsSession, loginForm } from './visitors.js';
+import { createsSession, loginForm, prepareLoginSuite, recordPasswordChecks, sendFrom } from './helpers.js';
 
 const LIMIT = 5;
 const TRIES = 6;
@@ -14,8 +13,8 @@ const USERS = ['owner', 'shopper', 'victim', 'late'] as const;
 const login = (name: (typeof USERS)[number]) => `right-${name}`;
 
 /**
- * `echo` in a login makes the head of its answer so long; `kill` ends PHP after the check. `deny` has the connector say,
- * before the check, that there is none, as when the web server has given up waiting and guard asks.
+ * `echo` in a login makes the header of its response long; `kill` ends PHP after the check. `deny` makes the connector
+ * report, before the check, that there is none, as after a timeout of the web server.
  */
 const PLUGIN = (recordChecks: string) => `<?php
 ${recordChecks}$GLOBALS['guard_header'] = isset( $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] ) ? $_SERVER['HTTP_X_SECURITY_OPTIMIZER_GUARD'] : '';
@@ -40,10 +39,10 @@ const withField = (user: string, password: string, field: string, value: string)
   return form('/wp-login.php', fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' });
 };
 
-/** What WordPress's own updates write, and the page that a site may put in the place of WordPress's own. */
+/** The file that WordPress's own updates write, and a custom maintenance page. */
 const MAINTENANCE = '<?php $upgrading = time();';
 const OWN_PAGE = `<?php header( 'HTTP/1.1 503 Service Unavailable' ); header( 'Retry-After: 600' ); echo 'Back soon';`;
-/** Some plugins say nothing of a fault. */
+/** Some plugins do not report an error. */
 const QUIET_PAGE = `<?php echo 'Back soon';`;
 
 onEveryStack('right passwords in requests that WordPress does not answer', (stack) => {
@@ -56,7 +55,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   let last = 0;
   const newAddress = () => `127.0.10.${++last}`;
   const logsIn = async (from: string, user: string) =>
-    createsSession(await askFrom(stack, from, loginForm(user, stack.password)));
+    createsSession(await sendFrom(stack, from, loginForm(user, stack.password)));
   const maintenance = join(stack.wordpressDir, '.maintenance');
   const ownPage = join(stack.wordpressDir, 'wp-content', 'maintenance.php');
   afterEach(() => {
@@ -68,13 +67,13 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     ['a page of the site', OWN_PAGE, 503],
     ['a page of the site with status 200', QUIET_PAGE, 200],
   ] as const)('during maintenance with %s', (_page, page, status) => {
-    it('lock nobody out, and are never called wrong', async () => {
+    it('lock nobody out, and are never reported as wrong', async () => {
       const from = newAddress();
       if (page !== null) writeFileSync(ownPage, page);
       writeFileSync(maintenance, MAINTENANCE);
       const answers = [];
       for (let turn = 0; turn < TRIES; turn++)
-        answers.push(await askFrom(stack, from, loginForm(login('owner'), stack.password)));
+        answers.push(await sendFrom(stack, from, loginForm(login('owner'), stack.password)));
       expect(answers[0]?.status).toBe(status);
       for (const { body } of answers) expect(body).not.toMatch(/incorrect|Too many (?:failed )?login attempts/i);
       rmSync(maintenance);
@@ -82,13 +81,13 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     });
   });
 
-  it('are not checked any more once guard has been told that they were not', async () => {
-    const answer = await askFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
+  it('are not checked any more once guard knows that they were not', async () => {
+    const answer = await sendFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
     expect(createsSession(answer)).toBe(false);
     expect(record.list()).toEqual([]);
   });
 
-  it('leave no trail of denials while nobody logs in', async () => {
+  it('cause no further refusals while nobody logs in', async () => {
     const kept = await runInWordPress(
       stack,
       `$records = 'Security_Optimizer_Password_Check_Log';
@@ -114,19 +113,19 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
     const from = newAddress();
     const target = `/?from=${'a'.repeat(3500)}`;
     for (let turn = 0; turn < TRIES; turn++)
-      await askFrom(stack, from, withField(login('shopper'), stack.password, 'redirect_to', target));
+      await sendFrom(stack, from, withField(login('shopper'), stack.password, 'redirect_to', target));
     expect(await logsIn(from, login('shopper'))).toBe(true);
   });
 
   it.each([
     ['whose answer has too long a head', 'echo', 'a'.repeat(9000)],
-    // PHP's own web server has no process to spare.
+    // PHP's own web server has too few processes.
     ...(stack.kind === 'embedded' ? [] : [['whose PHP process was killed', 'kill', '1']]),
-  ])('wrong ones %s still count', async (_what, field, value) => {
+  ])('still count as failures when they are wrong: %s', async (_what, field, value) => {
     const from = newAddress();
     for (let turn = 0; turn < TRIES; turn++)
-      await askFrom(stack, from, withField(login('victim'), `guess${turn}`, field as string, value as string));
+      await sendFrom(stack, from, withField(login('victim'), `guess${turn}`, field as string, value as string));
     expect(record.list()).toHaveLength(LIMIT);
-    expect((await askFrom(stack, from, loginForm(login('victim'), stack.password))).status).toBe(429);
+    expect((await sendFrom(stack, from, loginForm(login('victim'), stack.password))).status).toBe(429);
   });
 });

@@ -2,21 +2,28 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
-import { muPlugins, people } from '../../stacks/wordpress.js';
-import { EnrolledUsers, giveCode } from './enrolled-users.js';
-import { SECOND_FACTOR } from './form-browser.js';
-import { ALLOWED, PLUGIN } from './second-factor-ends-plugin.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { muPlugins, usersByRole } from '../../stacks/wordpress.js';
+import {
+  change,
+  createsSession,
+  EnrolledUsers,
+  loginForm,
+  recover,
+  SECOND_FACTOR,
+  sendCode,
+  sendFrom,
+} from './helpers.js';
+import { ALLOWED, PLUGIN } from './redirect-plugin.js';
 
 const FROM = '127.0.87.1';
 const LIMIT = 3;
 
-onUnlikeStacks('a login by a script of a page, with a second factor', (stack) => {
-  const { editor, subscriber } = people;
+onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) => {
+  const { editor, subscriber } = usersByRole;
   const plugin = join(muPlugins(stack), 'second-factor-programs.php');
   const users = new EnrolledUsers(stack, FROM);
   let owner: Session;
@@ -26,22 +33,23 @@ onUnlikeStacks('a login by a script of a page, with a second factor', (stack) =>
   const AJAX = '/wp-admin/admin-ajax.php';
   const SCRIPT = { 'x-requested-with': 'XMLHttpRequest' } as const;
   const popUp = send(AJAX, { accept: 'application/json', ...SCRIPT, referer: `${stack.url}/sample-page/` });
-  const members = (login: string, headers: Readonly<Record<string, string>>) =>
+  const membersForm = (login: string, headers: Readonly<Record<string, string>>) =>
     form('/', new URLSearchParams({ members_login: login, members_password: stack.password }).toString(), headers);
   const ways: readonly (readonly [string, (login: string) => TypedRequest])[] = [
     ['admin-ajax', popUp],
     ['admin-ajax without a word about the answer', send(AJAX, {})],
     ['the REST API', send('/wp-json/popup/v1/login', SCRIPT)],
     ['the REST API in a query', send('/?rest_route=/popup/v1/login', { origin: stack.url })],
-    ['a form of the page, for JSON', (login) => members(login, { accept: 'application/json' })],
+    ['a form of the page, for JSON', (login) => membersForm(login, { accept: 'application/json' })],
     [
       'a form of the page, with fetch',
-      (login) => members(login, { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }),
+      (login) => membersForm(login, { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }),
     ],
   ];
-  const told = ({ body }: RawAnswer) => JSON.parse(body) as Record<string, unknown> & { message: string; url: string };
+  const parseBody = ({ body }: RawResponse) =>
+    JSON.parse(body) as Record<string, unknown> & { message: string; url: string };
   const url = `${stack.url}${SECOND_FACTOR}`;
-  const beginsChallenge = ({ head }: RawAnswer) => /^set-cookie: sf_challenge=/im.test(head);
+  const beginsChallenge = ({ head }: RawResponse) => /^set-cookie: sf_challenge=/im.test(head);
 
   beforeAll(async () => {
     writeFileSync(plugin, PLUGIN);
@@ -58,64 +66,64 @@ onUnlikeStacks('a login by a script of a page, with a second factor', (stack) =>
     rmSync(plugin, { force: true });
   });
 
-  it.each(ways)('by %s is told in JSON where it goes on, and goes on there', async (_way, request) => {
-    const someone = users.browser();
-    const answer = await someone.ask(request(editor));
+  it.each(ways)('by %s gets the next page in JSON, and continues there', async (_way, request) => {
+    const browser = users.browser();
+    const answer = await browser.request(request(editor));
     expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([401, false, true]);
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
     expect(answer.headers['cache-control']).toContain('no-store');
-    const { message } = told(answer);
+    const { message } = parseBody(answer);
     expect(message).toContain('needs a second factor');
-    expect(told(answer)).toEqual({
+    expect(parseBody(answer)).toEqual({
       ...{ success: false, code: 'two_factor_required', message, status: 401, url },
       data: { status: 401, message, url },
     });
-    expect((await someone.look(SECOND_FACTOR)).body).toContain('name="code"');
-    const done = await giveCode(someone, users.next().code);
+    expect((await browser.look(SECOND_FACTOR)).body).toContain('name="code"');
+    const done = await sendCode(browser, users.next().code);
     expect([done.status, createsSession(done)]).toEqual([303, true]);
     if (request === popUp) expect(done.headers.location).toBe(`${stack.url}/sample-page/`);
   });
 
-  it('goes on as ever where no factor is needed', async () => {
-    const answer = await users.browser().ask(popUp(subscriber));
-    expect([answer.status, told(answer).success, createsSession(answer)]).toEqual([200, true, true]);
+  it('continues as usual when no factor is needed', async () => {
+    const answer = await users.browser().request(popUp(subscriber));
+    expect([answer.status, parseBody(answer).success, createsSession(answer)]).toEqual([200, true, true]);
   });
 
-  it('is led to the page where a person looks at the answer', async () => {
-    const answer = await users.browser().ask(send(AJAX, { 'sec-fetch-mode': 'navigate' })(editor));
+  it('is redirected to the page when a person reads the response', async () => {
+    const answer = await users.browser().request(send(AJAX, { 'sec-fetch-mode': 'navigate' })(editor));
     expect([answer.status, answer.headers.location]).toEqual([303, SECOND_FACTOR]);
   });
 
-  it('counts as no failure, however often the code is not given', async () => {
-    for (let turn = 0; turn < LIMIT + 2; turn++) expect((await askFrom(stack, FROM, popUp(editor))).status).toBe(401);
-    expect(createsSession(await askFrom(stack, FROM, loginForm(subscriber, stack.password)))).toBe(true);
+  it('never counts as a failure, however often no code follows', async () => {
+    for (let turn = 0; turn < LIMIT + 2; turn++) expect((await sendFrom(stack, FROM, popUp(editor))).status).toBe(401);
+    expect(createsSession(await sendFrom(stack, FROM, loginForm(subscriber, stack.password)))).toBe(true);
   });
 
-  it('can be read by a page of another origin that the site allows, and by no other', async () => {
+  it('can be read by a page of an allowed origin, and by no other', async () => {
     const from = async (origin: string) =>
-      (await askFrom(stack, FROM, send(AJAX, { ...SCRIPT, origin })(editor))).headers['access-control-allow-origin'];
+      (await sendFrom(stack, FROM, send(AJAX, { ...SCRIPT, origin })(editor))).headers['access-control-allow-origin'];
     expect(await from(`https://${ALLOWED.app}`)).toBe(`https://${ALLOWED.app}`);
     expect(await from('https://evil.example')).toBeUndefined();
   });
 
-  it('is refused in words without a browser, which alone could go on', async () => {
-    const answer = await askFrom(stack, FROM, send('/wp-json/popup/v1/login', {})(editor));
+  it('is refused with a message outside a browser, which can’t continue', async () => {
+    const answer = await sendFrom(stack, FROM, send('/wp-json/popup/v1/login', {})(editor));
     expect([answer.status, beginsChallenge(answer)]).toEqual([403, false]);
-    expect(told(answer)).toMatchObject({ code: 'two_factor_required' });
+    expect(parseBody(answer)).toMatchObject({ code: 'two_factor_required' });
   });
 
-  it('is told in JSON that guard is out of order', async () => {
+  it('gets an error in JSON when guard does not work', async () => {
     const database = openSqlite(join(stack.guardDir, 'guard.sqlite'), { busyTimeoutMs: 30_000 });
     const rename = (from: string, to: string) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
     rename('second_factor_challenges', 'out_of_order');
     try {
-      const answer = await askFrom(stack, FROM, popUp(editor));
+      const answer = await sendFrom(stack, FROM, popUp(editor));
       expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([503, false, false]);
-      expect(told(answer)).toMatchObject({ success: false, code: 'two_factor_unavailable', status: 503 });
+      expect(parseBody(answer)).toMatchObject({ success: false, code: 'two_factor_unavailable', status: 503 });
     } finally {
       rename('out_of_order', 'second_factor_challenges');
       database.close();
     }
-    expect((await askFrom(stack, FROM, popUp(editor))).status).toBe(401);
+    expect((await sendFrom(stack, FROM, popUp(editor))).status).toBe(401);
   });
 });

@@ -1,39 +1,46 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hotp, toStep } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
-import { fromBase32 } from '../../browser/authenticator.js';
 import { form } from '../../http/request.js';
 import { logIn, readOptions, type Session, setOptions } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { muPlugins, people, runInWordPress } from '../../stacks/wordpress.js';
-import { FormBrowser, SECOND_FACTOR } from './form-browser.js';
-import { BASIC_AUTHENTICATION } from './shop-form.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import { muPlugins, runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import {
+  BASIC_AUTHENTICATION,
+  change,
+  createsSession,
+  FormBrowser,
+  loginForm,
+  recover,
+  SECOND_FACTOR,
+  sendFrom,
+  totpCode,
+  totpStep,
+} from './helpers.js';
 
 const FROM = '127.0.33.1';
 
 onUnlikeStacks('the second factor', (stack) => {
-  const editor = people.editor;
+  const editor = usersByRole.editor;
   const plugin = join(muPlugins(stack), 'ways-to-log-in.php');
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
   let programKey = '';
-  let secret: Buffer;
+  let key: string;
   let step = 0;
   let codes: string[] = [];
   const visitor = (agent = 'A browser') => new FormBrowser(stack, FROM, agent);
-  /** A visitor whose password was right, at the page that asks for the code. */
-  const halfWay = async (agent?: string) => {
-    const someone = visitor(agent);
-    await someone.logIn(editor);
-    return { someone, page: await someone.look(SECOND_FACTOR) };
+  /** A browser after the right password, on the page that asks for the code. */
+  const startLogin = async (agent?: string) => {
+    const browser = visitor(agent);
+    await browser.logIn(editor);
+    return { browser, page: await browser.look(SECOND_FACTOR) };
   };
 
   beforeAll(async () => {
-    // What a plugin for basic authentication does, and application passwords without HTTPS.
+    // Basic authentication as by a plugin, and application passwords without HTTPS.
     writeFileSync(
       plugin,
       `<?php
@@ -73,36 +80,36 @@ ${BASIC_AUTHENTICATION}`,
   });
 
   it.each([stack.user, editor])('gives %s no session for the password alone', async (login) => {
-    const someone = visitor();
-    const answer = await someone.logIn(login);
+    const browser = visitor();
+    const answer = await browser.logIn(login);
     expect([302, 303]).toContain(answer.status);
     expect(answer.headers.location).toContain('action=second-factor');
     expect(answer.head).not.toMatch(/^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20)[^;]/im);
-    const admin = await someone.look('/wp-admin/');
+    const admin = await browser.look('/wp-admin/');
     expect(admin.headers.location).toContain('/wp-login.php');
   });
 
   it.each(['plugins_loaded', 'setup_theme', 'init', 'template_redirect'])(
-    'is asked for by a login link that a plugin answers at %s',
+    'is asked for after a login link of a plugin at %s',
     async (moment) => {
-      const link = (who: string) => askFrom(stack, FROM, { target: `/?magic=${moment}&who=${who}` });
+      const link = (who: string) => sendFrom(stack, FROM, { target: `/?magic=${moment}&who=${who}` });
       const answer = await link(editor);
       expect(createsSession(answer)).toBe(false);
       expect([answer.status, answer.headers.location]).toEqual([303, expect.stringContaining('action=second-factor')]);
-      expect(createsSession(await link(people.subscriber))).toBe(true);
+      expect(createsSession(await link(usersByRole.subscriber))).toBe(true);
     },
   );
 
-  it('asks nobody who writes nothing on the site', async () => {
-    expect(createsSession(await visitor().logIn(people.subscriber))).toBe(true);
+  it('is not asked of users who can’t write on the site', async () => {
+    expect(createsSession(await visitor().logIn(usersByRole.subscriber))).toBe(true);
   });
 
-  it('is asked of a member who becomes an editor: the session from before is over', async () => {
+  it('is asked of a subscriber who becomes an editor, and ends earlier sessions', async () => {
     const role = (name: string) =>
-      runInWordPress(stack, `get_user_by( 'login', '${people.subscriber}' )->set_role( '${name}' );`);
-    const member = visitor();
-    await member.logIn(people.subscriber);
-    const profile = () => member.look('/wp-admin/profile.php');
+      runInWordPress(stack, `get_user_by( 'login', '${usersByRole.subscriber}' )->set_role( '${name}' );`);
+    const user = visitor();
+    await user.logIn(usersByRole.subscriber);
+    const profile = () => user.look('/wp-admin/profile.php');
     await role('contributor');
     expect((await profile()).status).toBe(200);
     await role('editor');
@@ -111,7 +118,7 @@ ${BASIC_AUTHENTICATION}`,
     expect([after.status, after.headers.location]).toEqual([302, expect.stringContaining('/wp-login.php')]);
   });
 
-  it('ends no session of an editor whose roles a program takes away and gives back', async () => {
+  it('ends no session of an editor whose roles a program removes and restores', async () => {
     const [before, again] = (
       await runInWordPress(
         stack,
@@ -131,145 +138,146 @@ ${BASIC_AUTHENTICATION}`,
     expect(again).toBe(before);
   });
 
-  it('refuses the password of programs, and says why', async () => {
-    const answer = await askFrom(stack, FROM, usersBlogs(editor, stack.password));
+  it('refuses the password in programs, and says why', async () => {
+    const answer = await sendFrom(stack, FROM, usersBlogs(editor, stack.password));
     expect(answer.body).toContain('<fault>');
     expect(answer.body).toContain('needs a second factor');
     expect(answer.body).not.toContain('blogid');
-    const rest = await askFrom(stack, FROM, restBasic(editor, stack.password));
+    const rest = await sendFrom(stack, FROM, restBasic(editor, stack.password));
     expect(rest.status).toBe(403);
     expect(JSON.parse(rest.body)).toMatchObject({
       code: 'two_factor_required',
       message: expect.stringContaining('needs a second factor'),
     });
-    expect((await askFrom(stack, FROM, restBasic(people.subscriber, stack.password))).status).toBe(200);
+    expect((await sendFrom(stack, FROM, restBasic(usersByRole.subscriber, stack.password))).status).toBe(200);
   });
 
-  it('leaves application passwords to their own switch', async () => {
-    const ask = () => askFrom(stack, FROM, restBasic(editor, programKey));
-    expect((await ask()).status).toBe(403);
-    // A wrong one tells nobody whose account it is.
-    expect((await askFrom(stack, FROM, restBasic(editor, 'wrong wrong wrong wrong wrong'))).status).toBe(401);
+  it('leaves application passwords to their own setting', async () => {
+    const sendRequest = () => sendFrom(stack, FROM, restBasic(editor, programKey));
+    expect((await sendRequest()).status).toBe(403);
+    // A wrong one reveals nothing about the account.
+    expect((await sendFrom(stack, FROM, restBasic(editor, 'wrong wrong wrong wrong wrong'))).status).toBe(401);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
-    expect((await ask()).status).toBe(200);
-    expect((await askFrom(stack, FROM, usersBlogs(editor, programKey))).body).toContain('blogid');
-    // The password itself is refused all the same.
-    expect((await askFrom(stack, FROM, restBasic(editor, stack.password))).status).toBe(403);
+    expect((await sendRequest()).status).toBe(200);
+    expect((await sendFrom(stack, FROM, usersBlogs(editor, programKey))).body).toContain('blogid');
+    // The password itself is still refused.
+    expect((await sendFrom(stack, FROM, restBasic(editor, stack.password))).status).toBe(403);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
-    expect((await ask()).status).toBe(403);
+    expect((await sendRequest()).status).toBe(403);
   });
 
-  it('is set up with a first code and saved back-up codes, and only then lets in', async () => {
-    const { someone, page } = await halfWay();
+  it('is set up with a first code and saved backup codes, before the session is created', async () => {
+    const { browser, page } = await startLogin();
     expect(page.body).toContain('Set up two-factor authentication');
-    secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    expect(secret).toHaveLength(20);
-    // Skipping the first code leads nowhere.
-    expect(createsSession(await someone.send(page, 'continue', { saved: '1' }))).toBe(false);
-    step = toStep(Date.now());
-    const shown = await someone.send(page, 'enrol', { code: hotp(secret, step) });
+    key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
+    // 160 bits in base 32.
+    expect(key.replaceAll(' ', '')).toHaveLength(32);
+    // The first code can't be skipped.
+    expect(createsSession(await browser.send(page, 'continue', { saved: '1' }))).toBe(false);
+    step = totpStep();
+    const shown = await browser.send(page, 'enrol', { code: totpCode(key, step) });
     expect(shown.status).toBe(200);
     expect(createsSession(shown)).toBe(false);
     codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
     expect(new Set(codes).size).toBe(10);
-    const done = await someone.send(shown, 'continue', { saved: '1' });
+    const done = await browser.send(shown, 'continue', { saved: '1' });
     expect(done.status).toBe(303);
     expect(createsSession(done)).toBe(true);
-    expect((await someone.look('/wp-admin/')).status).toBe(200);
+    expect((await browser.look('/wp-admin/')).status).toBe(200);
   });
 
-  it('takes a code once', async () => {
-    // One step early is allowed; the code of the set-up itself is used up.
-    const [first, second] = [await halfWay(), await halfWay()];
-    expect((await first.someone.send(first.page, 'code', { code: hotp(secret, step) })).status).toBe(403);
-    const code = hotp(secret, ++step);
-    expect(createsSession(await first.someone.send(first.page, 'code', { code }))).toBe(true);
-    const again = await second.someone.send(second.page, 'code', { code });
+  it('accepts each code once', async () => {
+    // One step early is allowed; the code of the set-up is already used.
+    const [first, second] = [await startLogin(), await startLogin()];
+    expect((await first.browser.send(first.page, 'code', { code: totpCode(key, step) })).status).toBe(403);
+    const code = totpCode(key, ++step);
+    expect(createsSession(await first.browser.send(first.page, 'code', { code }))).toBe(true);
+    const again = await second.browser.send(second.page, 'code', { code });
     expect(again.status).toBe(403);
     expect(createsSession(again)).toBe(false);
   });
 
-  it('takes a back-up code once, also from two browsers in the same moment', async () => {
-    const both = await Promise.all([halfWay('One browser'), halfWay('Another browser')]);
+  it('accepts a backup code once, also from two browsers at the same moment', async () => {
+    const both = await Promise.all([startLogin('One browser'), startLogin('Another browser')]);
     const code = codes[0] ?? '';
-    const answers = await Promise.all(both.map(({ someone, page }) => someone.send(page, 'backup', { code })));
+    const answers = await Promise.all(both.map(({ browser, page }) => browser.send(page, 'backup', { code })));
     expect(answers.filter(createsSession)).toHaveLength(1);
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 403]);
   });
 
-  it('is no use in another browser than the one with the password', async () => {
-    const { someone, page } = await halfWay('The browser with the password');
+  it('works only in the browser that sent the password', async () => {
+    const { browser, page } = await startLogin('The browser with the password');
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const send = (cookie: string, token: string) => {
       const body = new URLSearchParams({ token, step: 'backup', code: codes[1] ?? '' }).toString();
-      return askFrom(
+      return sendFrom(
         stack,
         FROM,
-        form(SECOND_FACTOR, body, { cookie, 'user-agent': someone.agent, origin: stack.url }),
+        form(SECOND_FACTOR, body, { cookie, 'user-agent': browser.agent, origin: stack.url }),
       );
     };
-    // The secret cookie says which browser it is: without it there is no challenge, however the browser calls itself.
-    const without = someone.cookie.replace(/sf_challenge=[^;]+/, 'x=y');
-    expect(without).not.toBe(someone.cookie);
+    // The secret cookie identifies the browser: without it there is no challenge, whatever the user agent.
+    const without = browser.cookie.replace(/sf_challenge=[^;]+/, 'x=y');
+    expect(without).not.toBe(browser.cookie);
     expect(createsSession(await send(without, token))).toBe(false);
-    // Nor is it of any use with the form of another login.
-    const other = await halfWay();
-    expect(createsSession(await send(other.someone.cookie, token))).toBe(false);
-    // The code was not spent.
-    const next = await halfWay();
-    expect(createsSession(await next.someone.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
+    // It is useless with the form of another login, too.
+    const other = await startLogin();
+    expect(createsSession(await send(other.browser.cookie, token))).toBe(false);
+    // The code is still unused.
+    const next = await startLogin();
+    expect(createsSession(await next.browser.send(next.page, 'backup', { code: codes[1] ?? '' }))).toBe(true);
   });
 
-  it('forgets the failures before a login that it ended', async () => {
+  it('resets the failures after a complete login', async () => {
     const fail = async () => {
       const answers: number[] = [];
       for (let turn = 0; turn < 4; turn++) {
-        answers.push((await askFrom(stack, FROM, loginForm(`nobody-${turn}`, 'wrong'))).status);
+        answers.push((await sendFrom(stack, FROM, loginForm(`nobody-${turn}`, 'wrong'))).status);
       }
       return answers;
     };
     expect(await fail()).toEqual([200, 200, 200, 200]);
-    const { someone, page } = await halfWay();
-    expect(createsSession(await someone.send(page, 'backup', { code: codes[3] ?? '' }))).toBe(true);
+    const { browser, page } = await startLogin();
+    expect(createsSession(await browser.send(page, 'backup', { code: codes[3] ?? '' }))).toBe(true);
     expect(await fail()).toEqual([200, 200, 200, 200]);
     expect([302, 303]).toContain((await visitor().logIn(editor)).status);
   });
 
-  it('ends after ten wrong codes, for the right one too', async () => {
-    const { someone, page } = await halfWay();
+  it('ends after ten wrong codes, even for the right one', async () => {
+    const { browser, page } = await startLogin();
     const statuses: number[] = [];
     for (let turn = 0; turn < 10; turn++) {
-      statuses.push((await someone.send(page, 'backup', { code: '0000 0000' })).status);
+      statuses.push((await browser.send(page, 'backup', { code: '0000 0000' })).status);
     }
     expect(statuses).toEqual([...Array.from({ length: 9 }, () => 403), 429]);
-    const right = await someone.send(page, 'backup', { code: codes[2] ?? '' });
+    const right = await browser.send(page, 'backup', { code: codes[2] ?? '' });
     expect(createsSession(right)).toBe(false);
     // A new challenge does not help: the account is paused.
-    const next = await halfWay();
-    expect((await next.someone.send(next.page, 'backup', { code: codes[2] ?? '' })).status).toBe(429);
+    const next = await startLogin();
+    expect((await next.browser.send(next.page, 'backup', { code: codes[2] ?? '' })).status).toBe(429);
   });
 
-  it('is forgotten by the command line', async () => {
+  it('can be reset by the command line', async () => {
     expect(await recover(stack, 'two-factor', 'reset', editor)).toContain('sets up a new second factor');
     const { page } = await until('the set-up is offered', async () => {
-      const visit = await halfWay();
+      const visit = await startLogin();
       return visit.page.body.includes('Set up two-factor authentication') ? visit : null;
     });
-    expect(fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '')).not.toEqual(secret);
+    expect(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '').not.toEqual(key);
   });
 
-  it('is asked again after a pause: sessions that were made in it end with it', async () => {
-    const member = visitor();
-    const someone = visitor();
+  it('is asked again after a pause, which ends the sessions that were created during it', async () => {
+    const user = visitor();
+    const browser = visitor();
     const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
     await recover(stack, 'pause', '5');
-    await until('the password alone is enough', async () => createsSession(await someone.logIn(editor)));
-    await member.logIn(people.subscriber);
-    expect([await profile(someone), await profile(member)]).toEqual([200, 200]);
+    await until('the password alone is enough', async () => createsSession(await browser.logIn(editor)));
+    await user.logIn(usersByRole.subscriber);
+    expect([await profile(browser), await profile(user)]).toEqual([200, 200]);
     await recover(stack, 'resume');
-    await until('the pause is over', async () => (await profile(someone)) === 302);
-    expect(await profile(member)).toBe(200);
-    // The owner's is from before.
+    await until('the pause is over', async () => (await profile(browser)) === 302);
+    expect(await profile(user)).toBe(200);
+    // The owner's session is older.
     await readOptions(stack, owner);
   });
 });

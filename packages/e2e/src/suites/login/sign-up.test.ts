@@ -1,21 +1,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import { logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { mailbox } from './mailbox.js';
-import { change, looks } from './visitors.js';
+import { change, mailbox, toComparable } from './helpers.js';
 
 const LOGIN_SLUG = 'back-gate';
 const ENTRY = 'new-here';
-/** As long as the entry, and no page of the site. */
+/** As long as the slug, and not a page of the site. */
 const NOWHERE = 'new-herx';
 
-onUnlikeStacks('a registration at an address of its own', (stack) => {
+onUnlikeStacks('a custom registration URL', (stack) => {
   let owner: Session;
   const register = (open: boolean) => runInWordPress(stack, `update_option( 'users_can_register', ${open ? 1 : 0} );`);
   const sendForm = (login: string) =>
-    ask(
+    sendRequest(
       stack,
       form(`/${ENTRY}`, new URLSearchParams({ user_login: login, user_email: `${login}@example.com` }).toString()),
     );
@@ -34,8 +33,8 @@ onUnlikeStacks('a registration at an address of its own', (stack) => {
     );
   });
 
-  it('is served there and says nothing of the login', async () => {
-    const page = await ask(stack, { target: `/${ENTRY}` });
+  it('serves the form and does not reveal the login', async () => {
+    const page = await sendRequest(stack, { target: `/${ENTRY}` });
     expect(page.status).toBe(200);
     expect(page.body).toMatch(new RegExp(`<form[^>]+id="registerform"[^>]+action="[^"]*/${ENTRY}/?"`));
     expect(page.head + page.body).not.toContain(LOGIN_SLUG);
@@ -43,29 +42,29 @@ onUnlikeStacks('a registration at an address of its own', (stack) => {
     expect(page.body).not.toMatch(/Log in|Lost your password/);
   });
 
-  it('lets an anonymous visitor register, and only the mail holds the address of the login', async () => {
+  it('lets an anonymous client register, and only the mail contains the login URL', async () => {
     const mails = mailbox(stack);
     const answer = await sendForm('a-newcomer');
     expect(answer.status).toBe(302);
     expect(answer.headers.location).toMatch(new RegExp(`/${ENTRY}/?\\?checkemail=registered$`));
-    const done = await ask(stack, { target: answer.headers.location?.replace(stack.url, '') ?? '/' });
+    const done = await sendRequest(stack, { target: answer.headers.location?.replace(stack.url, '') ?? '/' });
     expect(done.body).toContain('Registration complete. Please check your email');
     expect(answer.head + done.head + done.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
     const text = await mails.to('a-newcomer@example.com');
-    // WordPress 6.9 and newer name the account first.
+    // WordPress 6.9 and newer show the account first.
     expect(text).toMatch(new RegExp(`/${LOGIN_SLUG}\\?(?:login=[^\\s]*)?action=rp`));
     expect(text).not.toContain('wp-login.php');
     mails.empty();
   });
 
-  it('shows what is wrong with a name, still without the login', async () => {
+  it('shows errors of a username, still without the login', async () => {
     const answer = await sendForm(stack.user);
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('already registered');
     expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
   });
 
-  it('is no way into the login, by query or by body', async () => {
+  it('gives no access to the login, by query or by body', async () => {
     const fields = new URLSearchParams({ action: 'login', log: stack.user, pwd: stack.password, testcookie: '1' });
     const cookie = { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' };
     for (const request of [
@@ -75,13 +74,13 @@ onUnlikeStacks('a registration at an address of its own', (stack) => {
       { target: `/${ENTRY}?checkemail=confirm` },
       form(`/${ENTRY}`, 'action=lostpassword&user_login=x'),
     ]) {
-      const answer = await ask(stack, request);
+      const answer = await sendRequest(stack, request);
       expect(answer.status, request.target).toBe(404);
       expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wordpress_logged_in|loginform`));
     }
   });
 
-  it('is a page that does not exist while nobody may register', async () => {
+  it('answers as a missing page while registration is closed', async () => {
     await register(false);
     for (const request of [
       { target: '' },
@@ -89,10 +88,10 @@ onUnlikeStacks('a registration at an address of its own', (stack) => {
       { method: 'HEAD', target: '' },
       form('', 'user_login=a'),
     ]) {
-      const at = await ask(stack, { ...request, target: `/${ENTRY}${request.target}` });
-      const beside = await ask(stack, { ...request, target: `/${NOWHERE}${request.target}` });
-      const asked = JSON.stringify(looks(beside)).replaceAll(NOWHERE, ENTRY);
-      expect(looks(at)).toEqual(JSON.parse(asked));
+      const at = await sendRequest(stack, { ...request, target: `/${ENTRY}${request.target}` });
+      const beside = await sendRequest(stack, { ...request, target: `/${NOWHERE}${request.target}` });
+      const asked = JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, ENTRY);
+      expect(toComparable(at)).toEqual(JSON.parse(asked));
       expect(at.status).toBe(404);
     }
   });

@@ -6,17 +6,25 @@ import { logIn, readOptions, type Session, setOptions } from '../../http/session
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { FormBrowser } from './form-browser.js';
-import { BASIC_AUTHENTICATION, SHOP_PLUGIN, shopForm } from './shop-form.js';
-import { askFrom, change, createsSession, loginForm, recover } from './visitors.js';
+import {
+  BASIC_AUTHENTICATION,
+  change,
+  createsSession,
+  FormBrowser,
+  loginForm,
+  recover,
+  SHOP_PLUGIN,
+  sendFrom,
+  shopForm,
+} from './helpers.js';
 
 const FROM = '127.0.54.1';
 const KEEPER = 'a-shopkeeper';
 const CLERK = 'a-clerk';
 
 /**
- * What a shop does: roles of its own, its own login form; a login link, basic authentication, and a new session in
- * place of all others. With `hold`, a login makes its session only after the user's other sessions are gone.
+ * Typical behaviour of a shop: its own roles and login form, a login link, basic authentication, and a new session
+ * instead of all others. With `hold`, a login creates its session only after the user's other sessions are gone.
  */
 const plugin = (heldFile: string) => `<?php
 ${SHOP_PLUGIN}
@@ -56,18 +64,18 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
   const visitor = (agent = 'A browser') => new FormBrowser(stack, FROM, agent);
   const choose = (...roles: string[]) => change(stack, owner, '/two-factor-roles', { two_factor_roles: roles });
 
-  /** By which of all routes a password, or a program's key, lets somebody in. */
+  /** Tries all login routes with a password or a program's key. @returns those that work */
   async function routes(login: string): Promise<Readonly<Record<string, boolean>>> {
-    const rest = await askFrom(stack, FROM, restBasic(login, stack.password));
-    const xmlRpc = await askFrom(stack, FROM, usersBlogs(login, stack.password));
+    const rest = await sendFrom(stack, FROM, restBasic(login, stack.password));
+    const xmlRpc = await sendFrom(stack, FROM, usersBlogs(login, stack.password));
     return {
       form: createsSession(await visitor().logIn(login)),
-      shop: createsSession(await askFrom(stack, FROM, shopForm(login, stack.password))),
-      link: createsSession(await askFrom(stack, FROM, { target: `/?magic=${login}` })),
+      shop: createsSession(await sendFrom(stack, FROM, shopForm(login, stack.password))),
+      link: createsSession(await sendFrom(stack, FROM, { target: `/?magic=${login}` })),
       'XML-RPC': xmlRpc.body.includes('blogid'),
       REST: rest.status === 200,
       'application password':
-        (await askFrom(stack, FROM, restBasic(login, login === KEEPER ? key : 'none'))).status === 200,
+        (await sendFrom(stack, FROM, restBasic(login, login === KEEPER ? key : 'none'))).status === 200,
     };
   }
   const everywhere = (open: boolean) => ({
@@ -81,7 +89,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
 
   beforeAll(async () => {
     writeFileSync(pluginFile, plugin(heldFile));
-    // The roles are there from the first page on.
+    // The roles exist from the first page on.
     await runInWordPress(stack, '');
     key = await runInWordPress(
       stack,
@@ -127,7 +135,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     );
   });
 
-  it('is asked of a shop manager by every login route afterwards, and sessions from before are over', async () => {
+  it('is asked of a shop manager on every login route afterwards, and ends earlier sessions', async () => {
     const [keeper, clerk] = [visitor(), visitor()];
     await keeper.logIn(KEEPER);
     await clerk.logIn(CLERK);
@@ -137,47 +145,47 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     expect([await profile(keeper), await profile(clerk)]).toEqual([302, 200]);
     expect(await routes(KEEPER)).toEqual(everywhere(false));
     expect((await visitor().logIn(KEEPER)).headers.location).toContain('action=second-factor');
-    // The owner goes on, and whoever has another role too.
+    // The owner and users with other roles stay logged in.
     await readOptions(stack, owner);
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
   });
 
-  it('leaves application passwords of the role to their own switch', async () => {
+  it('leaves application passwords of the role to their own setting', async () => {
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
-    expect((await askFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(200);
+    expect((await sendFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(200);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
-    // It is right, so its owner is told why it does not work.
-    expect((await askFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(403);
+    // It is right, so the response says why it is refused.
+    expect((await sendFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(403);
   });
 
-  it('is asked of a member who gets the role later: the session from before is over', async () => {
-    const member = visitor();
-    await member.logIn(CLERK);
+  it('is asked of a user who gets the role later, and ends earlier sessions', async () => {
+    const user = visitor();
+    await user.logIn(CLERK);
     const role = (name: string) => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( '${name}' );`);
     await role('shop_keeper');
-    expect((await member.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await user.look('/wp-admin/profile.php')).status).toBe(302);
     expect((await visitor().logIn(CLERK)).headers.location).toContain('action=second-factor');
     await role('shop_clerk');
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
   });
 
-  it('is asked on while the role itself is gone with its plugin', async () => {
+  it('is still asked while the role itself is missing with its plugin', async () => {
     await runInWordPress(stack, `remove_role( 'shop_keeper' );`);
     expect((await visitor().logIn(KEEPER)).headers.location).toContain('action=second-factor');
     const { two_factor_roles: roles } = (await choose('shop_keeper')) as { two_factor_roles: unknown[] };
     expect(roles).toContainEqual(expect.objectContaining({ role: 'shop_keeper', selected: 1 }));
   });
 
-  it('is healed where a restored database does not ask the role: sessions made meanwhile are over', async () => {
-    const member = visitor();
+  it('is restored after a database backup without the role, and ends sessions created meanwhile', async () => {
+    const user = visitor();
     await runInWordPress(
       stack,
       `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`,
     );
-    // Guard sees the other policy in the answer to this very login, and pushes its own again.
-    await member.logIn(KEEPER);
+    // Guard sees the other policy in the response to this login, and pushes its own again.
+    await user.logIn(KEEPER);
     await until('WordPress asks again', async () => !createsSession(await visitor().logIn(KEEPER)));
-    await until('the session is over', async () => (await member.look('/wp-admin/profile.php')).status === 302);
+    await until('the session is over', async () => (await user.look('/wp-admin/profile.php')).status === 302);
   });
 
   const restorePolicyWithoutRole = `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`;
@@ -186,8 +194,8 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       when: 'WordPress is given the policy again',
       login: KEEPER,
       before: restorePolicyWithoutRole,
-      // Guard sees the other policy in the answer.
-      act: () => askFrom(stack, FROM, { target: '/' }),
+      // Guard sees the other policy in the response.
+      act: () => sendFrom(stack, FROM, { target: '/' }),
     },
     { when: 'the owner chooses the role', login: KEEPER, roles: [], act: () => choose('shop_keeper') },
     {
@@ -202,7 +210,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       act: () => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( 'shop_keeper' );`),
     },
   ])('is asked in a login that is under way while $when, and no session is left', async (sample) => {
-    const { login, act, before = '' } = sample;
+    const { login, act: callAction, before = '' } = sample;
     for (const target of ['/wp-login.php?hold', `/?hold&magic=${login}`]) {
       await choose(...(sample.roles ?? ['shop_keeper']));
       if (sample.sg2fa !== undefined) await change(stack, owner, '/2fa', { sg2fa: sample.sg2fa });
@@ -211,10 +219,10 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       await runInWordPress(stack, `${before} WP_Session_Tokens::get_instance( ${user} )->create( time() + 3600 );`);
       const isForm = target.startsWith('/wp-login.php');
       const request = isForm ? loginForm(login, stack.password, { path: target }) : { target };
-      const answer = askFrom(stack, FROM, request);
-      // One that did not wait was asked for the factor at once.
+      const answer = sendFrom(stack, FROM, request);
+      // A login that did not wait was asked for the factor at once.
       await Promise.race([answer, until('the login waits', () => existsSync(heldFile))]);
-      await act();
+      await callAction();
       expect({ createsSession: createsSession(await answer), location: (await answer).headers.location }).toEqual({
         createsSession: false,
         location: expect.stringContaining('action=second-factor'),
@@ -226,17 +234,17 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     }
   });
 
-  it('is asked of a member whose session was renewed before the role was chosen', async () => {
+  it('is asked of a user whose session was renewed before the role was chosen', async () => {
     await choose();
-    const member = visitor();
-    await member.logIn(KEEPER);
-    expect((await member.look('/?renew')).body).toBe('renewed');
-    expect((await member.look('/wp-admin/profile.php')).status).toBe(200);
+    const user = visitor();
+    await user.logIn(KEEPER);
+    expect((await user.look('/?renew')).body).toBe('renewed');
+    expect((await user.look('/wp-admin/profile.php')).status).toBe(200);
     await choose('shop_keeper');
-    expect((await member.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await user.look('/wp-admin/profile.php')).status).toBe(302);
   });
 
-  it('ends when the owner takes the role out', async () => {
+  it('ends when the owner removes the role', async () => {
     await choose();
     expect(createsSession(await visitor().logIn(KEEPER))).toBe(true);
   });

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import { authorised, logIn, type Session } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { change } from './visitors.js';
+import { change } from './helpers.js';
 
-/** Each route tries another of the names, in letters of its own: they are compared without case. */
+/** Each route tries another name, in mixed case, since they are compared case-insensitively. */
 const NAMES = ['admin', 'ADMIN', 'Administrator', 'user', 'User1'];
 
-/** Says who has one of the names. */
+/** PHP that lists the users with such a name. */
 const TAKEN = `global $wpdb; echo 'taken:' . implode( ',', $wpdb->get_col( "SELECT user_login FROM $wpdb->users WHERE LOWER( user_login ) IN ( 'admin', 'administrator', 'user', 'user1' )" ) );`;
 
 onUsualStack('common usernames', (stack) => {
   let owner: Session;
   const byRest = (username: string) =>
-    ask(stack, {
+    sendRequest(stack, {
       method: 'POST',
       target: '/wp-json/wp/v2/users',
       body: JSON.stringify({ username, email: `${username}@example.com`, password: 'A-long-Password-1' }),
@@ -37,13 +37,13 @@ onUsualStack('common usernames', (stack) => {
 
   it.each(NAMES.slice(0, 3))('%s is refused at the registration', async (name) => {
     const fields = new URLSearchParams({ user_login: name, user_email: `${name.toLowerCase()}@example.com` });
-    const answer = await ask(stack, form('/wp-login.php?action=register', fields.toString()));
+    const answer = await sendRequest(stack, form('/wp-login.php?action=register', fields.toString()));
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('that username is not allowed');
   });
 
   it('are refused in the admin screen for new users', async () => {
-    const page = await ask(stack, { target: '/wp-admin/user-new.php', headers: { cookie: owner.cookie } });
+    const page = await sendRequest(stack, { target: '/wp-admin/user-new.php', headers: { cookie: owner.cookie } });
     const nonce = /name="_wpnonce_create-user" value="(\w+)"/.exec(page.body)?.[1] ?? '';
     expect(nonce).not.toBe('');
     const fields = new URLSearchParams({
@@ -55,7 +55,10 @@ onUsualStack('common usernames', (stack) => {
       pass2: 'A-long-Password-1',
       role: 'subscriber',
     });
-    const answer = await ask(stack, form('/wp-admin/user-new.php', fields.toString(), { cookie: owner.cookie }));
+    const answer = await sendRequest(
+      stack,
+      form('/wp-admin/user-new.php', fields.toString(), { cookie: owner.cookie }),
+    );
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('that username is not allowed');
   });
@@ -66,7 +69,7 @@ onUsualStack('common usernames', (stack) => {
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'rest_invalid_param' });
   });
 
-  it('are refused on the command line, where WP-CLI and importers make users', async () => {
+  it('are refused on the command line, where WP-CLI and importers create users', async () => {
     const code = NAMES.map(
       (name) =>
         `$made = wp_insert_user( array( 'user_login' => '${name}', 'user_pass' => 'x', 'user_email' => '${name}@example.com' ) ); echo is_wp_error( $made ) ? 'refused ' : 'made ';`,
@@ -75,14 +78,14 @@ onUsualStack('common usernames', (stack) => {
     expect(outcome).toBe(`${NAMES.map(() => 'refused ').join('')}taken:`);
   });
 
-  it('are free again while the option is off, and who has one keeps it when it is on', async () => {
+  it('are allowed while the option is off, and existing users keep them when it is on', async () => {
     await change(stack, owner, '/disable-admin-username', { disable_usernames: 0 });
     const made = await byRest('user1');
     expect(made.status).toBe(201);
     await change(stack, owner, '/disable-admin-username', { disable_usernames: 1 });
     expect((await byRest('user1')).status).not.toBe(201);
     const { id } = JSON.parse(made.body) as { id: number };
-    const saved = await ask(stack, {
+    const saved = await sendRequest(stack, {
       method: 'POST',
       target: `/wp-json/wp/v2/users/${id}`,
       body: '{"first_name":"Una"}',

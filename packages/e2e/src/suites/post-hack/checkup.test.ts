@@ -8,9 +8,9 @@ import { killGuard, startGuard } from '../../stacks/guard-process.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { bytes } from '../activity/events-during.js';
-import { act, endedJob, expectReinstalled, pluginHeader, pluginsOnDisk } from './actions.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import { bytes } from '../activity/helpers.js';
+import { callAction, endedJob, expectReinstalled, pluginHeader, pluginsOnDisk } from './helpers.js';
 
 const form = {
   slug: 'example-form',
@@ -35,14 +35,14 @@ onUnlikeStacks('the checkup', (stack) => {
     for (const name of planted) rmSync(path(name), { force: true });
   };
   const read = async (suffix = '/checkup', body: object = {}): Promise<Checkup> => {
-    const answer = await act(stack, owner, suffix, body);
+    const answer = await callAction(stack, owner, suffix, body);
     expect(answer.body.status).toBe(200);
     return answer.body.data as Checkup;
   };
   /** Runs a checkup to its end. */
   const look = async (): Promise<CheckupResult> => {
     const { latest: last } = await read();
-    // Results have times in whole seconds.
+    // The times of results are whole seconds.
     await until('a second has passed', () => Math.floor(Date.now() / 1000) > (last?.at ?? 0));
     await read('/run-checkup');
     const ended = async () => {
@@ -64,7 +64,7 @@ onUnlikeStacks('the checkup', (stack) => {
   beforeAll(async () => {
     directory = await startPluginDirectory([form]);
     restore = await usePluginDirectory(stack, directory.url);
-    // What lies there now counts as the official files: the sandbox's WordPress is not the one that is published.
+    // The present files count as the official ones, since the sandbox's WordPress is not the published one.
     directory.core = checksums(stack.wordpressDir);
     put('example-form', form.files);
     handOver();
@@ -88,11 +88,11 @@ onUnlikeStacks('the checkup', (stack) => {
   });
 
   it('is for administrators only', async () => {
-    const author = await logIn(stack, people.author);
+    const author = await logIn(stack, usersByRole.author);
     for (const suffix of ['/checkup', '/run-checkup', '/weekly-checkup']) {
-      expect((await act(stack, author, suffix, { weekly_checkup: 0 })).http).toBe(403);
+      expect((await callAction(stack, author, suffix, { weekly_checkup: 0 })).http).toBe(403);
     }
-    expect((await act(stack, author, '/keep-finding', { key: 'a', keep: 1 })).http).toBe(403);
+    expect((await callAction(stack, author, '/keep-finding', { key: 'a', keep: 1 })).http).toBe(403);
   });
 
   it('runs four checks and finds nothing on a clean site', async () => {
@@ -101,7 +101,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(result.checks).toHaveLength(4);
   });
 
-  it('says what could not be checked while the directory does not answer, and calls nothing clear', async () => {
+  it('reports what could not be checked while the directory does not answer, and passes no check', async () => {
     directory.fault = 'down';
     const result = await look();
     directory.fault = 'none';
@@ -132,7 +132,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(titles(await look())).toEqual([]);
   });
 
-  it('makes notes of what harms nothing: files that people read, and what the server or our own switch does', async () => {
+  it('reports harmless differences as notes: documentation files, and effects of the server or our own options', async () => {
     const official = directory.core;
     const sample = readFileSync(path('wp-config-sample.php'));
     const readme = existsSync(path('readme.html')) ? readFileSync(path('readme.html')) : null;
@@ -154,7 +154,7 @@ onUnlikeStacks('the checkup', (stack) => {
       await setOptions(stack, owner, { delete_readme: 1 });
       const others = gone.filter((name) => name !== 'readme.html');
       expect(await notes()).toEqual([[], { 'core-missing': others, 'core-left': left }]);
-      // The same names are no excuse for code.
+      // The same names do not excuse code.
       writeFileSync(path('wp-includes/.htaccess'), 'AddHandler application/x-httpd-php .jpg');
       expect(await notes()).toEqual([
         ['1 file in the folders of WordPress is not part of it'],
@@ -169,7 +169,7 @@ onUnlikeStacks('the checkup', (stack) => {
     }
   });
 
-  it('finds scripts in uploads, however they are spelled, and no empty index.php', async () => {
+  it('finds scripts in uploads, whatever their extension, and ignores an empty index.php', async () => {
     mkdirSync(path(`${uploads}/old`), { recursive: true });
     const write = (name: string, text: string) => writeFileSync(path(`${uploads}/${name}`), text);
     write('index.php', '<?php\n// Silence is golden.\n');
@@ -184,7 +184,7 @@ onUnlikeStacks('the checkup', (stack) => {
     rmSync(path(uploads), { recursive: true });
   });
 
-  it('finds a changed plugin and a script put into it, which a clean copy mends', async () => {
+  it('finds a changed plugin and a script added to it, which a clean copy repairs', async () => {
     put('example-form', { 'send.php': "<?php // a line put in\nreturn 'sent';\n", 'cache/door.php': '<?php echo 1;' });
     put('example-form', { 'cache/data.json': '{}' });
     handOver();
@@ -192,13 +192,13 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(findings).toMatchObject([
       { check: 'plugins', title: 'Example form: 2 files are not the original ones', plugin: 'example-form/form.php' },
     ]);
-    const answer = await act(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
+    const answer = await callAction(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
     expect(answer.body).toMatchObject({ status: 200 });
     expectReinstalled(await endedJob(stack, owner, 'reinstall-plugins'), 'example-form/form.php');
     expect(titles(await look())).toEqual([]);
   });
 
-  it('names a new administrator, with who made it; kept, it is left out next time, until that is undone', async () => {
+  it('names a new administrator and its creator; an accepted one is omitted next time, until that is undone', async () => {
     const created = await callApi(stack, {
       path: '/wp-json/wp/v2/users',
       body: JSON.stringify({
@@ -220,7 +220,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect([latest?.findings, latest?.kept[0]]).toMatchObject([[], { key: finding.key, by: stack.user }]);
     expect(titles(await look())).toEqual([]);
     await until('it is told in the log', async () => {
-      const { entries } = (await act(stack, owner, '/activity-registered')).body.data as {
+      const { entries } = (await callAction(stack, owner, '/activity-registered')).body.data as {
         entries: { activity: string }[];
       };
       const kept = bytes('Kept the finding “New administrator: web-helper” of the checkup');
@@ -228,23 +228,27 @@ onUnlikeStacks('the checkup', (stack) => {
     });
     await keep(finding, 0);
     expect(titles(await look())).toEqual(['New administrator: web-helper']);
-    expect((await act(stack, owner, '/keep-finding', { key: 'another', keep: 1 })).http).toBe(404);
+    expect((await callAction(stack, owner, '/keep-finding', { key: 'another', keep: 1 })).http).toBe(404);
   });
 
-  it('is told on the Security Dashboard until it is kept or fixed', async () => {
-    const told = async () =>
+  it('is shown on the Security Dashboard until its findings are accepted or fixed', async () => {
+    const listNotifications = async () =>
       (
-        (await act(stack, owner, '/notifications')).body.data as { id: string; title: string; button_link: string }[]
+        (await callAction(stack, owner, '/notifications')).body.data as {
+          id: string;
+          title: string;
+          button_link: string;
+        }[]
       ).find(({ id }) => id === 'checkup-findings');
-    expect(await told()).toMatchObject({
+    expect(await listNotifications()).toMatchObject({
       title: 'The checkup found one thing that needs a look',
       button_link: expect.stringContaining('post-hack-actions'),
     });
     await keep((await read()).latest?.findings[0], 1);
-    expect(await told()).toBeUndefined();
+    expect(await listNotifications()).toBeUndefined();
   });
 
-  it('leaves result, history and marks to a guard that was killed', async () => {
+  it('keeps result, history and accepted findings when guard is killed', async () => {
     const { latest, earlier } = await read();
     await killGuard(stack);
     await startGuard(stack);
@@ -255,19 +259,19 @@ onUnlikeStacks('the checkup', (stack) => {
     expect([all.length > 4, more]).toEqual([true, 0]);
   });
 
-  it('tells which settings were changed lately, and by whom', async () => {
+  it('lists recently changed settings, and who changed them', async () => {
     const rename = (title: string) =>
       callApi(stack, { path: '/wp-json/wp/v2/settings', body: JSON.stringify({ title }), headers: authorised(owner) });
     await rename('Renamed by an intruder');
     const items = await until('the change is told', async () => {
-      const told = (await look()).notes.find(({ id }) => id === 'settings-changed')?.items ?? [];
-      return told.some((item) => item.includes('Renamed by an intruder')) ? told : null;
+      const listNotifications = (await look()).notes.find(({ id }) => id === 'settings-changed')?.items ?? [];
+      return listNotifications.some((item) => item.includes('Renamed by an intruder')) ? listNotifications : null;
     });
     expect(items[0]).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d, ${stack.user}: `));
     await rename('Example site');
   });
 
-  it('finds a strong role for newcomers, and knows tasks that nobody waits for', async () => {
+  it('finds a privileged default role, and scheduled tasks without a handler', async () => {
     const notes = async () => (await look()).notes.map(({ id }) => id);
     expect(await notes()).not.toContain('tasks-unknown');
     await runInWordPress(
@@ -280,16 +284,16 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(result.notes.find(({ id }) => id === 'tasks-unknown')?.items).toEqual(['left_behind_task']);
   });
 
-  it('runs every week at a time of its own, unless that is turned off', async () => {
+  it('runs weekly at its own time, unless that is turned off', async () => {
     const { weekly } = await read();
     expect(weekly).toMatchObject({ weekly_checkup: 1, time: expect.stringMatching(/^0[2-4]:[0-5]\d$/) });
-    expect((await act(stack, owner, '/weekly-checkup', { weekly_checkup: 0 })).body.status).toBe(200);
+    expect((await callAction(stack, owner, '/weekly-checkup', { weekly_checkup: 0 })).body.status).toBe(200);
     expect((await read()).weekly.weekly_checkup).toBe(0);
-    await act(stack, owner, '/weekly-checkup', { weekly_checkup: 1 });
+    await callAction(stack, owner, '/weekly-checkup', { weekly_checkup: 1 });
   });
 });
 
-/** MD5 of every file that the checkup looks at, by its path. */
+/** MD5 of every file that the checkup reads, by path. */
 function checksums(root: string): Record<string, string> {
   const files = readdirSync(root).filter((name) => name.endsWith('.php') && name !== 'wp-config.php');
   for (const folder of ['wp-admin', 'wp-includes']) {

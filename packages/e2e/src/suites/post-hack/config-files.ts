@@ -1,24 +1,24 @@
-/** A way to write wp-config.php, and what becomes of the security keys in it. */
+/** A variant of wp-config.php, and the expected result for its security keys. */
 export interface ConfigCase {
   readonly name: string;
   readonly config: string;
   /** Other files, by path from the site's folder. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Run by PHP before anything else, as hosts do with `auto_prepend_file`. */
+  /** Runs before everything else, as with `auto_prepend_file` of hosts. */
   readonly prepend?: string;
-  /** Where the configuration lies, from the folder of WordPress. */
+  /** Path of the configuration, relative to the folder of WordPress. */
   readonly at?: string;
-  /** The configuration lies there, and a link leads to it. */
+  /** Path of the configuration if WordPress has a link to it. */
   readonly linkTo?: string;
-  /** As WP-CLI runs it: as code of its own, not as an included file. */
+  /** As in WP-CLI, which evaluates the code instead of including the file. */
   readonly isEvaluated?: boolean;
   /** PHP may not write it. */
   readonly isReadOnly?: boolean;
   readonly ends: 'replaced' | 'partly' | 'stay';
   /** Of `partly` and `stay`. */
   readonly cause?: 'not-writable' | 'elsewhere' | 'plugin';
-  /** Files that are named to the owner. */
+  /** Files that the result names. */
   readonly named?: readonly string[];
 }
 
@@ -35,11 +35,11 @@ export const KEY_NAMES = [
 type KeyName = (typeof KEY_NAMES)[number];
 
 const DEFINE = (name: string, value: string) => `define( '${name}', ${value} );`;
-/** All eight by one way of writing. @param value the value as PHP; by default an old one of its own */
+/** All eight in one notation. @param value the value as PHP; by default a different old one for each */
 const eight = (write: (name: KeyName, value: string) => string, value = (name: string) => `'old ${name}'`) =>
   KEY_NAMES.map((name) => write(name, value(name))).join('\n');
 const usual = eight(DEFINE);
-/** All eight in the usual way, one by another. */
+/** All eight in the usual notation, one in another. */
 const but = (name: KeyName, line: string) => usual.replace(DEFINE(name, `'old ${name}'`), () => line);
 const REST = `
 $table_prefix = 'wp_';
@@ -56,7 +56,7 @@ ${keys}
 ${REST}`;
 const fromEnvironment = Object.fromEntries(KEY_NAMES.map((name) => [name, `from outside ${name}`]));
 
-/** Configurations as people, hosts and tools write them. */
+/** Configurations as written by people, hosts and tools. */
 export const configCases: readonly ConfigCase[] = [
   { name: 'the usual one', config: file(usual), ends: 'replaced' },
   { name: 'the sample text', config: file(eight(DEFINE, () => "'put your unique phrase here'")), ends: 'replaced' },

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import type { Job } from '@security-optimizer/contract/post-hack/endpoints';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBasic, usersBlogs } from '../../attacks/requests.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, type Session } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, createsSession, loginForm, recover } from '../login/visitors.js';
-import { act, choosePassword, endedJob, takeBackReset } from './actions.js';
+import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
+import { createsSession, loginForm, recover, sendFrom } from '../login/helpers.js';
+import { callAction, choosePassword, endedJob, restorePasswords } from './helpers.js';
 
-const member = people.author;
+const AUTHOR = usersByRole.author;
 
 onUnlikeStacks('Force password reset', (stack) => {
   const config = () => readFileSync(join(stack.wordpressDir, 'wp-config.php'), 'utf8');
-  /** As its owner writes it: the file keeps its owner and mode. */
+  /** Written in place, so that the file keeps its owner and mode. */
   const writeConfig = (text: string) => writeFileSync(join(stack.wordpressDir, 'wp-config.php'), text);
   const withoutSalts = (text: string) => text.replace(/('(?:\w+_)?(?:KEY|SALT)'\s*,\s*)'[^']*'/g, "$1''");
   let owner: Session;
@@ -23,11 +23,11 @@ onUnlikeStacks('Force password reset', (stack) => {
   let applicationPassword: string;
   let titleBefore = '';
   let configBefore: string;
-  /** Mails of suites that ran before. */
+  /** Mails of earlier suites. */
   let before: ReadonlySet<string>;
   const mails = () => readdirSync(join(stack.dir, 'mail'));
   /** The mail to a user. */
-  const mail = (login: string = member) =>
+  const mail = (login: string = AUTHOR) =>
     mails()
       .filter((name) => !before.has(name))
       .map((name) => readFileSync(join(stack.dir, 'mail', name), 'utf8'))
@@ -41,23 +41,23 @@ onUnlikeStacks('Force password reset', (stack) => {
   /** Follows the mailed link and types a new password. */
   const choose = (password: string) => choosePassword(stack, link(), password);
   let last = 0;
-  const tryPassword = (password: string, login: string = member) =>
-    askFrom(stack, `127.0.52.${++last}`, loginForm(login, password));
+  const tryPassword = (password: string, login: string = AUTHOR) =>
+    sendFrom(stack, `127.0.52.${++last}`, loginForm(login, password));
 
   beforeAll(async () => {
     before = new Set(mails());
     await recover(stack, 'unblock', '--all');
     owner = await logIn(stack);
-    author = await logIn(stack, member);
-    await act(stack, owner, '/disable-xml-rpc', { disable_xml_rpc: 0 });
+    author = await logIn(stack, AUTHOR);
+    await callAction(stack, owner, '/disable-xml-rpc', { disable_xml_rpc: 0 });
     applicationPassword = await runInWordPress(
       stack,
       `add_filter( 'wp_is_application_passwords_available', '__return_true' );
-      echo WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${member}' )->ID, array( 'name' => 'phone' ) )[0];`,
+      echo WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${AUTHOR}' )->ID, array( 'name' => 'phone' ) )[0];`,
     );
     await runInWordPress(
       stack,
-      `update_user_meta( get_user_by( 'login', '${people.editor}' )->ID, 'locale', 'de_DE' );`,
+      `update_user_meta( get_user_by( 'login', '${usersByRole.editor}' )->ID, 'locale', 'de_DE' );`,
     );
     titleBefore = await runInWordPress(stack, "echo get_option( 'blogname' );");
     await runInWordPress(stack, `update_option( 'blogname', 'Tea & <b>Cake</b> "1 < 2" &amp;lt;' );`);
@@ -65,42 +65,42 @@ onUnlikeStacks('Force password reset', (stack) => {
   });
   afterAll(async () => {
     await runInWordPress(stack, `update_option( 'blogname', html_entity_decode( '${titleBefore}', ENT_QUOTES ) );`);
-    await takeBackReset(stack);
-    await runInWordPress(stack, `delete_user_meta( get_user_by( 'login', '${people.editor}' )->ID, 'locale' );`);
+    await restorePasswords(stack);
+    await runInWordPress(stack, `delete_user_meta( get_user_by( 'login', '${usersByRole.editor}' )->ID, 'locale' );`);
     await recover(stack, 'unblock', '--all');
-    await act(stack, await logIn(stack), '/disable-xml-rpc', { disable_xml_rpc: 1 });
+    await callAction(stack, await logIn(stack), '/disable-xml-rpc', { disable_xml_rpc: 1 });
   });
 
   it('is for administrators with a nonce only', async () => {
-    expect((await act(stack, author, '/force-password-reset')).http).toBe(403);
+    expect((await callAction(stack, author, '/force-password-reset')).http).toBe(403);
     const noNonce = { cookie: owner.cookie, 'content-type': 'application/json' };
     const path = '/wp-json/security-optimizer/v1/force-password-reset';
     expect((await callApi(stack, { path, body: '{}', headers: noNonce })).http).toBe(403);
     expect(createsSession(await tryPassword(stack.password))).toBe(true);
   });
 
-  it('ends every session and takes every password of before away, on every route', async () => {
-    const answer = await act(stack, owner, '/force-password-reset');
+  it('ends every session and invalidates every earlier password, on every route', async () => {
+    const answer = await callAction(stack, owner, '/force-password-reset');
     expect(answer.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset', error: '' } } });
 
-    // Sessions: of others and the own one.
+    // Sessions of others and of the caller.
     for (const { cookie, nonce } of [owner, author]) {
-      expect((await ask(stack, { target: '/wp-admin/', headers: { cookie } })).status).toBe(302);
+      expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie } })).status).toBe(302);
       const me = { target: '/wp-json/wp/v2/users/me', headers: { cookie, 'x-wp-nonce': nonce } };
-      expect((await ask(stack, me)).status).not.toBe(200);
+      expect((await sendRequest(stack, me)).status).not.toBe(200);
     }
-    expect((await act(stack, owner, '/post-hack-jobs')).http).toBe(403);
+    expect((await callAction(stack, owner, '/post-hack-jobs')).http).toBe(403);
 
-    // Passwords: by the form, XML-RPC, REST, and the application password.
+    // Passwords at the form, in XML-RPC and REST, and the application password.
     expect(createsSession(await tryPassword(stack.password))).toBe(false);
     expect(createsSession(await tryPassword(stack.password, stack.user))).toBe(false);
-    expect((await askFrom(stack, '127.0.59.1', usersBlogs(member, stack.password))).body).toContain('faultCode');
-    expect((await askFrom(stack, '127.0.59.2', restBasic(member, stack.password))).status).toBe(401);
-    expect((await askFrom(stack, '127.0.59.3', restBasic(member, applicationPassword))).status).toBe(401);
-    expect((await askFrom(stack, '127.0.59.4', usersBlogs(member, applicationPassword))).body).toContain('faultCode');
+    expect((await sendFrom(stack, '127.0.59.1', usersBlogs(AUTHOR, stack.password))).body).toContain('faultCode');
+    expect((await sendFrom(stack, '127.0.59.2', restBasic(AUTHOR, stack.password))).status).toBe(401);
+    expect((await sendFrom(stack, '127.0.59.3', restBasic(AUTHOR, applicationPassword))).status).toBe(401);
+    expect((await sendFrom(stack, '127.0.59.4', usersBlogs(AUTHOR, applicationPassword))).body).toContain('faultCode');
   });
 
-  it('answers the old password like a wrong one', async () => {
+  it('gives the same response for the old password as for a wrong one', async () => {
     const error = (text: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(text)?.[1]?.trim();
     const old = await tryPassword(stack.password);
     const wrong = await tryPassword('never-was-one');
@@ -114,7 +114,7 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(withoutSalts(config())).toBe(withoutSalts(configBefore));
   });
 
-  it('mails a link that refuses the old password, sets a new one, and works once', async () => {
+  it('mails a link that rejects the old password, sets a new one, and works once', async () => {
     await until('the mail is there', () => mail() !== undefined, 30);
     const refused = await choose(stack.password);
     expect(refused.body).toContain('This was your password before.');
@@ -124,39 +124,39 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(createsSession(await tryPassword('a-brand-new-Passw0rd'))).toBe(true);
     expect(createsSession(await tryPassword(stack.password))).toBe(false);
 
-    const again = await ask(stack, { target: link() });
+    const again = await sendRequest(stack, { target: link() });
     const cookie = /^set-cookie: (wp-resetpass-[^=]+=[^;]+)/im.exec(again.head)?.[1] ?? '';
-    expect((await ask(stack, { target: '/wp-login.php?action=rp', headers: { cookie } })).head).toMatch(
+    expect((await sendRequest(stack, { target: '/wp-login.php?action=rp', headers: { cookie } })).head).toMatch(
       /expiredkey|invalidkey/,
     );
   });
 
-  it('has the frame of the other mails, a plain text beside it, and says until when the link works', () => {
+  it("has the layout of the other mails, a plain text part, and the end of the link's validity", () => {
     const text = decoded(mail() ?? '');
     expect(text).toContain('multipart/alternative');
     expect(text).toMatch(
       /Content-Type: text\/plain[\s\S]*The link works until: .*\d{4}[\s\S]*Content-Type: text\/html/,
     );
-    expect(text).toContain(`Username: ${member}`);
+    expect(text).toContain(`Username: ${AUTHOR}`);
     expect(text).toMatch(/<html dir="ltr" lang="en">[\s\S]*Security Optimizer[\s\S]*href="http[^"]*action=rp&amp;key=/);
     expect(text).not.toContain('{{');
-    // The site's title as its owner typed it, in both parts.
+    // The site's title as typed by its owner, in both parts.
     expect(text).toContain('Tea & <b>Cake</b> "1 < 2" &lt;');
     expect(text).toContain('Tea &amp; &lt;b&gt;Cake&lt;/b&gt; &quot;1 &lt; 2&quot; &amp;lt;');
-    expect(decoded(mail(people.editor) ?? '')).toContain('Neues Passwort wählen');
+    expect(decoded(mail(usersByRole.editor) ?? '')).toContain('Neues Passwort wählen');
   });
 
-  it('refuses the old password even when it is set past every form', async () => {
-    await runInWordPress(stack, `wp_set_password( '${stack.password}', get_user_by( 'login', '${member}' )->ID );`);
+  it('rejects the old password even when it is set without a form', async () => {
+    await runInWordPress(stack, `wp_set_password( '${stack.password}', get_user_by( 'login', '${AUTHOR}' )->ID );`);
     expect(createsSession(await tryPassword(stack.password))).toBe(false);
     await runInWordPress(
       stack,
-      `wp_update_user( array( 'ID' => get_user_by( 'login', '${member}' )->ID, 'user_pass' => 'another-New-one' ) );`,
+      `wp_update_user( array( 'ID' => get_user_by( 'login', '${AUTHOR}' )->ID, 'user_pass' => 'another-New-one' ) );`,
     );
     expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
   });
 
-  it('says what it did, and does not take back what was chosen since', async () => {
+  it('reports its result, and does not reset passwords chosen since', async () => {
     await runInWordPress(
       stack,
       `wp_set_password( 'the-owners-New-one', get_user_by( 'login', '${stack.user}' )->ID );`,
@@ -170,12 +170,12 @@ onUnlikeStacks('Force password reset', (stack) => {
     expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
   });
 
-  it('logs everyone out with Log out all users, but for the owner who keeps the own session', async () => {
-    author = await logIn({ ...stack, password: 'another-New-one' }, member);
-    const kept = await act(stack, owner, '/logout-users', { keep_mine: 1 });
+  it('logs out all users with Log out all users, except for the session of the owner', async () => {
+    author = await logIn({ ...stack, password: 'another-New-one' }, AUTHOR);
+    const kept = await callAction(stack, owner, '/logout-users', { keep_mine: 1 });
     expect(kept.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
-    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
-    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: author.cookie } })).status).toBe(302);
+    expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
+    expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: author.cookie } })).status).toBe(302);
     expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
 
     const all = await callApi(stack, {
@@ -184,12 +184,12 @@ onUnlikeStacks('Force password reset', (stack) => {
       headers: authorised(owner),
     });
     expect(all.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
-    expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
+    expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
     const { data } = all.body as unknown as { data: { job: Job } };
     expect(data.job.summary).toContain('WordPress has new security keys, so every cookie made before is void.');
   });
 
-  it('does not call keys replaced that a file of the host sets before wp-config.php', async () => {
+  it('does not report keys as replaced that a file of the host sets before wp-config.php', async () => {
     const keys = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
     const host = join(stack.dir, 'keys-of-the-host.php');
     writeFileSync(host, `<?php\n${keys.map((name) => `define( '${name}', 'the host gives ${name}' );`).join('\n')}\n`);
@@ -201,12 +201,12 @@ onUnlikeStacks('Force password reset', (stack) => {
     try {
       const salts = () => runInWordPress(stack, "echo wp_salt( 'auth' );");
       const isLoggedIn = async () =>
-        (await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status === 200;
-      // PHP looks for a changed file every two seconds; then cookies of before are void.
+        (await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status === 200;
+      // PHP checks for changed files every two seconds. Then earlier cookies are invalid.
       await until('the site uses the keys of the host', async () => !(await isLoggedIn()), 120);
       owner = await logIn({ ...stack, password: 'the-owners-New-one' });
       const before = await salts();
-      const answer = await act(stack, owner, '/logout-users');
+      const answer = await callAction(stack, owner, '/logout-users');
       const { data } = answer.body as unknown as { data: { job: Job } };
       const said = data.job.summary.join(' ');
       expect(said).toContain('The security keys of WordPress could not be changed.');
@@ -215,7 +215,7 @@ onUnlikeStacks('Force password reset', (stack) => {
       expect(said).toContain('By hand: put new ones from');
       expect(said).not.toContain('so every cookie');
       expect(await salts()).toBe(before);
-      expect((await ask(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
+      expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
     } finally {
       writeConfig(ownKeys);
       rmSync(host);

@@ -30,7 +30,7 @@ const CLASSES = [
   'transport/class-secret.php',
 ];
 
-/** In place of WordPress's own: its functions for hooks and salts, and options in a file. */
+/** Replaces WordPress: its functions for hooks and salts, and options in a file. */
 const SETTINGS = `<?php
 define( 'WPINC', 'wp-includes' );
 define( 'WP_CONTENT_DIR', ABSPATH . 'wp-content' );
@@ -48,7 +48,7 @@ require ABSPATH . WPINC . '/plugin.php';
 require ABSPATH . WPINC . '/pluggable.php';
 `;
 
-/** One process of PHP. Its first argument is what it does. */
+/** One PHP process. Its first argument is the action. */
 const PROCESS = `<?php
 error_reporting( E_ALL ); ini_set( 'display_errors', 'stderr' );
 list( , $what, $wordpress, $config, $mark ) = $argv;
@@ -70,19 +70,19 @@ if ( 'look' === $what ) {
 }
 `;
 
-/** What a process of PHP sees: the salts of WordPress as they are, and all constants. */
+/** The salts of WordPress and all constants as a PHP process sees them. */
 interface Seen {
   readonly schemes: Readonly<Record<string, string>>;
   readonly constants: Readonly<Record<string, unknown>>;
 }
 
-// It needs no site, so it runs once, with the stack that most suites run on.
+// It needs no site, so it runs once, with the most used stack.
 const isHere = inject('stacks').some(({ kind }) => kind === 'nginx-defaults');
 
-describe.skipIf(!isHere)('New salts, in configurations as sites have them', () => {
+describe.skipIf(!isHere)('New salts, in the configurations that sites have', () => {
   let wordpressDir: string;
   let dir: string;
-  /** Files of WordPress: its look for the configuration, its hooks and salts. */
+  /** Files of WordPress: its search for the configuration, its hooks and salts. */
   let real: string[];
   /** Folders that are read-only. */
   const opened: string[] = [];
@@ -103,10 +103,10 @@ describe.skipIf(!isHere)('New salts, in configurations as sites have them', () =
     rmSync(dir, { recursive: true, force: true });
   });
 
-  /** Lays a site out. @returns a function that runs one process of PHP there */
+  /** Creates a site. @returns a function that runs a PHP process there */
   const layOut = (number: number, one: ConfigCase) => {
     const base = join(dir, `${number}`);
-    // Room for files above the site's folder.
+    // Allows files above the site's folder.
     const site = join(base, 'web', 'wp');
     const put = (name: string, text: string) => {
       mkdirSync(dirname(join(site, name)), { recursive: true });
@@ -140,13 +140,13 @@ describe.skipIf(!isHere)('New salts, in configurations as sites have them', () =
     };
   };
 
-  it('are tried on at least 46 of them', () => {
+  it('are tested with at least 46 of them', () => {
     expect(configCases.length).toBeGreaterThanOrEqual(46);
     expect(new Set(configCases.map(({ name }) => name)).size).toBe(configCases.length);
   });
 
   it.each(configCases.map((one, number) => [one.name, number, one] as const))(
-    '%s: the answer is what new processes see',
+    '%s: the result matches what new processes see',
     async (_name, number, one) => {
       const php = layOut(number, one);
       const before: Seen = await php('look');
@@ -163,7 +163,7 @@ describe.skipIf(!isHere)('New salts, in configurations as sites have them', () =
         expect(named).toEqual(one.named ?? []);
       }
       expect(otherConstants(after)).toEqual(otherConstants(before));
-      // The prints tell nothing of the values.
+      // The fingerprints reveal nothing of the values.
       for (const value of [...Object.values(before.schemes), ...Object.values(after.schemes)]) {
         expect(JSON.stringify(written)).not.toContain(JSON.stringify(value).slice(1, -1));
       }
@@ -172,15 +172,15 @@ describe.skipIf(!isHere)('New salts, in configurations as sites have them', () =
   );
 });
 
-/** What was said, without reasons. */
+/** The reported result, without reasons. */
 function facts(said: SaltsOutcome) {
   if (!('names' in said)) return { kind: said.kind, names: [], isCookieVoid: said.kind === 'replaced' };
   return { kind: said.kind, names: [...said.names].sort(), isCookieVoid: said.isCookieVoid };
 }
 
 /**
- * The truth, from the salts themselves: a key is in force where WordPress's salt begins (or ends) with the constant's
- * value. SECRET_KEY stands for each key that is missing.
+ * The expected result, from the salts themselves: a key is in force if WordPress's salt begins or ends with the
+ * constant's value. SECRET_KEY replaces each missing key.
  */
 function truth(before: Seen, after: Seen) {
   const names = KEY_NAMES.filter((name) => {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openChromium, windowOf } from '../../browser/chromium.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
 import { expectFocus, pressOn } from '../../browser/keyboard.js';
 import { logIn, type Session } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
-import { looksRight } from '../login-owner/as-owner.js';
-import { endedJob, expectReinstalled, pluginHeader, pluginsOnDisk, takeBackReset } from './actions.js';
+import { expectLayout } from '../login-owner/helpers.js';
+import { endedJob, expectReinstalled, pluginHeader, pluginsOnDisk, restorePasswords } from './helpers.js';
 
 const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 const PAGE = '/wp-admin/admin.php?page=post-hack-actions';
@@ -48,36 +48,36 @@ function defineFlow(stack: Stack): void {
     const [session, started] = await Promise.all([logIn(stack), openChromium()]);
     browser = started;
     owner = session;
-    page = await (await windowOf(browser, stack, session)).newPage();
+    page = await (await openWindow(browser, stack, session)).newPage();
   });
   afterAll(async () => {
     await browser?.close();
     rmSync(uploads, { recursive: true, force: true });
-    await takeBackReset(stack);
+    await restorePasswords(stack);
     remove(...offered.map(({ slug }) => slug), 'paid-gallery');
     await restore?.();
     await directory?.close();
   });
 
-  it('says what an action will do, and does nothing when it is not wanted', async () => {
+  it('says what an action will do, and does nothing when it is cancelled', async () => {
     await page.goto(`${stack.url}${PAGE}`);
     const start = page.getByRole('button', { name: 'Force password reset', exact: true });
     await start.waitFor();
     await page.getByText(/^\d+ users?$/).waitFor();
-    await looksRight(page, 'post-hack');
+    await expectLayout(page, 'post-hack');
 
     await pressOn(page, start, 'Enter');
     const dialog = page.getByRole('alertdialog', { name: 'Force password reset' });
     await dialog.getByText(/users are logged out at once, you included/).waitFor();
     await expectFocus(dialog.getByRole('button', { name: 'Cancel' }));
-    await looksRight(page, 'post-hack-dialog', '.so-portal');
+    await expectLayout(page, 'post-hack-dialog', '.so-portal');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await expectFocus(start);
     expect(directory.asked).toEqual([]);
   });
 
-  it('shows how plugins are reinstalled, also after the page was left in the middle', async () => {
+  it('shows the progress of reinstalled plugins, also after the page was left in between', async () => {
     directory.delayMs = 700;
     await pressOn(page, page.getByRole('button', { name: 'Reinstall all', exact: true }), 'Enter');
     const dialog = page.getByRole('alertdialog', { name: 'Reinstall all' });
@@ -105,10 +105,10 @@ function defineFlow(stack: Stack): void {
     await row('Contact form').getByText('cache/door.php').waitFor();
     expect(existsSync(path('contact-form/cache/door.php'))).toBe(false);
     expect(existsSync(path('paid-gallery/paid-gallery.php'))).toBe(true);
-    await looksRight(page, 'post-hack-done');
+    await expectLayout(page, 'post-hack-done');
   });
 
-  it('offers to try a plugin again that failed, and keeps what became of the others', async () => {
+  it('offers to retry a plugin that failed, and keeps the results of the others', async () => {
     directory.fault = 'changed';
     await pressOn(page, page.getByRole('button', { name: 'Reinstall all', exact: true }), 'Enter');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Reinstall all' }).click();
@@ -129,11 +129,11 @@ function defineFlow(stack: Stack): void {
     await page.getByText('Nothing was reinstalled', { exact: true }).waitFor();
     const announced = await page.getByText(/^\d+ plugins?$/).textContent();
     expect(await page.locator('.so-run__list > li').count()).toBe(Number.parseInt(announced ?? '', 10));
-    await looksRight(page, 'post-hack-directory-down');
+    await expectLayout(page, 'post-hack-directory-down');
     directory.fault = 'none';
   });
 
-  it('finds a planted script; it survives a reload, is kept, and is left out next time', async () => {
+  it('finds a planted script, which survives a reload, is accepted, and is omitted next time', async () => {
     mkdirSync(uploads, { recursive: true });
     writeFileSync(join(uploads, 'door.php'), '<?php echo 1;');
     const verdict = page.locator('.so-verdict');
@@ -142,7 +142,7 @@ function defineFlow(stack: Stack): void {
     await page.getByRole('heading', { name: 'A script in uploads' }).waitFor({ timeout: 60_000 });
     await check.getByText('Check again').waitFor();
     await verdict.getByText(/needs? a look/).waitFor();
-    await looksRight(page, 'post-hack-checkup');
+    await expectLayout(page, 'post-hack-checkup');
 
     await page.reload();
     await page.getByRole('heading', { name: 'A script in uploads' }).waitFor();
@@ -157,10 +157,10 @@ function defineFlow(stack: Stack): void {
     await check.getByText('Check again').waitFor({ timeout: 60_000 });
     await page.getByText('1 known finding is left out').waitFor();
     expect(await page.getByRole('heading', { name: 'A script in uploads' }).count()).toBe(0);
-    await looksRight(page, 'post-hack-checkup-kept');
+    await expectLayout(page, 'post-hack-checkup-kept');
   });
 
-  it('says after a forced reset that the session is gone, and leads to the login', async () => {
+  it('says after a forced reset that the session has ended, and links to the login', async () => {
     await page.reload();
     await pressOn(page, page.getByRole('button', { name: 'Force password reset', exact: true }), 'Enter');
     const dialog = page.getByRole('alertdialog', { name: 'Force password reset' });
@@ -172,7 +172,7 @@ function defineFlow(stack: Stack): void {
     const link = out.getByRole('link', { name: 'Log in' });
     await expectFocus(link);
     expect(await page.getByRole('progressbar').count()).toBe(0);
-    await looksRight(page, 'post-hack-logged-out');
+    await expectLayout(page, 'post-hack-logged-out');
     await page.keyboard.press('Enter');
     await page.locator('#loginform').waitFor();
     expect(page.url()).toContain('wp-login.php');

@@ -13,7 +13,7 @@ import {
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { act, endedJob, expectReinstalled, latestJob, pluginHeader, pluginsOnDisk } from './actions.js';
+import { callAction, endedJob, expectReinstalled, latestJob, pluginHeader, pluginsOnDisk } from './helpers.js';
 
 const form = {
   slug: 'example-form',
@@ -40,14 +40,14 @@ const namesake = {
 };
 const own = { 'our-own.php': pluginHeader('Our own', '1.0').replace('Author: Example', 'Author: Ourselves') };
 
-/** A single file in the folder of plugins. */
+/** A single-file plugin. */
 const hello = {
   slug: 'hello-shelf',
   name: 'Hello shelf',
   version: '1.7',
   files: { 'hello-shelf.php': `${pluginHeader('Hello shelf', '1.7')}\n`, 'readme.txt': 'Hello' },
 };
-/** Packages as the public directory has them, and such as nobody should get. */
+/** Packages of the public directory, and malicious ones. */
 const listOnly = { 'img/old.png': { md5: '0'.repeat(32), sha256: '0'.repeat(64) }, '../../evil.php': { md5: [] } };
 const several = { 'includes/send.php': { sha256: ['0'.repeat(64), sums(form.files)['includes/send.php']?.sha256] } };
 const packages: readonly (readonly [string, Partial<OfferedPlugin>, string])[] = [
@@ -76,7 +76,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
       `echo in_array( '${file}', get_option( 'active_plugins' ), true ) ? 'yes' : 'no';`,
     )) === 'yes';
   const reinstall = async (body: object = {}) => {
-    expect((await act(stack, owner, '/reinstall-plugins', body)).body.status).toBe(200);
+    expect((await callAction(stack, owner, '/reinstall-plugins', body)).body.status).toBe(200);
     return endedJob(stack, owner, 'reinstall-plugins');
   };
 
@@ -103,7 +103,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     put('example-form', form.files);
     put('example-shop', shop.files);
     put('our-own', own);
-    // What an intruder leaves behind: a file of its own, and a line in a file of the plugin.
+    // Traces of an intruder: an added file, and a line in a file of the plugin.
     put('example-form', {
       'includes/cache.php': '<?php // a door left open',
       'includes/send.php': "<?php // a line put in\nreturn 'sent';\n",
@@ -127,24 +127,24 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(await active('example-shop/example-shop.php')).toBe(false);
   });
 
-  it('is told in the activity log', async () => {
+  it('is recorded in the activity log', async () => {
     expectReinstalled(await reinstall(), 'example-form/form.php');
-    const told = await until('the end is told', async () => {
-      const { body } = await act(stack, owner, '/activity-registered');
+    const row = await until('the end is told', async () => {
+      const { body } = await callAction(stack, owner, '/activity-registered');
       const { entries } = body.data as { entries: { activity: string; user: string }[] };
       return entries.find(({ activity }) => activity.startsWith('Ran Reinstall all. ') && /clean cop/.test(activity));
     });
-    expect(told.user).toBe(stack.user);
+    expect(row.user).toBe(stack.user);
   });
 
-  it('leaves alone what does not come from the directory, and says why', async () => {
+  it('skips plugins that are not from the directory, and says why', async () => {
     const job = await reinstall();
     const item = (id: string) => job.items.find((entry) => entry.id === id);
     expect(item('our-own/our-own.php')).toMatchObject({ state: 'skipped' });
     expect(item('our-own/our-own.php')?.reason).toContain('another plugin of the same name');
     expect(readFileSync(path('our-own/our-own.php'), 'utf8')).toBe(own['our-own.php']);
-    // What the page announces is what it lists.
-    const { facts } = (await act(stack, owner, '/post-hack-jobs')).body.data as { facts: { plugins: number } };
+    // The page announces the plugins that it lists.
+    const { facts } = (await callAction(stack, owner, '/post-hack-jobs')).body.data as { facts: { plugins: number } };
     expect(job.items).toHaveLength(facts.plugins);
     expect(item('security-optimizer.php')).toBeUndefined();
     expect(job.summary.join(' ')).toMatch(/\d+ must-use plugins?/);
@@ -155,7 +155,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     ['changed', 'failed', 'damaged or changed'],
     ['down', 'unchecked', 'does not answer'],
   ] as const)(
-    'keeps the old copy working when the download is %s, and tries again by itself alone',
+    'keeps the old copy working when the download is %s, and retries only that plugin',
     async (fault, state, says) => {
       directory.fault = fault;
       const failed = await reinstall();
@@ -167,7 +167,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
       directory.fault = 'none';
       const again = await reinstall({ only: ['example-form/form.php'] });
       expectReinstalled(again, 'example-form/form.php');
-      // What became of the others is still there, and they were not fetched again.
+      // The results of the others are kept, and they were not downloaded again.
       const others = ({ items }: typeof failed) => items.filter(({ id }) => id !== 'example-form/form.php');
       expect(others(again)).toEqual(others(failed));
       expect([again.done, again.total]).toEqual([failed.total, failed.total]);
@@ -175,7 +175,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     },
   );
 
-  it('does not say that a single file is no free plugin when the directory could not be asked', async () => {
+  it('does not report a single-file plugin as unknown when the directory did not answer', async () => {
     put('.', { 'example-hello.php': pluginHeader('Example hello', '1.0') });
     handOver();
     const hello = async () => {
@@ -189,10 +189,10 @@ onUnlikeStacks('Reinstall all', (stack) => {
     remove('example-hello.php');
   });
 
-  it('is joined by a second start, and goes on when guard is killed in the middle', async () => {
+  it('is joined by a second start, and continues when guard is killed in between', async () => {
     directory.delayMs = 400;
-    const first = (await act(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
-    const second = (await act(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
+    const first = (await callAction(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
+    const second = (await callAction(stack, owner, '/reinstall-plugins')).body.data as { job: { id: string } };
     expect(second.job.id).toBe(first.job.id);
     await until(
       'one plugin runs',
@@ -207,21 +207,21 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(existsSync(path('example-form/includes/cache.php'))).toBe(false);
   });
 
-  it.each(packages)('proves each file of a package with %s', async (_what, change, refused) => {
+  it.each(packages)('verifies each file of a package with %s', async (_what, change, refused) => {
     Object.assign(form, change);
     const job = await reinstall({ only: ['example-form/form.php'] });
     const item = job.items.find(({ id }) => id === 'example-form/form.php');
     expect([item?.state, item?.reason]).toEqual(
       refused === '' ? ['done', expect.stringContaining('replaced')] : ['failed', expect.stringContaining(refused)],
     );
-    // Refused as a whole: the old copy is as it was.
+    // Rejected as a whole: the old copy is unchanged.
     expect(existsSync(path('example-form/includes/cache.php'))).toBe(refused !== '');
     expect(existsSync(path('example-form/more.php'))).toBe(false);
     expect(existsSync(join(stack.wordpressDir, 'wp-content/evil.php'))).toBe(false);
     expect(await active('example-form/form.php')).toBe(true);
   });
 
-  it('replaces a single file in place, and touches nothing beside it', async () => {
+  it('replaces a single-file plugin in place, and changes nothing beside it', async () => {
     const neighbour = pluginHeader('Neighbour', '1.0');
     put('.', { 'hello-shelf.php': `${hello.files['hello-shelf.php']}// a line put in\n`, 'neighbour.php': neighbour });
     handOver();
@@ -236,7 +236,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
     expect(readdirSync(path('.')).sort()).toEqual(before);
   });
 
-  it('leaves nothing beside the plugins', async () => {
+  it('leaves no temporary files beside the plugins', async () => {
     await reinstall();
     const upgrade = join(stack.wordpressDir, 'wp-content/upgrade');
     const left = existsSync(upgrade) ? readdirSync(upgrade) : [];

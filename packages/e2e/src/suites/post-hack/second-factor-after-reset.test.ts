@@ -1,35 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hotp, toStep } from '@security-optimizer/guard/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fromBase32 } from '../../browser/authenticator.js';
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import { logIn } from '../../http/session.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { people } from '../../stacks/wordpress.js';
-import { FormBrowser, SECOND_FACTOR } from '../login/form-browser.js';
-import { change, createsSession, recover } from '../login/visitors.js';
-import { act, choosePassword, takeBackReset } from './actions.js';
+import { usersByRole } from '../../stacks/wordpress.js';
+import { change, createsSession, FormBrowser, recover, SECOND_FACTOR, totpCode, totpStep } from '../login/helpers.js';
+import { callAction, choosePassword, restorePasswords } from './helpers.js';
 
 onUnlikeStacks('the second factor after a forced reset', (stack) => {
-  const { editor } = people;
-  let secret: Buffer;
+  const { editor } = usersByRole;
+  let key: string;
   let step = 0;
-  const browser = () => new FormBrowser(stack, '127.0.46.1', 'A browser');
-  /** A browser whose password was taken, and the page of the second factor. */
-  const halfWay = async (login: string) => {
-    const someone = browser();
-    const answer = await someone.logIn(login);
+  const newBrowser = () => new FormBrowser(stack, '127.0.46.1', 'A browser');
+  /** A browser after the right password, and the page of the second factor. */
+  const startLogin = async (login: string) => {
+    const browser = newBrowser();
+    const answer = await browser.logIn(login);
     expect(answer.headers.location).toContain('action=second-factor');
-    return { someone, page: await someone.look(SECOND_FACTOR) };
+    return { browser, page: await browser.look(SECOND_FACTOR) };
   };
-  const setUp = async (login: string): Promise<RawAnswer> => {
-    const { someone, page } = await halfWay(login);
-    secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    step = toStep(Date.now());
-    const shown = await someone.send(page, 'enrol', { code: hotp(secret, step) });
-    return someone.send(shown, 'continue', { saved: '1' });
+  const setUp = async (login: string): Promise<RawResponse> => {
+    const { browser, page } = await startLogin(login);
+    key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
+    step = totpStep();
+    const shown = await browser.send(page, 'enrol', { code: totpCode(key, step) });
+    return browser.send(shown, 'continue', { saved: '1' });
   };
   const mails = (login: string) =>
     readdirSync(join(stack.dir, 'mail'))
@@ -42,42 +39,42 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
     await change(stack, owner, '/2fa', { sg2fa: 1 });
     expect(createsSession(await setUp(editor))).toBe(true);
     const before = mails(editor);
-    const reset = await act(stack, owner, '/force-password-reset');
+    const reset = await callAction(stack, owner, '/force-password-reset');
     expect(reset.body).toMatchObject({ status: 200, data: { job: { error: '' } } });
-    // The mail brings a new link, which would take the place of one that is being used.
+    // The mail contains a new link, which would replace one that is in use.
     await until('the editor has the mail', () => mails(editor) > before, 30);
   });
   afterAll(async () => {
-    await takeBackReset(stack);
+    await restorePasswords(stack);
     for (const login of [stack.user, editor]) await recover(stack, 'two-factor', 'reset', login).catch(() => undefined);
     await recover(stack, 'unblock', '--all');
-    const { someone, page } = await halfWay(stack.user);
-    const key = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '');
-    const shown = await someone.send(page, 'enrol', { code: hotp(key, toStep(Date.now())) });
-    await someone.send(shown, 'continue', { saved: '1' });
-    const nonce = (await someone.look('/wp-admin/admin-ajax.php?action=rest-nonce')).body.trim();
-    await change(stack, { login: stack.user, cookie: someone.cookie, nonce }, '/2fa', { sg2fa: 0 });
+    const { browser, page } = await startLogin(stack.user);
+    const newKey = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
+    const shown = await browser.send(page, 'enrol', { code: totpCode(newKey) });
+    await browser.send(shown, 'continue', { saved: '1' });
+    const nonce = (await browser.look('/wp-admin/admin-ajax.php?action=rest-nonce')).body.trim();
+    await change(stack, { login: stack.user, cookie: browser.cookie, nonce }, '/2fa', { sg2fa: 0 });
     await recover(stack, 'two-factor', 'reset', stack.user);
   });
 
-  it('leads from the old password to the page on which a new one is chosen, and to no session', async () => {
-    const { someone, page } = await halfWay(editor);
-    const passed = await someone.send(page, 'code', { code: hotp(secret, ++step) });
+  it('redirects from the old password to the page for a new one, without a session', async () => {
+    const { browser, page } = await startLogin(editor);
+    const passed = await browser.send(page, 'code', { code: totpCode(key, ++step) });
     expect(createsSession(passed)).toBe(false);
     const { pathname, search } = new URL(passed.headers.location ?? '', stack.url);
     expect(search).toContain('action=rp&key=');
-    expect((await someone.look('/wp-admin/')).status).toBe(302);
+    expect((await browser.look('/wp-admin/')).status).toBe(302);
 
     expect((await choosePassword(stack, pathname + search, stack.password)).body).toContain('This was your password');
     expect((await choosePassword(stack, pathname + search, 'a-brand-new-Passw0rd')).body).toContain('has been reset');
-    const old = await browser().logIn(editor);
+    const old = await newBrowser().logIn(editor);
     expect(old.headers.location ?? '').not.toContain('second-factor');
     expect(createsSession(old)).toBe(false);
-    const chosen = await browser().logIn(editor, 'a-brand-new-Passw0rd');
+    const chosen = await newBrowser().logIn(editor, 'a-brand-new-Passw0rd');
     expect(chosen.headers.location).toContain('action=second-factor');
   });
 
-  it('proves nothing when it was set up with the old password alone', async () => {
+  it('does not count when it was set up with the old password alone', async () => {
     const done = await setUp(stack.user);
     expect(createsSession(done)).toBe(false);
     expect(done.headers.location).toContain('action=lostpassword');

@@ -1,4 +1,4 @@
-import { createsSession } from '../login/visitors.js';
+import { createsSession } from '../login/helpers.js';
 import {
   decode,
   field,
@@ -6,21 +6,21 @@ import {
   json,
   logInAtMyAccount,
   mailedLink,
-  mailOf,
   PASSWORD,
-  pathOf,
+  parseAnswer,
   post,
   type Step,
-  said,
-} from './visit.js';
+  toCustomerEmail,
+  toPath,
+} from './helpers.js';
 
-/** Where the goods go. */
+/** The shipping address. */
 export const address = {
   ...{ first_name: 'Ann', last_name: 'Buyer', address_1: 'Street 1', city: 'Berlin', postcode: '10115' },
   ...{ country: 'DE', state: 'DE-BE' },
 };
 
-/** What anonymous visitors and customers do, in the order of a day. */
+/** Steps of anonymous visitors and customers, in order. */
 export const customerSteps: readonly Step[] = [
   {
     title: 'the shop, a product, the cart and the check-out are shown',
@@ -46,13 +46,15 @@ export const customerSteps: readonly Step[] = [
     title: "a product is put into the cart by the shop's AJAX calls",
     async run({ shop, browser }) {
       const visitor = browser();
-      const added = await visitor.ask(post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug), quantity: '2' }));
-      const again = await visitor.ask(post('/?wc-ajax=get_refreshed_fragments', {}));
+      const added = await visitor.request(
+        post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug), quantity: '2' }),
+      );
+      const again = await visitor.request(post('/?wc-ajax=get_refreshed_fragments', {}));
       return {
-        added: [added.status, Object.keys(said(added)).sort()],
-        sameCart: said(again).cart_hash === said(added).cart_hash,
-        coupon: (await visitor.ask(post('/?wc-ajax=apply_coupon', { coupon_code: 'x' }))).status,
-        unknown: (await visitor.ask(post('/?wc-ajax=nothing_of_the_kind', {}))).status,
+        added: [added.status, Object.keys(parseAnswer(added)).sort()],
+        sameCart: parseAnswer(again).cart_hash === parseAnswer(added).cart_hash,
+        coupon: (await visitor.request(post('/?wc-ajax=apply_coupon', { coupon_code: 'x' }))).status,
+        unknown: (await visitor.request(post('/?wc-ajax=nothing_of_the_kind', {}))).status,
       };
     },
     outcome: { added: [200, ['cart_hash', 'fragments']], sameCart: true, coupon: 403, unknown: 200 },
@@ -65,11 +67,11 @@ export const customerSteps: readonly Step[] = [
       const cart = await buyer.look('/wp-json/wc/store/v1/cart');
       const nonce = cart.headers.nonce ?? '';
       const item = { id: shop.mug, quantity: 1 };
-      const unsigned = await buyer.ask(json('POST', '/wp-json/wc/store/v1/cart/add-item', item));
-      const added = await buyer.ask(json('POST', '/wp-json/wc/store/v1/cart/add-item', item, { nonce }));
+      const unsigned = await buyer.request(json('POST', '/wp-json/wc/store/v1/cart/add-item', item));
+      const added = await buyer.request(json('POST', '/wp-json/wc/store/v1/cart/add-item', item, { nonce }));
       const page = await buyer.look('/checkout/');
-      const mail = mailOf(visit, 'blocks');
-      const order = await buyer.ask(
+      const mail = toCustomerEmail(visit, 'blocks');
+      const order = await buyer.request(
         json(
           'POST',
           '/wp-json/wc/store/v1/checkout',
@@ -81,16 +83,21 @@ export const customerSteps: readonly Step[] = [
           { nonce: added.headers.nonce ?? nonce },
         ),
       );
-      const thanks = await buyer.look(pathOf(said(order).payment_result?.redirect_url));
+      const thanks = await buyer.look(toPath(parseAnswer(order).payment_result?.redirect_url));
       const account = await buyer.look('/my-account/orders/');
       return {
-        unsigned: [unsigned.status, said(unsigned).code],
-        added: [added.status, said(added).items_count],
+        unsigned: [unsigned.status, parseAnswer(unsigned).code],
+        added: [added.status, parseAnswer(added).items_count],
         page: [page.status, page.body.includes('wp-block-woocommerce-checkout')],
-        order: [order.status, said(order).status, said(order).customer_id > 0, said(order).message],
+        order: [
+          order.status,
+          parseAnswer(order).status,
+          parseAnswer(order).customer_id > 0,
+          parseAnswer(order).message,
+        ],
         session: createsSession(order),
         thanks: [thanks.status, /order.received|thank you/i.test(thanks.body)],
-        account: [account.status, account.body.includes(`#${said(order).order_id}`)],
+        account: [account.status, account.body.includes(`#${parseAnswer(order).order_id}`)],
       };
     },
     outcome: {
@@ -110,8 +117,8 @@ export const customerSteps: readonly Step[] = [
       const token = (await app().look('/wp-json/wc/store/v1/cart')).headers['cart-token'] ?? '';
       const headers = { 'cart-token': token };
       const item = { id: shop.handbook, quantity: 1 };
-      const added = await app().ask(json('POST', '/wp-json/wc/store/v1/cart/add-item', item, headers));
-      const batch = await app().ask(
+      const added = await app().request(json('POST', '/wp-json/wc/store/v1/cart/add-item', item, headers));
+      const batch = await app().request(
         json(
           'POST',
           '/wp-json/wc/store/v1/batch',
@@ -120,14 +127,14 @@ export const customerSteps: readonly Step[] = [
         ),
       );
       const cart = await app().look('/wp-json/wc/store/v1/cart');
-      const same = await app().ask({ target: '/wp-json/wc/store/v1/cart', headers });
+      const same = await app().request({ target: '/wp-json/wc/store/v1/cart', headers });
       const products = await app().look('/wp-json/wc/store/v1/products?search=mug');
       return {
         added: added.status,
-        batch: [batch.status, said(batch).responses?.map(({ status }: { status: number }) => status)],
-        others: said(cart).items_count,
-        own: said(same).items_count,
-        products: [products.status, said(products).map(({ name }: { name: string }) => name)],
+        batch: [batch.status, parseAnswer(batch).responses?.map(({ status }: { status: number }) => status)],
+        others: parseAnswer(cart).items_count,
+        own: parseAnswer(same).items_count,
+        products: [products.status, parseAnswer(products).map(({ name }: { name: string }) => name)],
       };
     },
     outcome: { added: 201, batch: [207, [201]], others: 0, own: 2, products: [200, ['Blue mug']] },
@@ -140,23 +147,23 @@ export const customerSteps: readonly Step[] = [
       await buyer.look(`/?add-to-cart=${shop.mug}`);
       const page = await buyer.look('/classic-check-out/');
       const security = /"update_order_review_nonce":"([^"]+)"/.exec(page.body)?.[1] ?? '';
-      const review = await buyer.ask(
+      const review = await buyer.request(
         post('/?wc-ajax=update_order_review', { security, payment_method: 'cod', country: 'DE', postcode: '10115' }),
       );
       const billing = Object.fromEntries(Object.entries(address).map(([name, value]) => [`billing_${name}`, value]));
       const fields = {
-        ...{ ...billing, billing_email: mailOf(visit, 'classic'), billing_phone: '030123456' },
+        ...{ ...billing, billing_email: toCustomerEmail(visit, 'classic'), billing_phone: '030123456' },
         ...{ payment_method: 'bacs', createaccount: '1', account_password: PASSWORD },
         'shipping_method[0]': 'free_shipping:1',
         'woocommerce-process-checkout-nonce': field(page, 'woocommerce-process-checkout-nonce'),
         _wp_http_referer: '/?wc-ajax=update_order_review',
       };
-      const order = await buyer.ask(post('/?wc-ajax=checkout', fields));
-      const thanks = await buyer.look(pathOf(said(order).redirect));
+      const order = await buyer.request(post('/?wc-ajax=checkout', fields));
+      const thanks = await buyer.look(toPath(parseAnswer(order).redirect));
       return {
         page: page.status,
-        review: [review.status, said(review).result],
-        order: [order.status, said(order).result, said(order).messages],
+        review: [review.status, parseAnswer(review).result],
+        order: [order.status, parseAnswer(order).result, parseAnswer(order).messages],
         session: createsSession(order),
         thanks: [thanks.status, /order.received|thank you/i.test(thanks.body)],
         account: isLoggedIn((await buyer.look('/my-account/')).body),
@@ -176,9 +183,9 @@ export const customerSteps: readonly Step[] = [
     async run(visit) {
       const visitor = visit.browser();
       const page = await visitor.look('/my-account/');
-      const fields = { email: mailOf(visit, 'register'), password: PASSWORD, register: 'Register' };
+      const fields = { email: toCustomerEmail(visit, 'register'), password: PASSWORD, register: 'Register' };
       const nonce = { 'woocommerce-register-nonce': field(page, 'woocommerce-register-nonce') };
-      const answer = await visitor.ask(post('/my-account/', { ...fields, ...nonce }));
+      const answer = await visitor.request(post('/my-account/', { ...fields, ...nonce }));
       const account = await visitor.look('/my-account/');
       return { answer: answer.status, session: createsSession(answer), account: isLoggedIn(account.body) };
     },
@@ -188,8 +195,8 @@ export const customerSteps: readonly Step[] = [
     title: 'a customer logs in at My account, and a wrong password is refused',
     async run(visit) {
       const customer = visit.browser();
-      const wrong = await logInAtMyAccount(customer, mailOf(visit, 'blocks'), 'wrong');
-      const right = await logInAtMyAccount(customer, mailOf(visit, 'blocks'), PASSWORD);
+      const wrong = await logInAtMyAccount(customer, toCustomerEmail(visit, 'blocks'), 'wrong');
+      const right = await logInAtMyAccount(customer, toCustomerEmail(visit, 'blocks'), PASSWORD);
       const pages = ['', 'orders/', 'downloads/', 'edit-address/', 'edit-account/', 'payment-methods/'];
       const shown: number[] = [];
       for (const page of pages) shown.push((await customer.look(`/my-account/${page}`)).status);
@@ -201,9 +208,9 @@ export const customerSteps: readonly Step[] = [
           /is-error|woocommerce-error/.test(wrong.body),
           /incorrect/.test(wrong.body),
         ],
-        right: [right.status, createsSession(right), pathOf(right.headers.location)],
+        right: [right.status, createsSession(right), toPath(right.headers.location)],
         shown,
-        admin: [admin.status, pathOf(admin.headers.location)],
+        admin: [admin.status, toPath(admin.headers.location)],
       };
     },
     outcome: {
@@ -217,11 +224,11 @@ export const customerSteps: readonly Step[] = [
     title: 'a customer changes address and password, logs out and in again',
     async run(visit) {
       const customer = visit.browser();
-      const login = mailOf(visit, 'register');
+      const login = toCustomerEmail(visit, 'register');
       await logInAtMyAccount(customer, login, PASSWORD);
       const form = await customer.look('/my-account/edit-address/billing/');
       const billing = Object.fromEntries(Object.entries(address).map(([name, value]) => [`billing_${name}`, value]));
-      const addressSaved = await customer.ask(
+      const addressSaved = await customer.request(
         post('/my-account/edit-address/billing/', {
           ...{ ...billing, billing_email: login, billing_phone: '030123456', action: 'edit_address' },
           'woocommerce-edit-address-nonce': field(form, 'woocommerce-edit-address-nonce'),
@@ -230,7 +237,7 @@ export const customerSteps: readonly Step[] = [
       const account = await customer.look('/my-account/edit-account/');
       const names = { account_first_name: 'Ann', account_last_name: 'Buyer', account_display_name: 'Ann' };
       const change = async (current: string) => {
-        const answer = await customer.ask(
+        const answer = await customer.request(
           post('/my-account/edit-account/', {
             ...{ ...names, account_email: login, action: 'save_account_details' },
             ...{ password_current: current, password_1: `${PASSWORD} new`, password_2: `${PASSWORD} new` },
@@ -241,7 +248,7 @@ export const customerSteps: readonly Step[] = [
       };
       const changed = [await change('not this one'), await change(PASSWORD)];
       const link = decode(/href="([^"]*customer-logout[^"]*)"/.exec(account.body)?.[1] ?? '');
-      const out = await customer.look(pathOf(link));
+      const out = await customer.look(toPath(link));
       const after = await customer.look('/my-account/');
       const again = await logInAtMyAccount(visit.browser(), login, `${PASSWORD} new`);
       return {
@@ -267,20 +274,20 @@ export const customerSteps: readonly Step[] = [
     title: "a customer chooses a new password by the shop's form and the link in its mail",
     async run(visit) {
       const { shop, browser } = visit;
-      const login = mailOf(visit, 'classic');
+      const login = toCustomerEmail(visit, 'classic');
       const customer = browser();
       const page = await customer.look('/my-account/lost-password/');
-      const sent = await customer.ask(
+      const sent = await customer.request(
         post('/my-account/lost-password/', {
           ...{ user_login: login, wc_reset_password: 'true' },
           'woocommerce-lost-password-nonce': field(page, 'woocommerce-lost-password-nonce'),
         }),
       );
       const link = await mailedLink(shop, login, 'lost-password');
-      const opened = await customer.look(pathOf(link));
-      const choose = await customer.look(pathOf(opened.headers.location));
+      const opened = await customer.look(toPath(link));
+      const choose = await customer.look(toPath(opened.headers.location));
       const hidden = ['reset_key', 'reset_login', 'woocommerce-reset-password-nonce'];
-      const chosen = await customer.ask(
+      const chosen = await customer.request(
         post('/my-account/lost-password/', {
           ...Object.fromEntries(hidden.map((name) => [name, field(choose, name)])),
           ...{ password_1: `${PASSWORD} reset`, password_2: `${PASSWORD} reset`, wc_reset_password: 'true' },
@@ -289,10 +296,10 @@ export const customerSteps: readonly Step[] = [
       const old = await logInAtMyAccount(browser(), login, PASSWORD);
       const right = await logInAtMyAccount(browser(), login, `${PASSWORD} reset`);
       return {
-        sent: [sent.status, pathOf(sent.headers.location)],
-        opened: [opened.status, pathOf(opened.headers.location)],
+        sent: [sent.status, toPath(sent.headers.location)],
+        opened: [opened.status, toPath(opened.headers.location)],
         choose: choose.status,
-        chosen: [chosen.status, pathOf(chosen.headers.location)],
+        chosen: [chosen.status, toPath(chosen.headers.location)],
         old: createsSession(old),
         right: createsSession(right),
       };

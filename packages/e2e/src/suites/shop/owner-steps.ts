@@ -1,20 +1,20 @@
-import type { RawAnswer } from '../../http/raw.js';
+import type { RawResponse } from '../../http/raw.js';
 import type { TypedRequest } from '../../http/request.js';
 import {
   decode,
   field,
-  fieldsOf,
   json,
   logInAtMyAccount,
-  mailOf,
   PASSWORD,
-  pathOf,
+  parseAnswer,
   post,
   programs,
+  readFormFields,
   type Step,
-  said,
+  toCustomerEmail,
+  toPath,
   type Visit,
-} from './visit.js';
+} from './helpers.js';
 
 const SCREENS = [
   'admin.php?page=wc-admin',
@@ -35,7 +35,7 @@ const SCREENS = [
   'users.php',
 ] as const;
 
-/** Calls that the pages of the shop in wp-admin make. */
+/** API calls of the shop's pages in wp-admin. */
 const CALLS = [
   '/wp-json/wc-admin/onboarding/profile',
   '/wp-json/wc-admin/options?options=woocommerce_default_country',
@@ -51,14 +51,14 @@ const CALLS = [
   '/wp-json/wc/v3/system_status',
 ] as const;
 
-/** What the owner does in wp-admin. */
+/** Steps of the owner in wp-admin. */
 export const ownerSteps: readonly Step[] = [
   {
     title: 'the screens of the shop in wp-admin come whole',
     async run(visit) {
       const shown: Record<string, unknown> = {};
       for (const screen of SCREENS) {
-        const { status, body } = await asOwner(visit, { target: `/wp-admin/${screen}` });
+        const { status, body } = await requestAsOwner(visit, { target: `/wp-admin/${screen}` });
         shown[screen] = [status, body.includes('wpbody') && !/critical error|Fatal error/.test(body)];
       }
       return shown;
@@ -69,9 +69,9 @@ export const ownerSteps: readonly Step[] = [
     title: 'the calls of these screens are answered',
     async run(visit) {
       const answers: Record<string, number> = {};
-      for (const target of CALLS) answers[target] = (await asOwner(visit, { target })).status;
+      for (const target of CALLS) answers[target] = (await requestAsOwner(visit, { target })).status;
       const options = { woocommerce_task_list_hidden: 'yes' };
-      const written = await asOwner(visit, json('POST', '/wp-json/wc-admin/options', options));
+      const written = await requestAsOwner(visit, json('POST', '/wp-json/wc-admin/options', options));
       return { ...answers, written: written.status };
     },
     outcome: { ...Object.fromEntries(CALLS.map((target) => [target, 200])), written: 200 },
@@ -79,21 +79,24 @@ export const ownerSteps: readonly Step[] = [
   {
     title: 'a product is written, changed in its form and by its quick calls, and taken away',
     async run(visit) {
-      const draft = await asOwner(visit, { target: '/wp-admin/post-new.php?post_type=product' });
+      const draft = await requestAsOwner(visit, { target: '/wp-admin/post-new.php?post_type=product' });
       const id = field(draft, 'post_ID');
-      const save = async (page: RawAnswer, price: string, button: Record<string, string>) => {
+      const save = async (page: RawResponse, price: string, button: Record<string, string>) => {
         const written = { post_title: `Tea pot ${visit.name}`, content: 'Holds a litre.', _regular_price: price };
-        return asOwner(visit, post('/wp-admin/post.php', { ...fieldsOf(page, 'post'), ...written, ...button }));
+        return requestAsOwner(
+          visit,
+          post('/wp-admin/post.php', { ...readFormFields(page, 'post'), ...written, ...button }),
+        );
       };
       const made = await save(draft, '30', { publish: 'Publish' });
-      const page = await asOwner(visit, { target: `/wp-admin/post.php?post=${id}&action=edit` });
+      const page = await requestAsOwner(visit, { target: `/wp-admin/post.php?post=${id}&action=edit` });
       const changed = await save(page, '35', { save: 'Update' });
-      const seen = said(await asOwner(visit, { target: `/wp-json/wc/v3/products/${id}` }));
-      const list = await asOwner(visit, { target: '/wp-admin/edit.php?post_type=product' });
+      const seen = parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` }));
+      const list = await requestAsOwner(visit, { target: '/wp-admin/edit.php?post_type=product' });
       const star = new RegExp(`admin-ajax\\.php\\?action=woocommerce_feature_product[^"']*product_id=${id}[^"']*`);
-      const starred = await asOwner(visit, { target: `/wp-admin/${decode(star.exec(list.body)?.[0] ?? '')}` });
-      const featured = said(await asOwner(visit, { target: `/wp-json/wc/v3/products/${id}` })).featured;
-      const gone = await asOwner(visit, json('DELETE', `/wp-json/wc/v3/products/${id}?force=true`));
+      const starred = await requestAsOwner(visit, { target: `/wp-admin/${decode(star.exec(list.body)?.[0] ?? '')}` });
+      const featured = parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` })).featured;
+      const gone = await requestAsOwner(visit, json('DELETE', `/wp-json/wc/v3/products/${id}?force=true`));
       return {
         made: [made.status, /message=6/.test(made.headers.location ?? '')],
         changed: [changed.status, /message=1/.test(changed.headers.location ?? '')],
@@ -115,38 +118,39 @@ export const ownerSteps: readonly Step[] = [
     async run(visit) {
       const { shop } = visit;
       const customer = visit.browser();
-      const mail = mailOf(visit, 'blocks');
+      const mail = toCustomerEmail(visit, 'blocks');
       await logInAtMyAccount(customer, mail, PASSWORD);
-      const [buyer] = said(
-        await asOwner(visit, { target: `/wp-json/wc/v3/customers?email=${encodeURIComponent(mail)}` }),
+      const [buyer] = parseAnswer(
+        await requestAsOwner(visit, { target: `/wp-json/wc/v3/customers?email=${encodeURIComponent(mail)}` }),
       );
       const items = {
         customer_id: buyer?.id,
         billing: { email: mail },
         line_items: [{ product_id: shop.handbook, quantity: 1 }],
       };
-      const made = said(
+      const made = parseAnswer(
         await programs.basic(visit, json('POST', '/wp-json/wc/v3/orders', { ...items, status: 'on-hold' })),
       );
       const link = new RegExp(
         `admin-ajax\\.php\\?action=woocommerce_mark_order_status&(?:amp;|#038;)?status=processing[^"']*order_id=${made.id}[^"']*`,
       );
-      const list = await asOwner(visit, { target: '/wp-admin/admin.php?page=wc-orders' });
-      const marked = await asOwner(visit, { target: `/wp-admin/${decode(link.exec(list.body)?.[0] ?? '')}` });
+      const list = await requestAsOwner(visit, { target: '/wp-admin/admin.php?page=wc-orders' });
+      const marked = await requestAsOwner(visit, { target: `/wp-admin/${decode(link.exec(list.body)?.[0] ?? '')}` });
       const target = `/wp-admin/admin.php?page=wc-orders&action=edit&id=${made.id}`;
-      const page = await asOwner(visit, { target });
-      const state = async () => said(await asOwner(visit, { target: `/wp-json/wc/v3/orders/${made.id}` })).status;
+      const page = await requestAsOwner(visit, { target });
+      const state = async () =>
+        parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/orders/${made.id}` })).status;
       const inList = await state();
       const changed = { order_status: 'wc-completed', save: 'Update' };
-      const saved = await asOwner(visit, post(target, { ...fieldsOf(page, 'order'), ...changed }));
-      const noted = await asOwner(
+      const saved = await requestAsOwner(visit, post(target, { ...readFormFields(page, 'order'), ...changed }));
+      const noted = await requestAsOwner(
         visit,
         json('POST', `/wp-json/wc/v3/orders/${made.id}/notes`, { note: 'Sent.', customer_note: true }),
       );
       const inOrder = await state();
       const downloads = await customer.look('/my-account/downloads/');
       const download = decode(/href="([^"]*download_file=[^"]*)"/.exec(downloads.body)?.[1] ?? '');
-      const file = await customer.look(pathOf(download));
+      const file = await customer.look(toPath(download));
       return {
         marked: [marked.status, inList],
         saved: [saved.status, inOrder],
@@ -165,20 +169,20 @@ export const ownerSteps: readonly Step[] = [
     title: 'settings of the shop are saved',
     async run(visit) {
       const target = '/wp-admin/admin.php?page=wc-settings&tab=products&section=inventory';
-      const page = await asOwner(visit, { target });
+      const page = await requestAsOwner(visit, { target });
       const fields = { _wpnonce: field(page, '_wpnonce'), save: 'Save changes', woocommerce_manage_stock: '1' };
-      const saved = await asOwner(visit, post(target, { ...fields, woocommerce_hold_stock_minutes: '90' }));
-      const setting = await asOwner(visit, {
+      const saved = await requestAsOwner(visit, post(target, { ...fields, woocommerce_hold_stock_minutes: '90' }));
+      const setting = await requestAsOwner(visit, {
         target: '/wp-json/wc/v3/settings/products/woocommerce_hold_stock_minutes',
       });
-      return { saved: [200, 302].includes(saved.status), setting: said(setting).value };
+      return { saved: [200, 302].includes(saved.status), setting: parseAnswer(setting).value };
     },
     outcome: { saved: true, setting: '90' },
   },
 ];
 
 /** A request with the owner's session; calls of the REST API carry its nonce. */
-function asOwner({ owner, browser }: Visit, request: TypedRequest): Promise<RawAnswer> {
+function requestAsOwner({ owner, browser }: Visit, request: TypedRequest): Promise<RawResponse> {
   const nonce = request.target.startsWith('/wp-json/') ? { 'x-wp-nonce': owner.nonce } : {};
-  return browser().ask({ ...request, headers: { ...request.headers, cookie: owner.cookie, ...nonce } });
+  return browser().request({ ...request, headers: { ...request.headers, cookie: owner.cookie, ...nonce } });
 }

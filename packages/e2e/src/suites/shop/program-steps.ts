@@ -1,37 +1,37 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../stacks/until.js';
-import { json, overHttps, pathOf, programs, type Step, said, type Visit } from './visit.js';
+import { json, overHttps, parseAnswer, programs, type Step, toPath, type Visit } from './helpers.js';
 
 const order = (visit: Visit, status: string) => ({
   ...{ payment_method: 'bacs', status, billing: { first_name: 'Till', email: 'till@example.com' } },
   line_items: [{ product_id: visit.shop.mug, quantity: 1 }],
 });
 
-/** What programs do: tills, warehouses and payment providers. */
+/** Steps of programs: points of sale, warehouses and payment providers. */
 export const programSteps: readonly Step[] = [
   ...(['basic', 'query', 'oauth'] as const).map(
     (way): Step => ({
       title: `a program with keys reads and writes by the REST API: ${way}`,
       async run(visit) {
-        const ask = programs[way];
-        const products = await ask(visit, { target: '/wp-json/wc/v3/products?search=mug&per_page=5' });
-        const made = await ask(visit, json('POST', '/wp-json/wc/v3/orders', order(visit, 'processing')));
-        const path = `/wp-json/wc/v3/orders/${said(made).id}`;
-        const done = await ask(visit, json('PUT', path, { status: 'completed' }));
-        const batch = await ask(
+        const sendRequest = programs[way];
+        const products = await sendRequest(visit, { target: '/wp-json/wc/v3/products?search=mug&per_page=5' });
+        const made = await sendRequest(visit, json('POST', '/wp-json/wc/v3/orders', order(visit, 'processing')));
+        const path = `/wp-json/wc/v3/orders/${parseAnswer(made).id}`;
+        const done = await sendRequest(visit, json('PUT', path, { status: 'completed' }));
+        const batch = await sendRequest(
           visit,
           json('POST', '/wp-json/wc/v3/products/batch', { update: [{ id: visit.shop.mug, description: 'Blue.' }] }),
         );
-        const gone = await ask(visit, json('DELETE', `${path}?force=true`));
-        const after = await ask(visit, { target: path });
+        const gone = await sendRequest(visit, json('DELETE', `${path}?force=true`));
+        const after = await sendRequest(visit, { target: path });
         return {
-          products: [products.status, products.headers['x-wp-total'], said(products).length],
-          made: [made.status, said(made).status],
-          done: [done.status, said(done).status],
+          products: [products.status, products.headers['x-wp-total'], parseAnswer(products).length],
+          made: [made.status, parseAnswer(made).status],
+          done: [done.status, parseAnswer(done).status],
           batch: batch.status,
           gone: gone.status,
-          after: [after.status, said(after).code],
+          after: [after.status, parseAnswer(after).code],
         };
       },
       outcome: {
@@ -51,7 +51,7 @@ export const programSteps: readonly Step[] = [
       const anonymous = await visit.browser().look(target);
       const wrong = await programs.oauth(visit, { target }, 'cs_wrong');
       const basic = await programs.basic(visit, { target }, 'cs_wrong');
-      return [anonymous, wrong, basic].map((answer) => [answer.status, said(answer).code]);
+      return [anonymous, wrong, basic].map((answer) => [answer.status, parseAnswer(answer).code]);
     },
     outcome: [
       [401, 'woocommerce_rest_cannot_view'],
@@ -62,13 +62,15 @@ export const programSteps: readonly Step[] = [
   {
     title: "a payment provider's call back marks the order as paid",
     async run(visit) {
-      const made = said(await programs.basic(visit, json('POST', '/wp-json/wc/v3/orders', order(visit, 'pending'))));
+      const made = parseAnswer(
+        await programs.basic(visit, json('POST', '/wp-json/wc/v3/orders', order(visit, 'pending'))),
+      );
       const call = { order: made.id, transaction: `t-${made.id}` };
       const provider = { 'user-agent': 'PayBack-Webhook/1.0' };
       const paid = await overHttps(visit, json('POST', '/?wc-api=pay_back', call, provider), {});
       const pretty = await overHttps(visit, json('POST', '/wc-api/pay_back/', call, provider), {});
       const unknown = await overHttps(visit, json('POST', '/wc-api/nobody/', call, provider), {});
-      const after = said(await programs.basic(visit, { target: `/wp-json/wc/v3/orders/${made.id}` }));
+      const after = parseAnswer(await programs.basic(visit, { target: `/wp-json/wc/v3/orders/${made.id}` }));
       return {
         paid: [paid.status, paid.body.trim()],
         pretty: [pretty.status, pretty.body.trim()],
@@ -98,9 +100,13 @@ export const programSteps: readonly Step[] = [
         const hook = { name: 'Told', topic: 'order.created', delivery_url, secret: 's', status: 'active' };
         const made = await programs.basic(visit, json('POST', '/wp-json/wc/v3/webhooks', hook));
         await until('WooCommerce has tried the webhook', () => calls.length > 0);
-        const path = `/wp-json/wc/v3/webhooks/${said(made).id}?force=true`;
+        const path = `/wp-json/wc/v3/webhooks/${parseAnswer(made).id}?force=true`;
         const gone = await programs.basic(visit, json('DELETE', path));
-        return { made: [made.status, said(made).status], gone: gone.status, agent: calls[0]?.agent.split(' (')[0] };
+        return {
+          made: [made.status, parseAnswer(made).status],
+          gone: gone.status,
+          agent: calls[0]?.agent.split(' (')[0],
+        };
       } finally {
         receiver.closeAllConnections();
         await new Promise((resolve) => receiver.close(resolve));
@@ -118,10 +124,10 @@ export const programSteps: readonly Step[] = [
       const target = `/wc-auth/v1/authorize/?${query}`;
       const anonymous = visit.browser();
       const sent = await anonymous.look(target);
-      const page = await anonymous.look(pathOf(sent.headers.location));
-      const owner = await visit.browser().ask({ target, headers: { cookie: visit.owner.cookie } });
+      const page = await anonymous.look(toPath(sent.headers.location));
+      const owner = await visit.browser().request({ target, headers: { cookie: visit.owner.cookie } });
       return {
-        sent: [sent.status, pathOf(sent.headers.location).split('?')[0]],
+        sent: [sent.status, toPath(sent.headers.location).split('?')[0]],
         page: [page.status, page.body.includes('wc-auth-login')],
         owner: [owner.status, /wc-auth-approve/.test(owner.body)],
       };

@@ -15,31 +15,31 @@ import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
 /** The proxy in front of guard at which TLS ends, for programs that send their keys over https. */
 export const TLS_PROXY = '127.0.71.200';
 
-/** A shop at an address at which first nginx answers, then guard in front of it. */
+/** A shop at an address where first nginx answers, then guard in front of it. */
 export interface Shop extends Stack {
-  /** Product that is sent, and one that is downloaded. */
+  /** A physical product and a download. */
   readonly mug: number;
   readonly handbook: number;
   readonly keys: { readonly key: string; readonly secret: string };
-  /** Lets visitors go straight to nginx, until what it answers is called. */
+  /** Sends visitors directly to nginx. @returns a function that ends this */
   openWithoutGuard(): Promise<() => Promise<void>>;
   /** Attaches guard and starts it. */
   putGuardInFront(): Promise<void>;
-  /** What PHP has complained of, notices included. */
+  /** Errors, warnings and notices of PHP. */
   complaints(): string[];
   /** Every mail that the shop has sent. */
   mails(): string[];
   stop(): Promise<void>;
 }
 
-/** What a shop is made of: the release of WordPress, and the folder of the plugin. */
+/** The parts of a shop: the release of WordPress, and the folder of the plugin. */
 export interface ShopParts {
   readonly release: string;
   readonly woocommerce: string;
 }
 
 /**
- * Defines a suite for a shop of its own, beside the stack that most sites have. Where WordPress or the plugin cannot be had, or the
+ * Defines a suite with its own shop, beside the most used stack. If WordPress or the plugin is not available, or the
  * stack is not part of the run, it is listed as skipped, with the reason.
  */
 export async function onShop(title: string, define: (parts: ShopParts) => void): Promise<void> {
@@ -47,7 +47,7 @@ export async function onShop(title: string, define: (parts: ShopParts) => void):
   const parts =
     stack === undefined ? { problem: 'not on this stack' } : 'problem' in stack ? stack : await findShopParts();
   if ('problem' in parts) {
-    // Reporters of few words do not list what was skipped.
+    // Short reporters do not list skipped suites.
     if (stack !== undefined) process.stderr.write(`Left out: ${title}. ${parts.problem}\n`);
     describe.skip(`${title} not run: ${parts.problem}`, () => {});
   } else describe(`${title} [WordPress ${parts.release}]`, () => define(parts));
@@ -64,7 +64,7 @@ async function findShopParts(): Promise<ShopParts | { readonly problem: string }
   }
 }
 
-/** Makes a shop with two products, cash on delivery and both kinds of check-out, on nginx, PHP-FPM and MariaDB. */
+/** Creates a shop with two products, cash on delivery and both kinds of checkout, on nginx, PHP-FPM and MariaDB. */
 export async function startShop(dir: string, { release, woocommerce }: ShopParts): Promise<Shop> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
@@ -90,7 +90,7 @@ export async function startShop(dir: string, { release, woocommerce }: ShopParts
       `require_once ABSPATH . 'wp-admin/includes/plugin.php'; echo is_wp_error( activate_plugin( 'woocommerce/woocommerce.php' ) );`,
     );
     const made = JSON.parse(await runInWordPress(stack, SET_UP)) as Pick<Shop, 'mug' | 'handbook' | 'keys'>;
-    // From here on, so that what setting up a shop on a command line complains of is not counted.
+    // From here on, so that messages during the installation are not counted.
     writeConfiguration(join(wordpressDir, 'wp-config.php'), {
       ...{ WP_DEBUG: true, WP_DEBUG_DISPLAY: false, WP_DEBUG_LOG: debugLog },
     });
@@ -123,7 +123,7 @@ export async function startShop(dir: string, { release, woocommerce }: ShopParts
   }
 }
 
-/** Takes connections at one port of this machine to another. */
+/** Forwards connections from one local port to another. */
 async function forward(from: number, to: number): Promise<() => Promise<void>> {
   const open = new Set<Socket>();
   const server = createServer((visitor) => {
@@ -143,8 +143,8 @@ async function forward(from: number, to: number): Promise<() => Promise<void>> {
 }
 
 /**
- * What a shop brings besides: https that ends in front of nginx, as hosts tell WordPress of it; a payment provider that
- * calls back; and webhooks to this machine, which WordPress takes for a mistake.
+ * Further parts of the shop: https that ends in front of nginx, as hosts configure it; a payment provider that calls
+ * back; and webhooks to this machine, which WordPress refuses by default.
  */
 const SHOP_TEST = `<?php
 if ( 'https' === ( $_SERVER['HTTP_X_FORWARDED_PROTO'] ?? '' ) ) { $_SERVER['HTTPS'] = 'on'; }

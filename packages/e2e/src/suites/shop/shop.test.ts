@@ -3,40 +3,38 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf } from '../../browser/authenticator.js';
-import { openChromium, windowOf } from '../../browser/chromium.js';
-import { watchPage } from '../../browser/watch-page.js';
-import type { RawAnswer } from '../../http/raw.js';
+import { openChromium, openWindow } from '../../browser/chromium.js';
+import { watchPage } from '../../browser/page-errors.js';
+import type { RawResponse } from '../../http/raw.js';
 import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
 import { guardLog } from '../../stacks/guard-process.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import type { FormBrowser } from '../login/form-browser.js';
-import { change, createsSession, recover } from '../login/visitors.js';
+import { change, createsSession, type FormBrowser, recover, totpCode } from '../login/helpers.js';
 import { address, customerSteps } from './customer-steps.js';
-import { ownerSteps } from './owner-steps.js';
-import { programSteps } from './program-steps.js';
-import { onShop, type Shop, startShop } from './shop-site.js';
 import {
   field,
   json,
   logInAtMyAccount,
   mailedLink,
-  mailOf,
   overHttps,
   PASSWORD,
-  pathOf,
+  parseAnswer,
   post,
   programs,
-  said,
   startVisit,
+  toCustomerEmail,
+  toPath,
   type Visit,
-} from './visit.js';
+} from './helpers.js';
+import { ownerSteps } from './owner-steps.js';
+import { programSteps } from './program-steps.js';
+import { onShop, type Shop, startShop } from './shop-site.js';
 
 const STAFF_ENTRANCE = 'staff-only';
 const LIMIT = 5;
 const steps = [...customerSteps, ...programSteps, ...ownerSteps];
 
-/** What browsers show: pages whose scripts must go on working under the policies that guard adds. */
+/** Pages whose scripts must work under the policies that guard adds. */
 const SCREENS = [
   ['the cart', '/cart/'],
   ['the check-out made of blocks', '/checkout/'],
@@ -47,16 +45,16 @@ const SCREENS = [
 ] as const;
 
 /**
- * The same walk through the same shop at the same address, first before guard is attached, then with it and all of its
- * options on. Each step must come out as before; what is meant to differ has tests of its own below.
+ * The same steps in the same shop at the same address, first before guard is attached, then with all of its options on.
+ * Each step must have the same result. Intended differences have their own tests below.
  */
-await onShop('a shop with everything of the product on', (parts) => {
+await onShop('a shop with every option of the product on', (parts) => {
   const dir = mkdtempSync(join(tmpdir(), 'so-shop-'));
   const before = new Map<string, unknown>();
   let shop: Shop;
   let visit: Visit;
   let browser: Browser;
-  let enrolment: { readonly password: RawAnswer; readonly code: RawAnswer };
+  let enrolment: { readonly password: RawResponse; readonly code: RawResponse };
 
   beforeAll(async () => {
     browser = await openChromium();
@@ -72,10 +70,10 @@ await onShop('a shop with everything of the product on', (parts) => {
     await switchEverythingOn(shop, await logIn(shop));
     const owner = startVisit(shop, 'owner', { login: shop.user, cookie: '', nonce: '' }).browser();
     const password = await logInAtMyAccount(owner, shop.user, shop.password);
-    const form = await owner.look(pathOf(password.headers.location));
+    const form = await owner.look(toPath(password.headers.location));
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(form.body)?.[1] ?? '';
-    const shown = await owner.ask(secondFactor(shop, form, { step: 'enrol', code: codeOf(key) }));
-    const code = await owner.ask(secondFactor(shop, shown, { step: 'continue', saved: '1' }));
+    const shown = await owner.request(secondFactor(shop, form, { step: 'enrol', code: totpCode(key) }));
+    const code = await owner.request(secondFactor(shop, shown, { step: 'continue', saved: '1' }));
     enrolment = { password, code };
     const nonce = await owner.look('/wp-admin/admin-ajax.php?action=rest-nonce');
     visit = startVisit(shop, 'with', { login: shop.user, cookie: owner.cookie, nonce: nonce.body.trim() });
@@ -91,11 +89,11 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(await run(visit), 'with guard').toEqual(before.get(title));
   });
 
-  it('a browser finds nothing wrong on the pages of the shop and its screens that it did not find without', async () => {
+  it('its pages and admin screens have no errors in a browser that they do not have without guard', async () => {
     expect(await lookAtScreens(visit)).toEqual(before.get('screens'));
   }, 600_000);
 
-  it('an owner who logs in at My account gives the second factor first', () => {
+  it('its owner who logs in at My account needs the second factor', () => {
     const { password, code } = enrolment;
     expect(createsSession(password)).toBe(false);
     expect([302, 303]).toContain(password.status);
@@ -104,14 +102,14 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(visit.owner.nonce).toMatch(/^[0-9a-f]{10}$/);
   });
 
-  it('an address that guesses at My account is locked there, and goes on shopping; others log in', async () => {
+  it('an address that guesses at My account is locked out there, and can still shop; others log in', async () => {
     const guesser = visit.browser();
-    const login = mailOf(visit, 'blocks');
+    const login = toCustomerEmail(visit, 'blocks');
     for (let turn = 0; turn < LIMIT; turn++) {
       expect(createsSession(await logInAtMyAccount(guesser, login, `guess ${turn}`))).toBe(false);
     }
     expect(createsSession(await logInAtMyAccount(guesser, login, PASSWORD))).toBe(false);
-    const added = await guesser.ask(post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug), quantity: '1' }));
+    const added = await guesser.request(post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug), quantity: '1' }));
     expect([added.status, JSON.parse(added.body).cart_hash.length]).toEqual([200, 32]);
     for (const page of ['/shop/', '/cart/', '/checkout/']) expect((await guesser.look(page)).status, page).toBe(200);
     expect(createsSession(await logInAtMyAccount(visit.browser(), login, PASSWORD))).toBe(true);
@@ -119,7 +117,7 @@ await onShop('a shop with everything of the product on', (parts) => {
 
   it('a locked customer reads at My account that the address is locked, and until when', async () => {
     const customer = visit.browser();
-    const login = mailOf(visit, 'blocks');
+    const login = toCustomerEmail(visit, 'blocks');
     for (let turn = 0; turn < LIMIT; turn++) await logInAtMyAccount(customer, login, `guess ${turn}`);
     const right = await logInAtMyAccount(customer, login, PASSWORD);
     expect([createsSession(right), right.body.includes('Too many login attempts')]).toEqual([false, true]);
@@ -127,7 +125,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(right.body).not.toContain('is incorrect');
   });
 
-  it('a till with valid keys calls as often as it likes, also from an address that is locked', async () => {
+  it('a point of sale with valid keys may send any number of requests, also from a locked address', async () => {
     const target = '/wp-json/wc/v3/products?per_page=1';
     const call = async () => (await programs.basic(visit, { target })).status;
     expect(new Set(await Promise.all(Array.from({ length: 20 }, call)))).toEqual(new Set([200]));
@@ -137,7 +135,7 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(await call()).toBe(200);
   });
 
-  it("the owner's application password is refused in clear words, and locks nobody out", async () => {
+  it("the owner's application password is refused with a clear message, and locks nobody out", async () => {
     const made = await runInWordPress(
       shop,
       `echo WP_Application_Passwords::create_new_application_password( 1, array( 'name' => 'phone' ) )[0];`,
@@ -146,26 +144,26 @@ await onShop('a shop with everything of the product on', (parts) => {
     const headers = { authorization, 'x-forwarded-for': '203.0.113.72' };
     for (let turn = 0; turn < LIMIT * 2; turn++) {
       const answer = await overHttps(visit, { target: '/wp-json/wp/v2/users/me' }, headers);
-      expect([answer.status, said(answer).code]).toEqual([403, 'application_passwords_need_permission']);
+      expect([answer.status, parseAnswer(answer).code]).toEqual([403, 'application_passwords_need_permission']);
     }
     const form = post(`/${STAFF_ENTRANCE}`, { log: shop.user, pwd: 'wrong', testcookie: '1' });
     expect((await overHttps(visit, form, { 'x-forwarded-for': '203.0.113.72' })).status).toBe(200);
   });
 
-  it('a customer whose mail address begins like a forbidden name gets an account with another name', async () => {
+  it('a customer whose e-mail address begins with a forbidden name gets an account with another name', async () => {
     const customer = visit.browser();
     const page = await customer.look('/my-account/');
     const nonce = { 'woocommerce-register-nonce': field(page, 'woocommerce-register-nonce') };
     const fields = { email: 'administrator@example.com', password: PASSWORD, register: 'Register' };
-    expect(createsSession(await customer.ask(post('/my-account/', { ...fields, ...nonce })))).toBe(true);
+    expect(createsSession(await customer.request(post('/my-account/', { ...fields, ...nonce })))).toBe(true);
     const login = await runInWordPress(shop, `echo get_user_by( 'email', 'administrator@example.com' )->user_login;`);
     expect(login.trim()).not.toBe('administrator');
   });
 
-  it('nothing that the shop shows or mails to an anonymous visitor or a customer holds the address of the login', async () => {
+  it('no page or mail for an anonymous client or a customer contains the login URL', async () => {
     const anonymous = visit.browser();
     const customer = visit.browser();
-    await logInAtMyAccount(customer, mailOf(visit, 'blocks'), PASSWORD);
+    await logInAtMyAccount(customer, toCustomerEmail(visit, 'blocks'), PASSWORD);
     const wcAuth =
       '/wc-auth/v1/login/?app_name=Till&user_id=7&return_url=https%3A%2F%2Ftill.example&callback_url=https%3A%2F%2Ftill.example&scope=read';
     const pages = [
@@ -178,8 +176,8 @@ await onShop('a shop with everything of the product on', (parts) => {
       wcAuth,
     ];
     for (const page of [...pages, '/wp-json/wc/store/v1/cart', '/wp-admin/', '/my-account/edit-account/']) {
-      for (const someone of [anonymous, customer]) {
-        const answer = await someone.look(page);
+      for (const browser of [anonymous, customer]) {
+        const answer = await browser.look(page);
         const given = /.{0,150}(?:staff-only|wp-login\.php).{0,80}/s.exec(answer.head + answer.body)?.[0] ?? '';
         expect(given, page).toBe('');
       }
@@ -189,19 +187,19 @@ await onShop('a shop with everything of the product on', (parts) => {
     expect(toOthers.filter((text) => text.includes(STAFF_ENTRANCE))).toEqual([]);
   });
 
-  it('the mail about a new order leads the owner to it over the address of the login', async () => {
+  it('the mail about a new order links the owner to it through the login URL', async () => {
     const link = new URL(await mailedLink(shop, 'owner@example.com', `/${STAFF_ENTRANCE}?redirect_to=`));
     const order = link.searchParams.get('redirect_to') ?? '';
     expect(order).toMatch(/\/wp-admin\/admin\.php\?page=wc-orders&action=edit&id=\d+$/);
-    // Who is signed in gets there at once; who is not logs in first.
+    // A logged-in user gets there at once, others log in first.
     const target = link.pathname + link.search;
-    const led = await visit.browser().ask({ target, headers: { cookie: visit.owner.cookie } });
+    const led = await visit.browser().request({ target, headers: { cookie: visit.owner.cookie } });
     expect([led.status, led.headers.location]).toEqual([302, order]);
     const form = await visit.browser().look(target);
     expect([form.status, field(form, 'redirect_to')]).toEqual([200, order]);
   });
 
-  describe('while the owner is away', () => {
+  describe('Away Mode', () => {
     let customer: FormBrowser;
     let manager: FormBrowser;
     let owner: FormBrowser;
@@ -215,9 +213,9 @@ await onShop('a shop with everything of the product on', (parts) => {
       customer = visit.browser();
       manager = visit.browser();
       owner = visit.browser();
-      await logInAtMyAccount(customer, mailOf(visit, 'blocks'), PASSWORD);
+      await logInAtMyAccount(customer, toCustomerEmail(visit, 'blocks'), PASSWORD);
       await logInAtMyAccount(manager, 'run-the-shop@example.com', PASSWORD);
-      for (const someone of [customer, manager]) expect(someone.cookie).toContain('wordpress_logged_in_');
+      for (const browser of [customer, manager]) expect(browser.cookie).toContain('wordpress_logged_in_');
       const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10);
       const schedule = { type: 'period', from_date: day(0), to_date: day(1), confirm: true };
       await change(shop, visit.owner, '/away-mode', schedule);
@@ -226,22 +224,24 @@ await onShop('a shop with everything of the product on', (parts) => {
       await recover(shop, 'away-mode', 'off');
     });
 
-    /** Puts things into the cart by each way that shops use, and buys them. */
+    /** Adds products to the cart in every way that shops use, and buys them. */
     async function buy(buyer: FormBrowser, mail: string) {
       const nonce = (await buyer.look('/wp-json/wc/store/v1/cart')).headers.nonce ?? '';
       const item = { id: shop.mug, quantity: 1 };
       const store = (path: string, body: object) =>
-        buyer.ask(json('POST', `/wp-json/wc/store/v1${path}`, body, { nonce }));
+        buyer.request(json('POST', `/wp-json/wc/store/v1${path}`, body, { nonce }));
       const product = { product_id: String(shop.mug), quantity: '1' };
       const added = await store('/cart/add-item', item);
       const batch = await store('/batch', {
         requests: [{ path: '/wc/store/v1/cart/add-item', method: 'POST', body: item, headers: { nonce } }],
       });
-      const byShop = await buyer.ask(post('/?wc-ajax=add_to_cart', product));
-      const byAjax = await buyer.ask(
+      const byShop = await buyer.request(post('/?wc-ajax=add_to_cart', product));
+      const byAjax = await buyer.request(
         post('/wp-admin/admin-ajax.php', { action: 'woocommerce_add_to_cart', ...product }),
       );
-      const byForm = await buyer.ask(post('/product/blue-mug/', { 'add-to-cart': String(shop.mug), quantity: '1' }));
+      const byForm = await buyer.request(
+        post('/product/blue-mug/', { 'add-to-cart': String(shop.mug), quantity: '1' }),
+      );
       const cart = await buyer.look('/wp-json/wc/store/v1/cart');
       const order = await store('/checkout', {
         billing_address: { ...address, email: mail, phone: '030123456' },
@@ -251,11 +251,11 @@ await onShop('a shop with everything of the product on', (parts) => {
       return {
         added: added.status,
         batch: batch.status,
-        byShop: [byShop.status, Object.keys(said(byShop)).sort()],
-        byAjax: [byAjax.status, Object.keys(said(byAjax)).sort()],
+        byShop: [byShop.status, Object.keys(parseAnswer(byShop)).sort()],
+        byAjax: [byAjax.status, Object.keys(parseAnswer(byAjax)).sort()],
         byForm: byForm.status,
-        items: said(cart).items_count,
-        order: [order.status, said(order).status, said(order).code],
+        items: parseAnswer(cart).items_count,
+        order: [order.status, parseAnswer(order).status, parseAnswer(order).code],
       };
     }
     const bought = {
@@ -268,23 +268,23 @@ await onShop('a shop with everything of the product on', (parts) => {
       order: [200, 'processing', undefined],
     };
 
-    it('a customer who is signed in fills the cart by each way, and buys', async () => {
-      expect(await buy(customer, mailOf(visit, 'blocks'))).toEqual(bought);
+    it('a logged-in customer fills the cart in each way, and buys', async () => {
+      expect(await buy(customer, toCustomerEmail(visit, 'blocks'))).toEqual(bought);
       expect((await customer.look('/my-account/orders/')).status).toBe(200);
     });
 
-    it('a guest does, too', async () => {
+    it('a guest can do that, too', async () => {
       expect(await buy(visit.browser(), 'guest-while-away@example.com')).toEqual(bought);
     });
 
-    it('a payment provider calls back', async () => {
+    it('a payment provider can call back', async () => {
       const made = await runInWordPress(shop, 'echo wc_create_order()->get_id();');
       const paid = json('POST', '/?wc-api=pay_back', { order: Number(made), transaction: 'tx-away' });
       const answer = await overHttps(visit, paid, {});
       expect([answer.status, answer.body]).toEqual([200, 'paid completed']);
     });
 
-    it('whoever runs the shop changes nothing, by session or keys', async () => {
+    it('shop managers can change nothing, by session or keys', async () => {
       const count = `echo json_encode( array( wp_count_posts( 'product' ), wc_orders_count( 'processing' ), wc_orders_count( 'pending' ) ) );`;
       const before = await runInWordPress(shop, count);
       const { cookie, nonce } = visit.owner;
@@ -298,7 +298,7 @@ await onShop('a shop with everything of the product on', (parts) => {
         json('GET', `/wp-json/wc/v3/products/${shop.mug}?_method=DELETE&force=true`, undefined, bySession),
         { ...post('/wp-admin/admin-ajax.php', { action: 'woocommerce_feature_product' }), headers: bySession },
       ];
-      for (const request of changes) expect((await owner.ask(request)).status, request.target).toBe(403);
+      for (const request of changes) expect((await owner.request(request)).status, request.target).toBe(403);
       const item = { id: shop.mug, quantity: 1 };
       const managers = [
         json('POST', '/wp-json/wc/store/v1/cart/add-item', item),
@@ -307,7 +307,7 @@ await onShop('a shop with everything of the product on', (parts) => {
         post('/wp-admin/admin-ajax.php', { action: 'woocommerce_add_to_cart', product_id: String(shop.mug) }),
         post('/my-account/edit-account/', { action: 'save_account_details' }),
       ];
-      for (const request of managers) expect((await manager.ask(request)).status, request.target).toBe(403);
+      for (const request of managers) expect((await manager.request(request)).status, request.target).toBe(403);
       for (const call of [programs.basic, programs.query, programs.oauth]) {
         expect((await call(visit, json('POST', '/wp-json/wc/v3/products', product))).status).toBe(403);
       }
@@ -316,17 +316,17 @@ await onShop('a shop with everything of the product on', (parts) => {
     });
   });
 
-  it('PHP complains of nothing, and guard neither', () => {
+  it('neither PHP nor guard logs an error', () => {
     expect(shop.complaints()).toEqual([]);
     const levels = ['warn', 'error', 'fatal', 40, 50, 60];
     expect(guardLog(shop).filter(({ level }) => levels.includes(level))).toEqual([]);
   });
 
-  /** What goes wrong on each screen, seen by a buyer who has something in the cart and by the owner. */
+  /** Errors on each screen, for a buyer with a full cart and for the owner. */
   async function lookAtScreens({ owner }: Visit): Promise<Record<string, string[]>> {
     const wrong: Record<string, string[]> = {};
     const buyer = await browser.newContext();
-    const staff = await windowOf(browser, shop, owner);
+    const staff = await openWindow(browser, shop, owner);
     try {
       await buyer.request.post(`${shop.url}/?wc-ajax=add_to_cart`, { form: { product_id: shop.mug, quantity: 1 } });
       for (const [title, path] of SCREENS) {
@@ -353,8 +353,8 @@ async function switchEverythingOn(shop: Shop, owner: Session): Promise<void> {
   await change(shop, owner, '/custom-login-url', { type: 'custom', login: STAFF_ENTRANCE, signup: 'staff-sign-up' });
 }
 
-/** A form of the second factor, which comes from the login's own page. */
-function secondFactor(shop: Shop, page: RawAnswer, fields: Readonly<Record<string, string>>) {
+/** A form of the second factor, sent from the page of the login. */
+function secondFactor(shop: Shop, page: RawResponse, fields: Readonly<Record<string, string>>) {
   const token = field(page, 'token');
   const request = post(`/${STAFF_ENTRANCE}?action=second-factor`, { token, ...fields });
   return { ...request, headers: { ...request.headers, origin: shop.url } };

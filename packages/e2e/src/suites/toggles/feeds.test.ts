@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
-import { ask, form } from '../../http/request.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { form, sendRequest } from '../../http/request.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
 const SIGN = /<rss|<feed[\s>]|<rdf:RDF/i;
 
@@ -80,14 +80,14 @@ toggleSuite({
   whileOn({ stack }) {
     const host = new URL(stack.url).host;
     it.each(paths)('refuses %s', async (target) => {
-      const answer = await ask(stack, { target });
-      // An array is no feed for WordPress, which shows its front page.
+      const answer = await sendRequest(stack, { target });
+      // WordPress does not treat an array as a feed and shows its front page.
       if (target.includes('[')) expect(answer.body).not.toMatch(SIGN);
       else expectRefused(answer, SIGN);
     });
 
-    it.each(spellingsOf('/wp-rss2.php'))('refuses the old script spelled with $how: $target', async (spelling) => {
-      expectRefused(await ask(stack, spelled(spelling, host)), SIGN);
+    it.each(listSpellings('/wp-rss2.php'))('refuses the old script spelled with $how: $target', async (spelling) => {
+      expectRefused(await sendRequest(stack, toSpelledRequest(spelling, host)), SIGN);
     });
 
     const boundary = 'a-boundary';
@@ -121,10 +121,10 @@ toggleSuite({
         { target: '/feed/', headers: { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' } },
       ],
     ])('refuses %s', async (_name, request) => {
-      expectRefused(await ask(stack, request), SIGN);
+      expectRefused(await sendRequest(stack, request), SIGN);
     });
 
-    it('links to no feed', async () => {
+    it('leaves no link to a feed', async () => {
       for (const target of [
         '/',
         '/hello-world/',
@@ -133,14 +133,14 @@ toggleSuite({
         '/?s=hello',
         '/nothing-here/',
       ]) {
-        const answer = await ask(stack, { target });
+        const answer = await sendRequest(stack, { target });
         expect(answer.body).not.toMatch(/application\/(?:rss|atom)\+xml/);
       }
     });
 
-    it('leaves pages alone', async () => {
+    it('does not affect pages', async () => {
       for (const target of ['/', '/hello-world/', '/wp-sitemap.xml', '/?s=feed', '/wp-json/']) {
-        expect((await ask(stack, { target })).status).toBe(200);
+        expect((await sendRequest(stack, { target })).status).toBe(200);
       }
     });
   },

@@ -1,19 +1,19 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
-import { ask, form } from '../../http/request.js';
+import { form, sendRequest } from '../../http/request.js';
 import type { Session } from '../../http/session.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
-/** The editor's form, and the answer of a save that went through. */
+/** Matches the editor's form, and the response to a successful save. */
 const SIGN = /id=["']newcontent["']|name=["']newcontent["']|"success":true/;
 const original = '<?php\n/**\n * Plugin Name: Editable\n */\n';
 const planted = '<?php\n/**\n * Plugin Name: Editable\n */\n// PLANTED\n';
 const pluginFile = (stack: Stack) => join(stack.wordpressDir, 'wp-content/plugins/editable/editable.php');
 
-/** A nonce that the thief of a session took from the editor while it was still open. */
+/** A nonce from the editor that the thief of a session got while it was still open. */
 let nonce = '';
 
 toggleSuite({
@@ -21,14 +21,14 @@ toggleSuite({
   async prepare(stack, owner) {
     mkdirSync(join(stack.wordpressDir, 'wp-content/plugins/editable'), { recursive: true });
     writeFileSync(pluginFile(stack), original);
-    const editor = await ask(stack, {
+    const editor = await sendRequest(stack, {
       target: '/wp-admin/plugin-editor.php?plugin=editable/editable.php&file=editable/editable.php',
       headers: { cookie: owner.cookie },
     });
     nonce = /name="nonce" value="([0-9a-f]+)"/.exec(editor.body)?.[1] ?? '';
     if (nonce === '') throw new Error('The editor showed no nonce.');
-    // Without the toggle the stolen session does harm; otherwise the attacks below would prove nothing.
-    await ask(stack, save(owner));
+    // Without the toggle the attack succeeds; otherwise the tests below would prove nothing.
+    await sendRequest(stack, save(owner));
     if (readFileSync(pluginFile(stack), 'utf8') !== planted) throw new Error('The editor did not save.');
     writeFileSync(pluginFile(stack), original);
   },
@@ -43,10 +43,10 @@ toggleSuite({
     const host = new URL(stack.url).host;
     const stolen = () => ({ headers: { cookie: owner().cookie } });
 
-    it.each(['/wp-admin/theme-editor.php', '/wp-admin/plugin-editor.php'].flatMap((path) => spellingsOf(path)))(
+    it.each(['/wp-admin/theme-editor.php', '/wp-admin/plugin-editor.php'].flatMap((path) => listSpellings(path)))(
       'does not show an editor to a stolen session, spelled with $how: $target',
       async (spelling) => {
-        expectRefused(await ask(stack, spelled(spelling, host, stolen())), SIGN);
+        expectRefused(await sendRequest(stack, toSpelledRequest(spelling, host, stolen())), SIGN);
       },
     );
 
@@ -57,13 +57,13 @@ toggleSuite({
       '/wp-admin/index.php/theme-editor.php',
       '/wp-admin/plugins.php/../plugin-editor.php',
     ])('does not show an editor at %s', async (target) => {
-      expectRefused(await ask(stack, { target, ...stolen() }), SIGN);
+      expectRefused(await sendRequest(stack, { target, ...stolen() }), SIGN);
     });
 
     const fields = (action: string) =>
       `${action}&nonce=${nonce}&plugin=editable%2Feditable.php&file=editable%2Feditable.php&newcontent=${encodeURIComponent(planted)}`;
     const boundary = 'a-boundary';
-    it.each<[string, () => Parameters<typeof ask>[1]]>([
+    it.each<[string, () => Parameters<typeof sendRequest>[1]]>([
       ['a form', () => save(owner())],
       [
         'the action in the query',
@@ -123,13 +123,13 @@ toggleSuite({
         }),
       ],
     ])('does not save a file for a stolen session by %s', async (_name, request) => {
-      const answer = await ask(stack, request());
+      const answer = await sendRequest(stack, request());
       expect(answer.body).not.toMatch(SIGN);
       expect(readFileSync(pluginFile(stack), 'utf8')).toBe(original);
     });
 
     it('does not offer the editors in the menu', async () => {
-      const answer = await ask(stack, { target: '/wp-admin/plugins.php', ...stolen() });
+      const answer = await sendRequest(stack, { target: '/wp-admin/plugins.php', ...stolen() });
       expect(answer.status).toBe(200);
       expect(answer.body).not.toMatch(/href=["'][^"']*(?:theme|plugin)-editor\.php/);
     });

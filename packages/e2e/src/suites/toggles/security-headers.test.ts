@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
-import type { RawAnswer } from '../../http/raw.js';
-import { ask, form, type TypedRequest } from '../../http/request.js';
+import type { RawResponse } from '../../http/raw.js';
+import { form, sendRequest, type TypedRequest } from '../../http/request.js';
 import { muPlugins } from '../../stacks/wordpress.js';
-import { toggleSuite } from './toggle-suite.js';
+import { toggleSuite } from './helpers.js';
 
 const answers: [string, TypedRequest][] = [
   ['the front page', { target: '/' }],
@@ -30,10 +30,10 @@ const answers: [string, TypedRequest][] = [
   ['a page with path info', { target: '/wp-login.php/x' }],
 ];
 
-/** Of the site's pictures and scripts, by http as the site itself. */
+/** Sources of the site's images and scripts, with http as the site itself. */
 const OTHER_HOST = '127.0.89.8';
-/** What optimisers and page builders print: inline, deferred as `data:`, from another host, and an embedded document. */
-const scriptsOf = (host: string) => `<?php
+/** Output of optimisers and page builders: inline, deferred as `data:`, from another host, and an embedded document. */
+const toScripts = (host: string) => `<?php
 add_action( 'wp_footer', function () {
   echo '<script>document.body.dataset.inline = "ran";</script>',
     '<script defer src="data:text/javascript,document.body.dataset.data%3D%22ran%22"></script>',
@@ -50,23 +50,23 @@ toggleSuite({
     })),
   whileOn({ stack, owner }) {
     const scripts = join(muPlugins(stack), 'scripts.php');
-    it.each(answers)('puts its headers on %s', async (_name, request) => {
-      expectHeaders(await ask(stack, request));
+    it.each(answers)('adds its headers to %s', async (_name, request) => {
+      expectHeaders(await sendRequest(stack, request));
     });
 
-    it('puts its headers on wp-admin', async () => {
-      const answer = await ask(stack, { target: '/wp-admin/', headers: { cookie: owner().cookie } });
+    it('adds its headers to wp-admin', async () => {
+      const answer = await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner().cookie } });
       expect(answer.status).toBe(200);
       expectHeaders(answer);
     });
 
-    it('runs the scripts of the site that ran before, and shows what it embeds', async () => {
+    it('does not break scripts and embedded content of the site', async () => {
       const other = createServer((_request, response) => {
         response.setHeader('Content-Type', 'text/javascript').end('document.body.dataset.host = "ran";');
       });
       await new Promise<void>((resolve) => other.listen(0, OTHER_HOST, resolve));
       const host = `http://${OTHER_HOST}:${(other.address() as AddressInfo).port}`;
-      writeFileSync(scripts, scriptsOf(host));
+      writeFileSync(scripts, toScripts(host));
       const browser = await openChromium();
       try {
         const page = await (await browser.newContext()).newPage();
@@ -86,9 +86,9 @@ toggleSuite({
     });
 
     it.each(['/hello-world/embed/', '/hello-world/?embed=true', '/index.php/hello-world/embed/'])(
-      'lets other sites frame %s, which is made for that',
+      'lets other sites frame %s, which is meant for that',
       async (target) => {
-        const answer = await ask(stack, { target });
+        const answer = await sendRequest(stack, { target });
         expect(answer.headers['x-frame-options']).toBeUndefined();
         expect(answer.headers['content-security-policy']).not.toContain('frame-ancestors');
         expect(answer.headers['x-content-type-options']).toBe('nosniff');
@@ -98,16 +98,16 @@ toggleSuite({
     it.each(['/wp-login.php?embed=true', '/wp-login.php/embed', '/wp-admin/profile.php?embed=1', '/?x=embed'])(
       'does not let other sites frame %s',
       async (target) => {
-        const answer = await ask(stack, { target, headers: { cookie: owner().cookie } });
+        const answer = await sendRequest(stack, { target, headers: { cookie: owner().cookie } });
         expect(answer.headers['x-frame-options']).toMatch(/^(?:SAMEORIGIN|DENY)$/i);
       },
     );
 
-    describe('when the site has headers of its own', () => {
+    describe('when the site has its own headers', () => {
       const file = join(muPlugins(stack), 'own-headers.php');
       afterEach(() => rmSync(file, { force: true }));
 
-      it('keeps stricter ones and adds what they leave open', async () => {
+      it('keeps stricter ones and adds missing ones', async () => {
         writeFileSync(
           file,
           `<?php add_action( 'send_headers', function () {
@@ -116,7 +116,7 @@ toggleSuite({
             header( 'Referrer-Policy: no-referrer' );
           } );`,
         );
-        const { headers } = await ask(stack, { target: '/' });
+        const { headers } = await sendRequest(stack, { target: '/' });
         expect(headers['x-frame-options']).toBe('DENY');
         expect(headers['referrer-policy']).toBe('no-referrer');
         expect(headers['content-security-policy']).toBe(
@@ -127,9 +127,9 @@ toggleSuite({
   },
 });
 
-function expectHeaders({ headers, head }: RawAnswer): void {
+function expectHeaders({ headers, head }: RawResponse): void {
   expect(headers['x-content-type-options'], head).toBe('nosniff');
-  // WordPress says it by itself on its login and in wp-admin.
+  // WordPress sends it itself on its login and in wp-admin.
   expect(headers['x-frame-options'], head).toMatch(/^SAMEORIGIN$/i);
   expect(headers['referrer-policy'], head).toBe('strict-origin-when-cross-origin');
   expect(headers['content-security-policy'], head).toMatch(/script-src .*object-src .*base-uri 'self'/);

@@ -2,18 +2,18 @@ import { createHash, createHmac } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
-import { ask, type TypedRequest } from '../../http/request.js';
+import { sendRequest, type TypedRequest } from '../../http/request.js';
 import { authorised, callApi, logIn, readOptions, type Session, setOptions } from '../../http/session.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
-import { askFrom, change, recover } from '../login/visitors.js';
+import { change, recover, sendFrom } from '../login/helpers.js';
 
 const FROM = '127.0.55.1';
 const KEY = 'a-key-that-only-the-plugin-knows';
 
-/** Stands in for a plugin that has signed requests sent to it: it checks an HMAC, and has all filters to itself. */
+/** Simulates a plugin that receives signed requests: it checks an HMAC, and removes all other filters. */
 const standIn = (id: string) => `<?php
 /* Plugin Name: Stand-in ${id} */
 class Stand_In_${id} {
@@ -54,7 +54,7 @@ const call = (method: string, ...params: string[]) =>
     .map((value) => `<param><value><string>${value}</string></value></param>`)
     .join('')}</params></methodCall>`;
 
-/** A call as the plugin's own servers send it; with another key, as an attacker does. */
+/** A call as the plugin's servers send it; with another key, as from an attacker. */
 function signed(body: string, { id = 'jetpack', key = KEY } = {}): TypedRequest & { readonly query: string } {
   const [token, timestamp, nonce] = ['$c12SH$jz(fgtwR!H10uhx:1:0', String(Math.floor(Date.now() / 1000)), 'pR7kQz2'];
   const hash = createHash('sha1').update(body).digest('base64');
@@ -71,21 +71,21 @@ function signed(body: string, { id = 'jetpack', key = KEY } = {}): TypedRequest 
   return { method: 'POST', target: `/xmlrpc.php?${query}`, body, headers, query };
 }
 
-onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
+onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
   const plugins = join(dirname(muPlugins(stack)), 'plugins');
   const other = join(muPlugins(stack), 'names-itself.php');
   const { host } = new URL(stack.url);
   let owner: Session;
   let xmlRpcBefore: 0 | 1;
-  /** Activates or deactivates in wp-admin, as the owner does: guard hears of it with the answer. */
+  /** Activates or deactivates the plugin in wp-admin. Guard learns of it with the response. */
   async function activate(active: boolean) {
-    const page = await ask(stack, { target: '/wp-admin/plugins.php', headers: { cookie: owner.cookie } });
+    const page = await sendRequest(stack, { target: '/wp-admin/plugins.php', headers: { cookie: owner.cookie } });
     const action = active ? 'activate' : 'deactivate';
     const link = new RegExp(`href="(plugins\\.php\\?action=${action}&amp;plugin=jetpack%2Fjetpack\\.php[^"]+)"`).exec(
       page.body,
     )?.[1];
     const target = `/wp-admin/${(link ?? 'no-link').replaceAll('&amp;', '&')}`;
-    expect((await ask(stack, { target, headers: { cookie: owner.cookie } })).status).toBe(302);
+    expect((await sendRequest(stack, { target, headers: { cookie: owner.cookie } })).status).toBe(302);
   }
   const state = async () =>
     (
@@ -117,7 +117,7 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
 
   it('are refused while the plugin is not active', async () => {
     expect(await state()).toEqual({ signed_xml_rpc: 1, plugins: [] });
-    expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+    expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
   });
 
   describe('once the plugin is active', () => {
@@ -126,14 +126,14 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
       await until('guard knows the plugin', async () => (await state()).plugins.length === 1);
     });
 
-    it('reach the plugin, without a word of the owner', async () => {
+    it('reach the plugin, without a setting by the owner', async () => {
       expect(await state()).toEqual({ signed_xml_rpc: 1, plugins: [{ id: 'jetpack', name: 'Jetpack' }] });
-      const answer = await ask(stack, signed(call('jetpack.testConnection')));
+      const answer = await sendRequest(stack, signed(call('jetpack.testConnection')));
       expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('connected as jetpack')]);
     });
 
-    it('reach its own check of the signature when they are forged', async () => {
-      const answer = await ask(stack, signed(call('jetpack.testConnection'), { key: 'guessed' }));
+    it('reach the signature check of the plugin when they are forged', async () => {
+      const answer = await sendRequest(stack, signed(call('jetpack.testConnection'), { key: 'guessed' }));
       expect(answer.body).toContain('The signature is wrong.');
     });
 
@@ -152,43 +152,43 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
       'jetpack.core',
     ])('reach nothing else: %s does not exist', async (method) => {
       for (const key of [KEY, 'guessed']) {
-        const answer = await ask(stack, signed(call(method, stack.user, stack.password), { key }));
+        const answer = await sendRequest(stack, signed(call(method, stack.user, stack.password), { key }));
         expect(answer.body).toContain(`requested method ${method} does not exist`);
         expect(answer.body).not.toMatch(/Hello!|blogid|isAdmin|another plugin/);
       }
     });
 
-    it('have no password checked, right or wrong, and lock nobody', async () => {
+    it('have no password checked, right or wrong, and lock nobody out', async () => {
       for (const password of [stack.password, ...Array.from({ length: 12 }, (_, i) => `wrong-${i}`)]) {
-        const answer = await askFrom(
+        const answer = await sendFrom(
           stack,
           FROM,
           signed(call('jetpack.logIn', stack.user, password), { key: 'guessed' }),
         );
         expect(answer.body).toContain('nobody');
       }
-      expect((await askFrom(stack, FROM, { target: '/wp-login.php' })).status).toBe(200);
+      expect((await sendFrom(stack, FROM, { target: '/wp-login.php' })).status).toBe(200);
     });
 
-    it('don’t make xmlrpc.php print what it offers', async () => {
+    it('don’t make xmlrpc.php list its methods', async () => {
       const request = signed('');
-      const answer = await ask(stack, { ...request, target: `${request.target}&rsd` });
+      const answer = await sendRequest(stack, { ...request, target: `${request.target}&rsd` });
       expect(answer.status).toBe(403);
       expect(answer.body).not.toContain('<rsd');
     });
 
-    it.each(spellingsOf('/xmlrpc.php'))('open nothing else by the spelling $how', async (spelling) => {
+    it.each(listSpellings('/xmlrpc.php'))('open nothing else with the spelling $how', async (spelling) => {
       const request = signed(call('system.listMethods'));
       const [path = '', rest] = spelling.target.split('?');
       const target = `${path}?${request.query}${rest === undefined ? '' : `&${rest}`}`;
-      const answer = await ask(stack, spelled({ ...spelling, target }, host, request));
+      const answer = await sendRequest(stack, toSpelledRequest({ ...spelling, target }, host, request));
       expect(answer.body).not.toMatch(/multicall|getUsersBlogs|<rsd/);
-      // The same shape with one letter less is no signed request.
+      // With one character less it is not a signed request.
       const short = { ...spelling, target: target.replace('&signature=', '&signatur=') };
-      expect([400, 403, 404]).toContain((await ask(stack, spelled(short, host, request))).status);
+      expect([400, 403, 404]).toContain((await sendRequest(stack, toSpelledRequest(short, host, request))).status);
     });
 
-    it('are the only ones: plain calls, GET and credentials of HTTP are refused as before', async () => {
+    it('are the only exception: plain calls, GET and HTTP credentials are still refused', async () => {
       const request = signed(call('jetpack.testConnection'));
       const basic = `Basic ${Buffer.from(`${stack.user}:${stack.password}`).toString('base64')}`;
       for (const plain of [
@@ -198,15 +198,15 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
         { ...request, headers: { ...request.headers, authorization: basic } },
         { ...request, headers: { ...request.headers, authorization: `${request.headers?.authorization}, ${basic}` } },
       ]) {
-        expect((await ask(stack, plain)).status).toBe(403);
+        expect((await sendRequest(stack, plain)).status).toBe(403);
       }
     });
 
-    it('are refused once the owner says so, and that stands in the log', async () => {
+    it('are refused once the owner chooses so, and the change is logged', async () => {
       await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 0 });
-      expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+      expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
       await change(stack, owner, '/signed-xml-rpc', { signed_xml_rpc: 1 });
-      expect((await ask(stack, signed(call('jetpack.testConnection')))).body).toContain('connected as jetpack');
+      expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).body).toContain('connected as jetpack');
       await until('it stands in the log', async () => {
         const log = await callApi(stack, {
           path: '/wp-json/security-optimizer/v1/activity-registered',
@@ -223,7 +223,7 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
         `update_option( 'active_plugins', array_diff( get_option( 'active_plugins' ), array( 'jetpack/jetpack.php' ) ) );`,
       );
       expect((await state()).plugins).toHaveLength(1);
-      expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+      expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
       await runInWordPress(
         stack,
         `update_option( 'active_plugins', array_merge( get_option( 'active_plugins' ), array( 'jetpack/jetpack.php' ) ) );`,
@@ -231,7 +231,7 @@ onUnlikeStacks('signed requests by XML-RPC, while it is off', (stack) => {
     });
   });
 
-  it('of another plugin get through by the filter, with its own methods alone', async () => {
+  it('of another plugin pass with the filter, with its own methods only', async () => {
     const entry = (
       id: string,
       methods: string,
@@ -247,10 +247,14 @@ add_filter( 'security_optimizer_signed_xml_rpc', function ( $plugins ) {
     );
     await activate(false);
     await until('guard knows it', async () => (await state()).plugins.map(({ id }) => id).join() === 'shop');
-    expect((await ask(stack, signed(call('shop.testConnection'), { id: 'shop' }))).body).toContain('connected as shop');
-    expect((await ask(stack, signed(call('wp.getUsersBlogs'), { id: 'shop' }))).body).toContain('does not exist');
-    // What would open methods of WordPress itself is left out.
-    expect((await ask(stack, signed(call('wp.getUsersBlogs'), { id: 'open' }))).status).toBe(403);
-    expect((await ask(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
+    expect((await sendRequest(stack, signed(call('shop.testConnection'), { id: 'shop' }))).body).toContain(
+      'connected as shop',
+    );
+    expect((await sendRequest(stack, signed(call('wp.getUsersBlogs'), { id: 'shop' }))).body).toContain(
+      'does not exist',
+    );
+    // Methods of WordPress itself are ignored.
+    expect((await sendRequest(stack, signed(call('wp.getUsersBlogs'), { id: 'open' }))).status).toBe(403);
+    expect((await sendRequest(stack, signed(call('jetpack.testConnection')))).status).toBe(403);
   });
 });

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
-import { ask } from '../../http/request.js';
+import { sendRequest } from '../../http/request.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
 const SIGN = /THE-SCRIPT-RAN|NOT-FOR-THE-PUBLIC/;
 
-/** Writes a file beside itself when it runs, so that a run shows even if the answer is hidden. */
+/** Writes a file beside itself when it runs, so that a run is visible even if the response is hidden. */
 const script = `<?php file_put_contents( __DIR__ . '/ran.txt', 'x' ); echo 'THE-SCRIPT-RAN';`;
 
 const scripts = [
@@ -69,22 +69,23 @@ toggleSuite({
   whileOn({ stack }) {
     const host = new URL(stack.url).host;
     const ran = (path: string) => join(stack.wordpressDir, dirname(path), 'ran.txt');
-    const attack = async (path: string, target: ReturnType<typeof spelled>) => {
+    const attack = async (path: string, target: ReturnType<typeof toSpelledRequest>) => {
       rmSync(ran(path), { force: true });
-      expectRefused(await ask(stack, target), SIGN);
+      expectRefused(await sendRequest(stack, target), SIGN);
       expect(existsSync(ran(path)), 'the script ran').toBe(false);
     };
 
     it.each(scripts)('does not run %s', (path) => attack(path, { target: path }));
 
-    it.each(spellingsOf('/wp-content/uploads/evil.php'))(
+    it.each(listSpellings('/wp-content/uploads/evil.php'))(
       'does not run an upload spelled with $how: $target',
-      (spelling) => attack('/wp-content/uploads/evil.php', spelled(spelling, host)),
+      (spelling) => attack('/wp-content/uploads/evil.php', toSpelledRequest(spelling, host)),
     );
 
-    it.each(spellingsOf('/wp-includes/evil.php'))(
+    it.each(listSpellings('/wp-includes/evil.php'))(
       'does not run a file of wp-includes spelled with $how: $target',
-      (spelling) => attack('/wp-includes/evil.php', spelled(spelling, host, { method: 'POST', body: 'cmd=id' })),
+      (spelling) =>
+        attack('/wp-includes/evil.php', toSpelledRequest(spelling, host, { method: 'POST', body: 'cmd=id' })),
     );
 
     it.each([
@@ -99,18 +100,18 @@ toggleSuite({
     ])('does not run an upload by %s', (_name, target) => attack('/wp-content/uploads/evil.php', { target }));
 
     it.each(secrets)('does not serve %s', async (target) => {
-      expectRefused(await ask(stack, { target }), SIGN);
+      expectRefused(await sendRequest(stack, { target }), SIGN);
     });
 
-    it.each([...spellingsOf('/.git/config'), ...spellingsOf('/wp-config.php.bak'), ...spellingsOf('/dump.sql')])(
+    it.each([...listSpellings('/.git/config'), ...listSpellings('/wp-config.php.bak'), ...listSpellings('/dump.sql')])(
       'does not serve a secret spelled with $how: $target',
       async (spelling) => {
-        expectRefused(await ask(stack, spelled(spelling, host)), SIGN);
+        expectRefused(await sendRequest(stack, toSpelledRequest(spelling, host)), SIGN);
       },
     );
 
     it.each(['range', 'if-none-match'])('does not serve a part of a secret by a %s header', async (name) => {
-      expectRefused(await ask(stack, { target: '/dump.sql', headers: { [name]: 'bytes=0-100' } }), SIGN);
+      expectRefused(await sendRequest(stack, { target: '/dump.sql', headers: { [name]: 'bytes=0-100' } }), SIGN);
     });
 
     it('serves what is meant for visitors', async () => {
@@ -123,7 +124,7 @@ toggleSuite({
         '/wp-login.php',
         '/wp-admin/admin-ajax.php?action=rest-nonce',
       ]) {
-        const answer = await ask(stack, { target });
+        const answer = await sendRequest(stack, { target });
         expect([200, 400], `${target} ${answer.status}`).toContain(answer.status);
         expect(answer.body).not.toContain('This can’t be opened');
       }

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
-import { ask, form, type TypedRequest } from '../../http/request.js';
+import { form, sendRequest, type TypedRequest } from '../../http/request.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import type { Stack } from '../../stacks/stack.js';
-import { toggleSuite } from './toggle-suite.js';
+import { toggleSuite } from './helpers.js';
 
 const GENERATOR = /<meta name=["']generator["']|<generator|generator="WordPress/i;
 
@@ -67,38 +67,38 @@ toggleSuite({
       `/wp-admin/load-styles.php?${bundle}`,
     ].map((target) => request(stack, target)),
   whileOn({ stack, owner }) {
-    const version = asWhole(versionOf(stack));
+    const version = toVersionPattern(readVersion(stack));
     const host = new URL(stack.url).host;
 
-    it.each(places)('does not tell the version at %s', async (target) => {
-      const answer = await ask(stack, request(stack, target));
+    it.each(places)('does not reveal the version at %s', async (target) => {
+      const answer = await sendRequest(stack, request(stack, target));
       expect(answer.head).not.toMatch(version);
       expect(answer.body).not.toMatch(version);
       expect(answer.body).not.toMatch(GENERATOR);
       expect(answer.head).not.toMatch(/^x-powered-by:|^server:.*\d|^x-generator:/im);
     });
 
-    it.each(['/readme.html', '/license.txt'].flatMap((path) => spellingsOf(path)))(
-      'does not serve a file that names it, spelled with $how: $target',
+    it.each(['/readme.html', '/license.txt'].flatMap((path) => listSpellings(path)))(
+      'does not serve a file that contains it, spelled with $how: $target',
       async (spelling) => {
-        const answer = await ask(stack, spelled(spelling, host));
+        const answer = await sendRequest(stack, toSpelledRequest(spelling, host));
         expect([400, 403, 404], answer.head).toContain(answer.status);
         expect(answer.body).not.toMatch(/Semantic Personal Publishing|WordPress - Web publishing software/);
       },
     );
 
     it.each(['load-styles.php', 'load-scripts.php'])('does not confirm a guess by the ETag of %s', async (name) => {
-      const guess = await ask(stack, {
+      const guess = await sendRequest(stack, {
         target: `/wp-admin/${name}?${bundle}`,
-        headers: { 'if-none-match': versionOf(stack) },
+        headers: { 'if-none-match': readVersion(stack) },
       });
       expect(guess.status).toBe(200);
       expect(guess.headers.etag).toBeUndefined();
     });
 
-    it('gives files of core a token that does not change, so that they are cached', async () => {
+    it('adds a constant token to files of core, so that they are cached', async () => {
       const tokens = async () =>
-        [...(await ask(stack, { target: '/wp-login.php' })).body.matchAll(/[?&]ver=([0-9a-f]{8})\b/g)].map(
+        [...(await sendRequest(stack, { target: '/wp-login.php' })).body.matchAll(/[?&]ver=([0-9a-f]{8})\b/g)].map(
           ([, token]) => token,
         );
       const first = await tokens();
@@ -108,7 +108,7 @@ toggleSuite({
     });
 
     it('does not write it into an export', async () => {
-      const answer = await ask(stack, {
+      const answer = await sendRequest(stack, {
         target: '/wp-admin/export.php?download=true&content=posts',
         headers: { cookie: owner().cookie },
       });
@@ -117,8 +117,8 @@ toggleSuite({
       expect(answer.body).not.toMatch(GENERATOR);
     });
 
-    it('does not tell it to someone who sends forms', async () => {
-      const answer = await ask(stack, form('/wp-login.php', 'log=nobody&pwd=wrong'));
+    it('does not reveal it in responses to forms', async () => {
+      const answer = await sendRequest(stack, form('/wp-login.php', 'log=nobody&pwd=wrong'));
       expect(answer.head + answer.body).not.toMatch(version);
     });
   },
@@ -128,12 +128,12 @@ function request(stack: Stack, target: string): TypedRequest {
   return { target: target.replace('{url}', encodeURIComponent(stack.url)) };
 }
 
-/** Matches a version, but not as the end of another one: jQuery 3.7.1 says nothing about WordPress 7.1. */
-function asWhole(version: string): RegExp {
+/** Matches a version, but not at the end of another one: jQuery 3.7.1 does not reveal WordPress 7.1. */
+function toVersionPattern(version: string): RegExp {
   return new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?!\\d)`);
 }
 
-function versionOf(stack: Stack): string {
+function readVersion(stack: Stack): string {
   const file = join(stack.wordpressDir, 'wp-includes/version.php');
   if (!existsSync(file)) throw new Error('The stack has no WordPress.');
   const version = /\$wp_version = '([^']+)'/.exec(readFileSync(file, 'utf8'))?.[1];

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { spelled, spellingsOf } from '../../attacks/spellings.js';
 import { sendRaw } from '../../http/raw.js';
-import { ask } from '../../http/request.js';
-import { expectRefused, toggleSuite } from './toggle-suite.js';
+import { sendRequest } from '../../http/request.js';
+import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
+import { expectRefused, toggleSuite } from './helpers.js';
 
 const call = (method: string) =>
   `<?xml version="1.0"?><methodCall><methodName>${method}</methodName><params></params></methodCall>`;
@@ -20,8 +20,8 @@ toggleSuite({
   ],
   whileOn({ stack }) {
     const host = new URL(stack.url).host;
-    it.each(spellingsOf('/xmlrpc.php'))('refuses a call to it spelled with $how: $target', async (spelling) => {
-      expectRefused(await ask(stack, spelled(spelling, host, post)), SIGN);
+    it.each(listSpellings('/xmlrpc.php'))('refuses a call to it spelled with $how: $target', async (spelling) => {
+      expectRefused(await sendRequest(stack, toSpelledRequest(spelling, host, post)), SIGN);
     });
 
     it.each([
@@ -35,10 +35,10 @@ toggleSuite({
         { ...post, target: '/xmlrpc.php?_method=GET', headers: { 'x-http-method-override': 'GET' } },
       ],
     ] as const)('refuses %s', async (_name, request) => {
-      expectRefused(await ask(stack, request), SIGN);
+      expectRefused(await sendRequest(stack, request), SIGN);
     });
 
-    it('refuses a body in chunks', async () => {
+    it('refuses a chunked body', async () => {
       const bytes = `POST /xmlrpc.php HTTP/1.1\r\nhost: ${host}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n`;
       const chunk = `${post.body.length.toString(16)}\r\n${post.body}\r\n0\r\n\r\n`;
       expectRefused(await sendRaw(stack.port, bytes + chunk), SIGN);
@@ -46,7 +46,7 @@ toggleSuite({
 
     it('announces it nowhere', async () => {
       for (const target of ['/', '/hello-world/', '/sample-page/', '/no-such-page/', '/wp-login.php']) {
-        const answer = await ask(stack, { target });
+        const answer = await sendRequest(stack, { target });
         expect(answer.headers['x-pingback']).toBeUndefined();
         expect(answer.body).not.toMatch(/xmlrpc\.php|rel=["']pingback/);
       }

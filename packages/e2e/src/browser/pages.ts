@@ -1,0 +1,31 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Stack } from '../stacks/stack.js';
+import { until } from '../stacks/until.js';
+
+export const SITE_SECURITY = '/wp-admin/admin.php?page=site-security';
+
+/** Opens the page and waits until the options are there. */
+export async function openSiteSecurity(page: Page, stack: Stack): Promise<void> {
+  await page.goto(`${stack.url}${SITE_SECURITY}`);
+  await page.getByRole('switch').first().waitFor();
+}
+
+export function getSwitch(page: Page, title: string): Locator {
+  return page.getByRole('switch', { name: title, exact: true });
+}
+
+/** State of a switch for a screen reader; `busy` during a change. */
+export async function readState(control: Locator): Promise<'on' | 'off' | 'busy'> {
+  if ((await control.getAttribute('aria-busy')) !== null) return 'busy';
+  return (await control.getAttribute('aria-checked')) === 'true' ? 'on' : 'off';
+}
+
+/** Clicks a switch and waits until the server has acknowledged the change, as the owner sees it. */
+export async function clickSwitch(page: Page, toggle: { title: string }, wanted: 'on' | 'off', text: string) {
+  const control = getSwitch(page, toggle.title);
+  expect(await readState(control)).toBe(wanted === 'on' ? 'off' : 'on');
+  await control.click();
+  await page.getByText(text, { exact: true }).first().waitFor();
+  await until(`the switch is ${wanted}`, async () => (await readState(control)) === wanted);
+}
