@@ -67,14 +67,14 @@ async function fetchNeeded() {
 }
 
 /** The jobs of the requested groups, and those of another release of Node if one is named. */
-function jobsOf(groups) {
+function listJobs(groups) {
   return Object.entries(groups).flatMap(([name, jobs]) => (wanted.includes(name) || name === 'other-node' ? jobs : []));
 }
 
 /** Jobs whose stacks depend on what this machine has, which the built sandbox knows. */
 async function testJobs() {
   const { findProductionStackProblem } = await import('../packages/sandbox/dist/stacks/production.js');
-  return longestFirst(jobsOf(tests({ ...options, isUsualMissing: findProductionStackProblem() !== null })));
+  return longestFirst(listJobs(tests({ ...options, isUsualMissing: findProductionStackProblem() !== null })));
 }
 
 const options = { all: values.all, otherNode: values['also-node'], shuffle: values.shuffle };
@@ -107,7 +107,7 @@ try {
   relieve = keepBusy(Number(values.busy));
   const atATime = Number(values['at-a-time']);
   // The checks run while the network is busy.
-  const [sumsOfChecks] = await Promise.all([sideBySide(jobsOf(checks), atATime, results), fetchNeeded()]);
+  const [sumsOfChecks] = await Promise.all([sideBySide(listJobs(checks), atATime, results), fetchNeeded()]);
   add(sumsOfChecks);
   add(await sideBySide(await testJobs(), atATime, results));
 } catch (error) {

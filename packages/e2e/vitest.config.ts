@@ -17,7 +17,7 @@ const all = [...Object.keys(groups), 'others'];
 const wanted = (process.env.E2E_SUITES ?? all.join(',')).split(',');
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) throw new Error(`E2E_SUITES has ${unknown.join(', ')}; it can have ${all.join(', ')}.`);
-const filesOf = (names: readonly string[]) =>
+const listFiles = (names: readonly string[]) =>
   names.flatMap((name) => groups[name] ?? []).map((folder) => `src/suites/${folder}/**/*.test.ts`);
 
 /** The stacks are shared, so files run one after another. Needs the built packages (`npm run build`). */
@@ -25,8 +25,8 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   test: {
     name: 'e2e',
-    include: wanted.includes('others') ? ['src/**/*.test.ts'] : filesOf(wanted),
-    exclude: [...ELSEWHERE, ...filesOf(all.filter((name) => !wanted.includes(name)))],
+    include: wanted.includes('others') ? ['src/**/*.test.ts'] : listFiles(wanted),
+    exclude: [...ELSEWHERE, ...listFiles(all.filter((name) => !wanted.includes(name)))],
     environment: 'node',
     globalSetup: ['src/global-setup.ts'],
     setupFiles: ['src/stacks/set-up.ts'],

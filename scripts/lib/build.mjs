@@ -35,7 +35,7 @@ function buildDashboard() {
 
 /** Does the work unless the inputs are unchanged and the output still exists. */
 async function whenChanged(name, paths, isThere, work) {
-  const inputs = hashOf(paths);
+  const inputs = hashSources(paths);
   const stamp = join(root, `.cache/${name}-inputs`);
   if (isThere && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs) return;
   await work();
@@ -44,7 +44,7 @@ async function whenChanged(name, paths, isThere, work) {
 }
 
 /** Hash over names, sizes and times of all source files, so that a start without changes builds nothing. */
-function hashOf(paths) {
+function hashSources(paths) {
   const hash = createHash('sha256');
   const visit = (path) => {
     const stat = statSync(join(root, path));

@@ -17,7 +17,7 @@ export async function collectImports(root) {
     const source = await readFile(join(root, file), 'utf8');
     const { program, errors } = parseSync(file, source);
     if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
-    for (const { specifier, start } of specifiersOf(program)) {
+    for (const { specifier, start } of findSpecifiers(program)) {
       const to = resolve(root, file, specifier);
       if (to !== null) imports.push({ from: file, to, line: source.slice(0, start).split('\n').length });
     }
@@ -48,7 +48,7 @@ const IMPORTING = new Set([
   'TSImportType',
 ]);
 
-function specifiersOf(program) {
+function findSpecifiers(program) {
   const found = [];
   const visit = (node) => {
     if (Array.isArray(node)) node.forEach(visit);

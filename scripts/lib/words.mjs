@@ -17,7 +17,7 @@ export const goneWords = [
   { gone: /\broads?\b/, use: 'route' },
   { gone: /\bdoors?\b/, use: 'login page, gateway, two-factor flow', except: /\w[ -]door/ },
   { gone: /\bstrangers?\b/, use: 'anonymous client' },
-  { gone: /\bkeepers?\b/, use: 'repository, sync' },
+  { gone: /\bkeepers?\b/, use: 'repository, sync', except: /shop keeper/ },
   { gone: /\b(?:blocked|body|upload|login) lanes?\b/, use: 'limiter, queue' },
   { gone: /\btongues?\b/, use: 'locale' },
   { gone: /\balbums?\b/, use: 'baselines' },
@@ -42,7 +42,7 @@ export const goneWords = [
 
 /** A function is named by a verb: `toPath(x)`, not `pathOf(x)`. */
 const NAMED_BY_NOUN =
-  /^(?!index|lastIndex|value|supportedValues|type|instance|prototype|toBe|any|all|one)[a-z]\w*[a-z]Of$/;
+  /^(?!index|lastIndex|value|supportedValues|type|instance|prototype|toBe|find(?:First)?Instance|any|all|one)[a-z]\w*[a-z]Of$/;
 
 /**
  * Looks for words that are gone.

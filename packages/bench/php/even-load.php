@@ -7,8 +7,8 @@
  * Called with one argument of JSON: host, port, path, headers (lines), connections, per_second, seconds, and
  * addresses: how many, named one after the other in X-Forwarded-For, each with another query and agent; 0 for none.
  *
- * What could not be asked within two milliseconds of its time is left out, and counted: whoever was kept waiting does
- * not catch up in a burst.
+ * What could not be asked within two milliseconds of its time is left out, and counted: a connection that was kept waiting
+ * does not catch up in a burst.
  */
 
 const LATE = 2_000_000;

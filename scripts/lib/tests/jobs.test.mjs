@@ -30,7 +30,7 @@ describe('npm test', () => {
     expect(suites.length).toBeGreaterThan(60);
     const onUsual = groupsOn('nginx-defaults', { isUsualMissing: false });
     expect(onUsual).not.toHaveLength(0);
-    expect(filesOf(onUsual).sort()).toEqual(suites.sort());
+    expect(listFiles(onUsual).sort()).toEqual(suites.sort());
     expect(new Set(groupsOn('embedded', { isUsualMissing: true }))).toEqual(new Set(onUsual));
   });
 
@@ -57,7 +57,7 @@ function groupsOn(stack, options) {
 }
 
 /** Test files of end-to-end suites by their groups. Each file is there once for each group that holds it. */
-function filesOf(groups) {
+function listFiles(groups) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   return groups.flatMap((group) => {
     const env = { ...process.env, E2E_SUITES: group };
@@ -110,11 +110,11 @@ describe.skipIf(!existsSync('/proc'))('a busy processor', () => {
 /** Numbers of the processes that keep the processor busy. Other runs may have some, too. */
 function loops() {
   return readdirSync('/proc').filter(
-    (name) => /^\d+$/.test(name) && commandOf(name).includes('setImmediate(keepBusy)'),
+    (name) => /^\d+$/.test(name) && toCommand(name).includes('setImmediate(keepBusy)'),
   );
 }
 
-function commandOf(pid) {
+function toCommand(pid) {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {

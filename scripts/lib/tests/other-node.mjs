@@ -4,17 +4,17 @@ import { npm, root } from '../run.mjs';
 
 /** Path of another release of Node, once `installNode` has installed it. */
 export function nodeBinary(release) {
-  return join(homeOf(release), 'node_modules/node/bin/node');
+  return join(getHome(release), 'node_modules/node/bin/node');
 }
 
 /** Installs another release of Node from the npm package `node`, once. */
 export async function installNode(release) {
   if (existsSync(nodeBinary(release))) return;
-  const home = homeOf(release);
+  const home = getHome(release);
   mkdirSync(home, { recursive: true });
   await npm(['install', '--prefix', home, '--no-save', '--loglevel=error', `node@${release}`]);
 }
 
-function homeOf(release) {
+function getHome(release) {
   return join(root, `.cache/node-${release}`);
 }

@@ -1,5 +1,5 @@
 import { writeMo } from './po.mjs';
-import { readersOf } from './readers.mjs';
+import { listReaders } from './readers.mjs';
 
 /**
  * @param {string} locale as WordPress names it
@@ -31,5 +31,5 @@ export function compileMo({ header, entries }) {
 }
 
 function isReadBy(reader) {
-  return ({ files }) => readersOf(files).has(reader);
+  return ({ files }) => listReaders(files).has(reader);
 }

@@ -41,7 +41,7 @@ export function findScriptTexts(file, source, how) {
   if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
   const found = [];
   const lines = lineStarts(source);
-  const add = (node, text, plural = null) => found.push({ text, plural, file, line: lineOf(lines, node.start) });
+  const add = (node, text, plural = null) => found.push({ text, plural, file, line: toLine(lines, node.start) });
 
   function visit(node, named) {
     if (Array.isArray(node)) {
@@ -93,7 +93,7 @@ export function findScriptTexts(file, source, how) {
       return true;
     }
     if ((name === '__' || name === '_n') && !file.includes('src/i18n/')) {
-      throw new Error(`${file}:${lineOf(lines, node.start)}: write out the text that is given to ${name}.`);
+      throw new Error(`${file}:${toLine(lines, node.start)}: write out the text that is given to ${name}.`);
     }
     return false;
   }
@@ -124,7 +124,7 @@ function lineStarts(source) {
   return starts;
 }
 
-function lineOf(starts, at) {
+function toLine(starts, at) {
   let line = 0;
   while (line + 1 < starts.length && starts[line + 1] <= at) line += 1;
   return line + 1;

@@ -14,7 +14,7 @@ const SAID_BY_BOTH = /^packages\/(?:contract\/|guard\/src\/settings\/essentials\
  * @param {string[]} files
  * @returns {Set<'dashboard' | 'connector' | 'guard'>}
  */
-export function readersOf(files) {
+export function listReaders(files) {
   return new Set(files.flatMap(readersOfOne));
 }
 

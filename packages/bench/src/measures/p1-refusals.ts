@@ -65,7 +65,7 @@ async function contenders(bench: Bench) {
         seconds,
         ...more,
       });
-  // Few connections for PHP: more would only wait in line. The work is spread over processes: no processor time.
+  // Few connections for PHP: more would only wait in the queue. The work is spread over processes: no processor time.
   const php = (server: { url: string }, more: Partial<Load> = {}) =>
     load({ url: server.url, pid: null }, { connections: 4, headers: { Host: SITE_HOST }, ...more });
   const proxied = { 'X-Forwarded-For': VISITOR };

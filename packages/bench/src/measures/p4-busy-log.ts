@@ -107,8 +107,8 @@ function measure({ at, busy }: Situation, seconds: number): Promise<Round> {
   const rows = () => (busy.includes('clearing') && at.dataDir !== undefined ? rowsInLog(at.dataDir) : 0);
   return whileRunning(at.pid, async () => {
     const before = rows();
-    const flood = busy.includes('flood') ? floodOf(at, around) : null;
-    const lists = busy.includes('lists') ? listsOf(at, around) : null;
+    const flood = busy.includes('flood') ? runFlood(at, around) : null;
+    const lists = busy.includes('lists') ? loadLists(at, around) : null;
     const [forwarded, flooded, listed] = await Promise.all([
       sleep(AROUND_MS).then(() => evenLoad({ url: `${at.url}/`, seconds, ...FORWARDED, expect: 'allowed' })),
       flood,
@@ -123,12 +123,12 @@ function measure({ at, busy }: Situation, seconds: number): Promise<Round> {
   });
 }
 
-function floodOf({ url }: Server, seconds: number): Promise<EvenResult> {
+function runFlood({ url }: Server, seconds: number): Promise<EvenResult> {
   return evenLoad({ url: `${url}/xmlrpc.php`, seconds, ...FLOOD, expect: 'refused' });
 }
 
 /** The first page of the list, asked for again a moment after it has come. */
-function listsOf(server: Server, seconds: number): Promise<LoadResult> {
+function loadLists(server: Server, seconds: number): Promise<LoadResult> {
   const url = `${server.url}/wp-json/${API_NAMESPACE}/activity-unknown`;
   const headers = { Cookie: 'wordpress_logged_in_x=owner', 'X-WP-Nonce': 'nonce' };
   return wrk({ url, seconds, pid: null, connections: 1, paced: true, priority: 'load', headers, expect: 'allowed' });

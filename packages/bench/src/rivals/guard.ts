@@ -44,7 +44,7 @@ export async function startGuard(bench: Bench, settings: GuardSettings): Promise
   const dataDir = join(bench.dir, `guard-${port}`);
   await mkdir(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
   const secret = settings.secret ?? randomBytes(32).toString('hex');
-  const sites = sitesOf(settings);
+  const sites = listSites(settings);
   for (const { id } of sites) await writeFile(secretFile(dataDir, id), secret, { mode: 0o600 });
   const config = {
     listen: `127.0.0.1:${port}`,
@@ -59,7 +59,7 @@ export async function startGuard(bench: Bench, settings: GuardSettings): Promise
   return serve(bench, dataDir);
 }
 
-function sitesOf({ upstream, sites }: GuardSettings): { id: string; upstream: string; hosts?: string[] }[] {
+function listSites({ upstream, sites }: GuardSettings): { id: string; upstream: string; hosts?: string[] }[] {
   if (sites === undefined) return [{ id: SITE, upstream, hosts: ['*', '127.0.0.1'] }];
   return Array.from({ length: sites }, (_, number) => ({
     ...{ id: number === 0 ? SITE : `${SITE}-${number}`, upstream, hosts: [`site-${number}.example.com`] },

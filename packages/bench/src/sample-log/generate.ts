@@ -131,7 +131,7 @@ function count(
   if (visitKinds[visit.kind]?.status === 200) pages.set(visit.target, (pages.get(visit.target) ?? 0) + 1);
 }
 
-const sumOf = (tally: Uint32Array) => tally.reduce((sum, rows) => sum + rows, 0);
+const sumRows = (tally: Uint32Array) => tally.reduce((sum, rows) => sum + rows, 0);
 
 const newTally = () => new Uint32Array(visitKinds.length);
 const newDay = () => ({
@@ -159,7 +159,7 @@ function writeSums(database: SqliteDatabase, { buckets, hours, visitors, days }:
     'insert into visit_sums (site, kind, rows) values (1, ?, ?) on conflict do update set rows = rows + excluded.rows',
   );
   for (const [start, tally] of buckets) {
-    for (const [kind, rows] of [[ALL_KINDS - 1, sumOf(tally)], ...tally.entries()] as const) {
+    for (const [kind, rows] of [[ALL_KINDS - 1, sumRows(tally)], ...tally.entries()] as const) {
       if (rows === 0) continue;
       bucket.run(kind + 1, start, rows);
       sum.run(kind + 1, rows);

@@ -101,13 +101,13 @@ describe('the current WordPress', () => {
     expect(again).toMatchObject({ release: '7.1', fallbackReason: null });
   });
 
-  it('gives way to the packaged one where nobody answers, saying why', async () => {
+  it('falls back to the packaged one where nobody answers, saying why', async () => {
     const found = await fetchCurrentWordPress({ cacheDir, log, wordpressOrg: await nowhere() });
     expect(found.release).toBe('6.5.5');
     expect(found.fallbackReason).toMatch(/^Cannot reach 127\.0\.0\.1:\d+, where WordPress 7\.1 comes from$/);
   });
 
-  it('gives way to the packaged one after a short time where the server accepts and stays silent', async () => {
+  it('falls back to the packaged one after a short time where the server accepts and stays silent', async () => {
     const connected: Socket[] = [];
     const silent = createServer();
     silent.on('connection', (socket) => connected.push(socket));
@@ -116,7 +116,7 @@ describe('the current WordPress', () => {
     expect([found.release, connected.length]).toEqual(['6.5.5', 1]);
   });
 
-  it('gives way to the packaged one where the release is not offered', async () => {
+  it('falls back to the packaged one where the release is not offered', async () => {
     const found = await fetchCurrentWordPress({
       cacheDir,
       log,
@@ -186,8 +186,8 @@ describe('a plugin', () => {
   const code = '<?php // A shop.';
 
   /** A server that offers it as downloads.wordpress.org does, with the checksum of another text where one is given. */
-  function directory(sumOf = code): Promise<string> {
-    const sha256 = createHash('sha256').update(sumOf).digest('hex');
+  function directory(toChecksum = code): Promise<string> {
+    const sha256 = createHash('sha256').update(toChecksum).digest('hex');
     const answers: Record<string, string | Uint8Array> = {
       '/plugin/a-shop.2.0.1.zip': zipSync({ 'a-shop/a-shop.php': new TextEncoder().encode(code) }),
       '/plugin-checksums/a-shop/2.0.1.json': JSON.stringify({ files: { 'a-shop.php': { sha256: ['0', sha256] } } }),

@@ -3,7 +3,7 @@
  * Setting `login_url`: URLs of the login and of wp-admin in mails.
  *
  * Registered users may read a mail where they have no session, so links to wp-admin go through the custom login URL.
- * Nobody else gets that URL, whoever caused the mail.
+ * Nobody else gets that URL, no matter who caused the mail.
  *
  * @package Security_Optimizer
  */

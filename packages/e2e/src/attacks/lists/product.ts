@@ -10,7 +10,7 @@ const forms: Readonly<Record<string, (route: string) => string>> = {
   'on index.php': (route) => `/index.php?rest_route=${route}`,
 };
 
-/** Reads the settings of a page. This changes nothing, whoever sends it. */
+/** Reads the settings of a page. This changes nothing for any sender. */
 const read = (path: string, headers: Readonly<Record<string, string>>): TypedRequest => ({
   ...{ method: 'POST', target: path, headers: { 'content-type': 'application/json', ...headers } },
   body: '{"page":"security"}',

@@ -19,7 +19,7 @@ import {
 } from './helpers.js';
 
 const FROM = '127.0.54.1';
-const KEEPER = 'a-shopkeeper';
+const SHOPKEEPER = 'a-shopkeeper';
 const CLERK = 'a-clerk';
 
 /**
@@ -29,7 +29,7 @@ const CLERK = 'a-clerk';
 const plugin = (heldFile: string) => `<?php
 ${SHOP_PLUGIN}
 add_action( 'init', function () {
-  add_role( 'shop_keeper', 'Shop keeper', array( 'read' => true, 'edit_posts' => true ) );
+  add_role( 'shop_keeper', 'Shop shopkeeper', array( 'read' => true, 'edit_posts' => true ) );
   add_role( 'shop_clerk', 'Shop clerk', array( 'read' => true ) );
 } );
 add_action( 'init', function () {
@@ -75,7 +75,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       'XML-RPC': xmlRpc.body.includes('blogid'),
       REST: rest.status === 200,
       'application password':
-        (await sendFrom(stack, FROM, restBasic(login, login === KEEPER ? key : 'none'))).status === 200,
+        (await sendFrom(stack, FROM, restBasic(login, login === SHOPKEEPER ? key : 'none'))).status === 200,
     };
   }
   const everywhere = (open: boolean) => ({
@@ -93,10 +93,10 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     await runInWordPress(stack, '');
     key = await runInWordPress(
       stack,
-      `foreach ( array( '${KEEPER}' => 'shop_keeper', '${CLERK}' => 'shop_clerk' ) as $login => $role ) {
+      `foreach ( array( '${SHOPKEEPER}' => 'shop_keeper', '${CLERK}' => 'shop_clerk' ) as $login => $role ) {
         wp_insert_user( array( 'user_login' => $login, 'user_pass' => '${stack.password}', 'user_email' => "$login@example.com", 'role' => $role ) );
       }
-      echo WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${KEEPER}' )->ID, array( 'name' => 'phone' ) )[0];`,
+      echo WP_Application_Passwords::create_new_application_password( get_user_by( 'login', '${SHOPKEEPER}' )->ID, array( 'name' => 'phone' ) )[0];`,
     );
     owner = await logIn(stack);
     xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
@@ -113,20 +113,20 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     await runInWordPress(
       stack,
       `require_once ABSPATH . 'wp-admin/includes/user.php';
-      foreach ( array( '${KEEPER}', '${CLERK}' ) as $login ) { wp_delete_user( get_user_by( 'login', $login )->ID ); }
+      foreach ( array( '${SHOPKEEPER}', '${CLERK}' ) as $login ) { wp_delete_user( get_user_by( 'login', $login )->ID ); }
       remove_role( 'shop_keeper' ); remove_role( 'shop_clerk' );`,
     );
   });
 
   it('is not asked of a shop manager before the owner chooses the role', async () => {
-    expect(await routes(KEEPER)).toEqual(everywhere(true));
+    expect(await routes(SHOPKEEPER)).toEqual(everywhere(true));
   });
 
   it('tells the owner the roles of the site by their names', async () => {
     const answer = (await choose()) as { two_factor_roles: { role: string }[] };
     expect(answer.two_factor_roles).toContainEqual({
       role: 'shop_keeper',
-      name: 'Shop keeper',
+      name: 'Shop shopkeeper',
       selected: 0,
       required: 0,
     });
@@ -136,15 +136,15 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
   });
 
   it('is asked of a shop manager on every login route afterwards, and ends earlier sessions', async () => {
-    const [keeper, clerk] = [visitor(), visitor()];
-    await keeper.logIn(KEEPER);
+    const [shopkeeper, clerk] = [visitor(), visitor()];
+    await shopkeeper.logIn(SHOPKEEPER);
     await clerk.logIn(CLERK);
     const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
-    expect([await profile(keeper), await profile(clerk)]).toEqual([200, 200]);
+    expect([await profile(shopkeeper), await profile(clerk)]).toEqual([200, 200]);
     await choose('shop_keeper');
-    expect([await profile(keeper), await profile(clerk)]).toEqual([302, 200]);
-    expect(await routes(KEEPER)).toEqual(everywhere(false));
-    expect((await visitor().logIn(KEEPER)).headers.location).toContain('action=second-factor');
+    expect([await profile(shopkeeper), await profile(clerk)]).toEqual([302, 200]);
+    expect(await routes(SHOPKEEPER)).toEqual(everywhere(false));
+    expect((await visitor().logIn(SHOPKEEPER)).headers.location).toContain('action=second-factor');
     // The owner and users with other roles stay logged in.
     await readOptions(stack, owner);
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
@@ -152,10 +152,10 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
 
   it('leaves application passwords of the role to their own setting', async () => {
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 1 });
-    expect((await sendFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(200);
+    expect((await sendFrom(stack, FROM, restBasic(SHOPKEEPER, key))).status).toBe(200);
     await change(stack, owner, '/two-factor-app-passwords', { two_factor_app_passwords: 0 });
     // It is right, so the response says why it is refused.
-    expect((await sendFrom(stack, FROM, restBasic(KEEPER, key))).status).toBe(403);
+    expect((await sendFrom(stack, FROM, restBasic(SHOPKEEPER, key))).status).toBe(403);
   });
 
   it('is asked of a user who gets the role later, and ends earlier sessions', async () => {
@@ -171,7 +171,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
 
   it('is still asked while the role itself is missing with its plugin', async () => {
     await runInWordPress(stack, `remove_role( 'shop_keeper' );`);
-    expect((await visitor().logIn(KEEPER)).headers.location).toContain('action=second-factor');
+    expect((await visitor().logIn(SHOPKEEPER)).headers.location).toContain('action=second-factor');
     const { two_factor_roles: roles } = (await choose('shop_keeper')) as { two_factor_roles: unknown[] };
     expect(roles).toContainEqual(expect.objectContaining({ role: 'shop_keeper', selected: 1 }));
   });
@@ -183,8 +183,8 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`,
     );
     // Guard sees the other policy in the response to this login, and pushes its own again.
-    await user.logIn(KEEPER);
-    await until('WordPress asks again', async () => !createsSession(await visitor().logIn(KEEPER)));
+    await user.logIn(SHOPKEEPER);
+    await until('WordPress asks again', async () => !createsSession(await visitor().logIn(SHOPKEEPER)));
     await until('the session is over', async () => (await user.look('/wp-admin/profile.php')).status === 302);
   });
 
@@ -192,15 +192,15 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
   it.each([
     {
       when: 'WordPress is given the policy again',
-      login: KEEPER,
+      login: SHOPKEEPER,
       before: restorePolicyWithoutRole,
       // Guard sees the other policy in the response.
       act: () => sendFrom(stack, FROM, { target: '/' }),
     },
-    { when: 'the owner chooses the role', login: KEEPER, roles: [], act: () => choose('shop_keeper') },
+    { when: 'the owner chooses the role', login: SHOPKEEPER, roles: [], act: () => choose('shop_keeper') },
     {
       when: 'the owner switches the factor on',
-      login: KEEPER,
+      login: SHOPKEEPER,
       sg2fa: 0,
       act: () => change(stack, owner, '/2fa', { sg2fa: 1 }),
     },
@@ -237,7 +237,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
   it('is asked of a user whose session was renewed before the role was chosen', async () => {
     await choose();
     const user = visitor();
-    await user.logIn(KEEPER);
+    await user.logIn(SHOPKEEPER);
     expect((await user.look('/?renew')).body).toBe('renewed');
     expect((await user.look('/wp-admin/profile.php')).status).toBe(200);
     await choose('shop_keeper');
@@ -246,6 +246,6 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
 
   it('ends when the owner removes the role', async () => {
     await choose();
-    expect(createsSession(await visitor().logIn(KEEPER))).toBe(true);
+    expect(createsSession(await visitor().logIn(SHOPKEEPER))).toBe(true);
   });
 });

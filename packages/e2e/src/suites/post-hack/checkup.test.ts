@@ -30,7 +30,7 @@ onUnlikeStacks('the checkup', (stack) => {
   const planted = ['wp-includes/images/door.php', 'wp-admin/door.php', 'door.php'];
   const uploads = 'wp-content/uploads/2024';
   const before = new Map([changed, missing].map((name) => [name, readFileSync(path(name))]));
-  const putBack = () => {
+  const restoreFiles = () => {
     for (const [name, content] of before) writeFileSync(path(name), content);
     for (const name of planted) rmSync(path(name), { force: true });
   };
@@ -71,7 +71,7 @@ onUnlikeStacks('the checkup', (stack) => {
     owner = await logIn(stack);
   });
   afterAll(async () => {
-    putBack();
+    restoreFiles();
     remove('example-form');
     rmSync(path(uploads), { recursive: true, force: true });
     await runInWordPress(
@@ -128,7 +128,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(findings[1]?.items).toEqual([missing]);
     expect(findings[2]?.items.map((item) => item.split(',')[0])).toEqual(planted.toSorted());
     expect(readFileSync(path('door.php'), 'utf8')).toContain('a door left open');
-    putBack();
+    restoreFiles();
     expect(titles(await look())).toEqual([]);
   });
 
