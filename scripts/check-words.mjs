@@ -1,5 +1,5 @@
 /**
- * Checks that words which the project has given up for standard ones (docs/glossary.md) do not come back, in names of
+ * Checks that words which the project has given up for standard ones (docs/developer/glossary.md) do not come back, in names of
  * files, names in the code, comments, titles of tests and documents. Part of `npm run lint`.
  */
 import { execFileSync } from 'node:child_process';
@@ -9,8 +9,7 @@ import { root } from './lib/run.mjs';
 import { findGoneWords } from './lib/words.mjs';
 
 /** Decisions and the changelog tell of the past, and the list itself names what is gone. */
-const EXEMPT =
-  /^(?:CHANGELOG\.md|docs\/(?:decisions|api-reference)|scripts\/lib\/words|packages\/connector\/languages)/;
+const EXEMPT = /^(?:CHANGELOG\.md|docs\/decisions|scripts\/lib\/words|packages\/connector\/languages)/;
 
 const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })
   .split('\n')

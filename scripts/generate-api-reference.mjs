@@ -1,5 +1,5 @@
 /**
- * Writes docs/api-reference.md from the contract: every endpoint, its request and its response. `npm run docs` runs it;
+ * Writes docs/developer/api-reference.md from the contract: every endpoint, its request and its response. `npm run docs` runs it;
  * with `--check` it writes nothing and fails when the file is not up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { endpoints } from '@security-optimizer/contract/endpoints';
 import { errorTable } from '@security-optimizer/contract/errors';
 import { z } from 'zod';
 
-const target = new URL('../docs/api-reference.md', import.meta.url);
+const target = new URL('../docs/developer/api-reference.md', import.meta.url);
 
 /** One row for each field of an object schema, and one table for each variant of it. */
 function fieldTable(schema, io) {
@@ -110,7 +110,7 @@ ${errors}
 if (process.argv.includes('--check')) {
   const present = await readFile(target, 'utf8').catch(() => '');
   if (present !== text) {
-    process.stderr.write('docs/api-reference.md is not up to date. Run `npm run docs`.\n');
+    process.stderr.write('docs/developer/api-reference.md is not up to date. Run `npm run docs`.\n');
     process.exitCode = 1;
   }
 } else await writeFile(target, text);

@@ -9,7 +9,7 @@ import { parseSync } from 'vite';
  */
 
 /**
- * Words that this project once had for its own ideas, and the standard word for each; see docs/glossary.md.
+ * Words that this project once had for its own ideas, and the standard word for each; see docs/developer/glossary.md.
  *
  * @type {readonly Word[]}
  */

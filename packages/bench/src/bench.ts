@@ -18,7 +18,7 @@ import {
   writeResults,
 } from './report/report.js';
 
-const documentFile = fileURLToPath(new URL('../../../docs/benchmarks.md', import.meta.url));
+const documentFile = fileURLToPath(new URL('../../../docs/developer/benchmarks.md', import.meta.url));
 const resultsFile = fileURLToPath(new URL('../../../bench/results.json', import.meta.url));
 
 /** @returns the exit code: 0 if every bar is met, 1 if one is missed or the run failed, 2 for wrong options */

@@ -7,7 +7,7 @@ export interface BenchOptions {
   readonly seconds: number;
   /** Ids of the measures to run, lower-case; null for all. */
   readonly only: readonly string[] | null;
-  /** Write the results to bench/results.json and docs/benchmarks.md. */
+  /** Write the results to bench/results.json and docs/developer/benchmarks.md. */
   readonly keep: boolean;
   /** Print the results as JSON instead of a table. */
   readonly json: boolean;
@@ -21,7 +21,7 @@ export const help = `npm run bench -- [options]
   --rounds N      how often every contender has its turn (5)
   --seconds N     length of one turn (2)
   --only p1,p2    take only these measures
-  --try           leave bench/results.json and docs/benchmarks.md as they are
+  --try           leave bench/results.json and docs/developer/benchmarks.md as they are
   --json          print JSON instead of a table
 `;
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { configFile } from './config/config-file.js';
 
 const source = new URL('.', import.meta.url);
-const documentation = readFileSync(new URL('../../../docs/configuration.md', source), 'utf8');
+const documentation = readFileSync(new URL('../../../docs/operator/configuration.md', source), 'utf8');
 
 it('every event of the log stands in the documentation', () => {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(

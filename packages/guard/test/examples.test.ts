@@ -11,7 +11,7 @@ import { quietState } from './support/quiet-state.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
 import { scratchFolder } from './support/scratch.js';
 
-const folder = fileURLToPath(new URL('../../../docs/examples/', import.meta.url));
+const folder = fileURLToPath(new URL('../../../docs/operator/examples/', import.meta.url));
 const read = (name: string) => readFile(join(folder, name), 'utf8');
 
 /** Whether a program is installed. */

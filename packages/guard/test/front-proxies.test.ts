@@ -93,7 +93,7 @@ const proxies: readonly (readonly [name: string, program: string, Start, Gateway
 ];
 
 for (const [name, program, start, options] of proxies) {
-  describe.skipIf(!areInstalled(program, 'openssl'))(`guard behind ${name}, as in docs/examples`, () => {
+  describe.skipIf(!areInstalled(program, 'openssl'))(`guard behind ${name}, as in docs/operator/examples`, () => {
     it('knows the visitor’s address and scheme, whatever the visitor claims, and sees the target as it was sent', async () => {
       const { port, seen } = await recordingServer();
       const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], ...options });
@@ -116,7 +116,7 @@ for (const [name, program, start, options] of proxies) {
 describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by Unix sockets, as the guide says', () => {
   /** The lines for nginx in the guide's section, between backticks in its sentences. */
   async function linesOfTheGuide(): Promise<{ front: string; listen: string; address: string[] }> {
-    const text = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const text = await readFile(new URL('../../../docs/operator/operations.md', import.meta.url), 'utf8');
     const section = text.split('\n## Unix sockets\n')[1]?.split('\n## ')[0] ?? '';
     const lines = [...section.matchAll(/`([a-z_]+ [^`]+;)`/g)].map(([, line = '']) => line);
     const [front = '', listen = '', ...address] = lines;

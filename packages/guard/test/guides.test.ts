@@ -10,13 +10,13 @@ const INSTALLS = 'packages/e2e/src/suites/installs';
 
 /** Each block of settings for a web server, with the suite that takes it from there by its heading (`guideBlocks`). */
 const BLOCKS: readonly (readonly [document: string, heading: string, language: string, suite: string])[] = [
-  ['docs/operations.md', "Each visitor's address", 'nginx', `${INSTALLS}/guide-lines.test.ts`],
-  ['docs/operations.md', "Each visitor's address", 'apache', `${INSTALLS}/guide-lines.test.ts`],
-  ['docs/operations.md', 'The visitor’s scheme', 'nginx', `${INSTALLS}/guide-lines.test.ts`],
-  ['docs/operations.md', 'The visitor’s scheme', 'apache', `${INSTALLS}/guide-lines.test.ts`],
-  ['docs/operations.md', 'The visitor’s scheme', 'nginx', `${INSTALLS}/behind-https.test.ts`],
-  ['docs/operations.md', 'The visitor’s scheme', 'apache', `${INSTALLS}/behind-https.test.ts`],
-  ['docs/operations.md', 'A password of the web server', 'nginx', `${INSTALLS}/web-server-password.test.ts`],
+  ['docs/operator/operations.md', "Each visitor's address", 'nginx', `${INSTALLS}/guide-lines.test.ts`],
+  ['docs/operator/operations.md', "Each visitor's address", 'apache', `${INSTALLS}/guide-lines.test.ts`],
+  ['docs/operator/operations.md', 'The visitor’s scheme', 'nginx', `${INSTALLS}/guide-lines.test.ts`],
+  ['docs/operator/operations.md', 'The visitor’s scheme', 'apache', `${INSTALLS}/guide-lines.test.ts`],
+  ['docs/operator/operations.md', 'The visitor’s scheme', 'nginx', `${INSTALLS}/behind-https.test.ts`],
+  ['docs/operator/operations.md', 'The visitor’s scheme', 'apache', `${INSTALLS}/behind-https.test.ts`],
+  ['docs/operator/operations.md', 'A password of the web server', 'nginx', `${INSTALLS}/web-server-password.test.ts`],
 ];
 
 /** Each example for a web server or proxy, with a file of a suite that starts one by it. */
@@ -34,7 +34,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 /** Sections whose commands a suite runs in their order (`readGuide`). */
 const STEPS: readonly (readonly [document: string, heading: string, suite: string])[] = [
   ['README.md', 'Put it in front of a real site', `${INSTALLS}/in-front-of-visitors.test.ts`],
-  ['docs/operations.md', 'Taking guard away again', `${INSTALLS}/in-front-of-visitors.test.ts`],
+  ['docs/operator/operations.md', 'Taking guard away again', `${INSTALLS}/in-front-of-visitors.test.ts`],
 ];
 
 /** Settings of nginx, Apache, HAProxy or Varnish by their looks, whatever the block says that it is. */
@@ -68,7 +68,9 @@ function listBlocks(document: string): readonly Block[] {
 
 const documents = [
   'README.md',
-  ...readdirSync(new URL('docs/', root)).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+  ...['docs', 'docs/developer', 'docs/operator'].flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, root)).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : [])),
+  ),
 ];
 
 describe('the set-ups for web servers in the documents', () => {
@@ -99,24 +101,24 @@ describe('the set-ups for web servers in the documents', () => {
   });
 
   it('are each run by a test where they are whole examples', () => {
-    const names = readdirSync(new URL('docs/examples/', root));
+    const names = readdirSync(new URL('docs/operator/examples/', root));
     const ofServers = names.filter(
-      (name) => OF_A_WEB_SERVER.test(read(`docs/examples/${name}`)) || name === 'Caddyfile',
+      (name) => OF_A_WEB_SERVER.test(read(`docs/operator/examples/${name}`)) || name === 'Caddyfile',
     );
     expect(ofServers).toEqual(Object.keys(EXAMPLES));
     expect(Object.entries(EXAMPLES).filter(([name, suite]) => !read(suite).includes(`'${name}'`))).toEqual([]);
   });
 
   it('are each followed step by step where they are a list of steps', () => {
-    // The guide for the Debian package, docs/install.md, is followed with the package (`npm run test:packages`).
+    // The guide for the Debian package, docs/operator/install.md, is followed with the package (`npm run test:packages`).
     const found = documents
-      .filter((document) => document !== 'docs/install.md')
+      .filter((document) => document !== 'docs/operator/install.md')
       .flatMap(listBlocks)
       .filter(({ language, text }) => language === 'sh' && /\bnginx\b|apache/.test(text));
     const sections = [...new Set(found.map(({ document, heading }) => `${document}: ${heading}`))];
     expect(sections).toEqual(STEPS.map(([document, heading]) => `${document}: ${heading}`));
     for (const [document, heading, suite] of STEPS)
       expect(read(suite)).toContain(`readGuide('${document}', '${heading}')`);
-    expect(read('packages/e2e/src/packages/install-guide.test.ts')).toContain('docs/install.md');
+    expect(read('packages/e2e/src/packages/install-guide.test.ts')).toContain('docs/operator/install.md');
   });
 });

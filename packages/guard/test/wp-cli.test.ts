@@ -148,7 +148,7 @@ interface Call {
   readonly nonce?: string;
 }
 
-/** Signs a call by docs/connector-protocol.md, with code of its own. */
+/** Signs a call by docs/developer/connector-protocol.md, with code of its own. */
 function sign({
   secret = SECRET,
   method = 'POST',

@@ -67,7 +67,7 @@ function layOut(tree, { file }, arch) {
     const from = join(modules, NAME, name);
     const target = join(tree, 'usr/share/doc', NAME);
     mkdirSync(target, { recursive: true });
-    if (name === 'docs') cpSync(from, target, { recursive: true });
+    if (name === 'docs') cpSync(join(from, 'operator'), target, { recursive: true });
     else if (name !== 'LICENSE') cpSync(from, join(target, name));
     rmSync(from, { recursive: true });
   }
@@ -101,7 +101,7 @@ function addUnit(tree) {
   const folder = join(tree, 'usr/lib/systemd/system');
   mkdirSync(folder, { recursive: true });
   const name = `${NAME}.service`;
-  const text = readFileSync(join(root, 'docs/examples', name), 'utf8');
+  const text = readFileSync(join(root, 'docs/operator/examples', name), 'utf8');
   writeFileSync(join(folder, name), toInstalledService(text));
 }
 

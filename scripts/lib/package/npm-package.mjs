@@ -38,9 +38,7 @@ function layOut(stage, version) {
   };
 
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copy(name, join(stage, name));
-  for (const name of ['install.md', 'operations.md', 'configuration.md', 'examples']) {
-    copy(`docs/${name}`, join(stage, 'docs', name));
-  }
+  copy('docs/operator', join(stage, 'docs/operator'));
   copy('packaging/security-optimizer.js', join(stage, 'bin/security-optimizer.js'));
   writeFileSync(join(stage, 'THIRD-PARTY.md'), `${thirdPartyNotices()}\n`);
 

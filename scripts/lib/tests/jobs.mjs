@@ -17,7 +17,7 @@ export const checks = {
     program('subject of the commit', 'scripts/check-subject.mjs'),
   ],
   types: [program('types of the tests', tool('typescript/bin/tsc'), '--project', 'tsconfig.test.json')],
-  docs: [program('docs/api-reference.md is current', 'scripts/generate-api-reference.mjs', '--check')],
+  docs: [program('docs/developer/api-reference.md is current', 'scripts/generate-api-reference.mjs', '--check')],
   texts: [program('every text is in the catalogue and in every language', 'scripts/extract-texts.mjs', '--check')],
   connector: [
     check('connector: its own tests in PHP', testConnector),

@@ -23,7 +23,7 @@ final class Security_Optimizer_Site_Names {
 
 	/**
 	 * @return array `home`, `site_url`, `admin_url`, `paths`, `also`, `files`, `cookies`, `languages`, `bases`; see
-	 *               docs/connector-protocol.md.
+	 *               docs/developer/connector-protocol.md.
 	 */
 	public static function all() {
 		$home  = self::home();

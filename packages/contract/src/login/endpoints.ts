@@ -155,7 +155,7 @@ export const setAwayMode = endpoint({
   suffix: '/away-mode',
   methods: ['POST'],
   summary:
-    'Set the schedule, in the time zone of the site. `from` and `to` may be Unix seconds, `value` stands for `weekly`. ' +
+    'Set the schedule, in the time zone of the site. `from` and `to` may be Unix seconds, `value` is another name of `weekly`. ' +
     'Refused while Away Mode is on. A schedule that starts at once is refused (`away_starts_at_once`) unless `confirm` ' +
     'is true.',
   request: z.object({

@@ -61,7 +61,7 @@ export const forcePasswordReset = endpoint({
   methods: ['POST'],
   summary:
     'Log everyone out and let nobody in again without a new password. With `go_on` a reset that stopped sends the ' +
-    'mails that are left; whoever chose a new password meanwhile keeps it.',
+    'mails that are left; users who chose a new password meanwhile keep it.',
   request: z.object({ go_on: z.optional(toggleValue) }),
   response: started,
 });

@@ -220,7 +220,7 @@ function acceptWebSocket(request: IncomingMessage, socket: Duplex): void {
   if (wanted === 'reset+in+the+body') setTimeout(() => request.socket.resetAndDestroy(), 20);
 }
 
-/** The connector's side of docs/connector-protocol.md, as far as a guard that is never configured needs it. */
+/** The connector's side of docs/developer/connector-protocol.md, as far as a guard that is never configured needs it. */
 function fakeConnector(secret: string) {
   const mac = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
   const key = createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);

@@ -13,7 +13,7 @@ import { makePackages } from './make-packages.js';
 
 const run = promisify(execFile);
 const IMAGE = 'localhost/security-optimizer';
-/** As in docs/operations.md. */
+/** As in docs/operator/operations.md. */
 const HARDENED = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges'];
 /** Some machines do not allow a container more than the program that starts it. */
 const LIMITS = ['--ulimit=nofile=4096:4096', '--ulimit=nproc=1024:1024'];

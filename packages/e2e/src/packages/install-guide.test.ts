@@ -29,7 +29,7 @@ import { makePackages } from './make-packages.js';
 
 const run = promisify(execFile);
 const HOSTS = ['example.com', 'example.org'];
-const FILE = 'docs/install.md';
+const FILE = 'docs/operator/install.md';
 const SECTION = 'Two sites in ten minutes';
 const GUIDE_MS = 600_000;
 
@@ -47,7 +47,7 @@ const reason = problem();
  * unpacked, not installed, and systemd is a stub; debian-package.test.ts installs it.
  */
 describe.skipIf(reason !== null)(
-  `docs/install.md, with visitors of two sites${reason === null ? '' : ` not followed: ${reason}`}`,
+  `docs/operator/install.md, with visitors of two sites${reason === null ? '' : ` not followed: ${reason}`}`,
   { timeout: GUIDE_MS },
   () => {
     let dir: string;

@@ -11,7 +11,7 @@ import { readGuide, replaceAll } from '../suites/installs/helpers.js';
 import { type FollowedGuide, followGuide } from './follow-guide.js';
 import { makePackages } from './make-packages.js';
 
-const FILE = 'docs/operations.md';
+const FILE = 'docs/operator/operations.md';
 
 /** The sections about releases in the operations guide, followed command by command. */
 describe('releases in separate folders', () => {

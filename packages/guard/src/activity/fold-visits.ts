@@ -5,7 +5,7 @@ import { AddressCounter, type VisitKey } from './packed-visits.js';
  * In a flood of refused requests a row costs more than the request itself. Above a few hundred new rows per second, all
  * similar refused visits of a second share one row. Similar visits have the same rule, status and kind of target, and
  * the same address; with many addresses, the same network; with many networks, any address. The row shows the first
- * visit and counts the others; hits of each address are counted as well. See docs/activity-log.md.
+ * visit and counts the others; hits of each address are counted as well. See docs/developer/activity-log.md.
  */
 
 /** New rows per second above which refused visits are folded: of one site, and of all sites together. */

@@ -53,7 +53,7 @@ export interface ListContext {
 
 /**
  * One page of a list, newest first. A list is anchored at its first page, so that rows which arrive meanwhile shift
- * nothing; see docs/activity-log.md.
+ * nothing; see docs/developer/activity-log.md.
  *
  * @param show makes the rows of the answer
  * @param panel makes the filters of the answer

@@ -10,7 +10,7 @@ export type Traffic = z.output<typeof activityTraffic.response>;
 const HOUR = 3600;
 /** A period of at most two days is shown by the hour; one of them may have 25 hours. */
 const HOURLY_MAX = 49 * HOUR;
-/** Sums are kept for this many days; see docs/activity-log.md. */
+/** Sums are kept for this many days; see docs/developer/activity-log.md. */
 const DAYS_MAX = 35;
 
 /** Bars from one time to the next, and where the last one ends. */

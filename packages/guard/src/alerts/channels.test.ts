@@ -133,7 +133,7 @@ describe('a webhook', () => {
         title: 'owner logged in on a new device',
       },
     });
-    // As docs/alerts.md tells receivers to check it.
+    // As docs/developer/alerts.md tells receivers to check it.
     const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
     const expected = createHmac('sha256', Buffer.alloc(32, 7)).update(signed).digest();
     const given = Buffer.from(String(headers['webhook-signature']).replace('v1,', ''), 'base64');

@@ -27,7 +27,7 @@ export interface AlertMessage {
 
 const TIMEOUT_MS = 10_000;
 
-/** The body of a webhook: the envelope of Standard Webhooks, and the alert. See docs/alerts.md. */
+/** The body of a webhook: the envelope of Standard Webhooks, and the alert. See docs/developer/alerts.md. */
 export function toWebhookBody({ uid, kind, at, site, text }: AlertMessage): string {
   return JSON.stringify({
     type: `alert.${kind}`,

@@ -103,7 +103,7 @@ export function checkConnector(
         return ['problem', fault, 'Run `security-optimizer attach` again: it writes the key into WordPress.'];
       case 'redirected': {
         const advice =
-          'docs/operations.md, “The web server behind guard”, has the lines with which it redirects visitors, and not guard.';
+          'docs/operator/operations.md, “The web server behind guard”, has the lines with which it redirects visitors, and not guard.';
         return ['problem', fault, `${advice}${shared}`];
       }
       case 'unknown': {
@@ -223,7 +223,7 @@ export function checkDirectRequests(
 const isRefusal = (status: number): boolean => status === 401 || status === 403;
 
 const CLOCK_WARNING_SECONDS = 30;
-/** By how much the time of a signature may differ (docs/connector-protocol.md). */
+/** By how much the time of a signature may differ (docs/developer/connector-protocol.md). */
 const SIGNATURE_SECONDS = 60;
 
 /** Whether the clocks of guard and WordPress agree. @param ahead seconds by which WordPress's is ahead, or null */

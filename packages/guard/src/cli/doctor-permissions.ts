@@ -79,7 +79,7 @@ function judgeSiteFiles(site: ExaminedSite | SiteFilesFault | null, isKeyExterna
   if ('fault' in site) {
     return site.isDenied
       ? [['skipped', `This user may not look into the site: ${site.fault}.`, 'Run `doctor` as root.']]
-      : [['problem', site.fault, 'See docs/operations.md, As a service: who must own which folder.']];
+      : [['problem', site.fault, 'See docs/operator/operations.md, As a service: who must own which folder.']];
   }
   const { plugins, loader, hasKey, model } = site;
   const secret = isKeyExternal ? null : site.secret;

@@ -18,7 +18,7 @@ export type PublicResponse =
   | { readonly by: 'none'; readonly fault: string };
 
 const LEAD_THROUGH =
-  'Have the web server that visitors reach hand them on to guard (docs/install.md, step 5), also for the other servers of this site: port 80, www, IPv6.';
+  'Have the web server that visitors reach hand them on to guard (docs/operator/install.md, step 5), also for the other servers of this site: port 80, www, IPv6.';
 
 /** Whether visitors of the public address reach this guard. @param url null when it is not known */
 export function checkPublicAddress(url: string | null, response: PublicResponse | null): Finding {
@@ -90,7 +90,7 @@ export function checkClientAddress(
     if (options.proxyProtocol && !isPeerTrusted) return ['ok', right];
     if (isPeerTrusted) {
       if (forwardedFor === null && !options.proxyProtocol) {
-        const advice = 'Have the proxy set X-Forwarded-For (docs/operations.md, With TLS).';
+        const advice = 'Have the proxy set X-Forwarded-For (docs/operator/operations.md, With TLS).';
         return ['problem', `The proxy at ${peer} does not say who visits. ${share}`, advice];
       }
       if (isPrivate(client) && !options.ownAddresses.has(client)) {
@@ -134,7 +134,7 @@ export function checkHttps(url: string | null, plain: PlainResponse | null): Fin
     if (!url.startsWith('https:')) {
       const message = `The public address is ${url}: passwords and session cookies travel unprotected.`;
       const advice =
-        'Get a certificate, let the web server in front speak TLS (docs/operations.md), and change the address to https in WordPress’s Settings, General.';
+        'Get a certificate, let the web server in front speak TLS (docs/operator/operations.md), and change the address to https in WordPress’s Settings, General.';
       return ['problem', message, advice];
     }
     if (plain === null) return ['ok', 'The public address uses https.'];

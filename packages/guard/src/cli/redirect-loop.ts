@@ -16,7 +16,7 @@ export function describeRedirectLoop(address: string): { readonly message: strin
   return {
     message: `The web server behind guard leads visitors of ${address} to the very same address, without end.`,
     advice:
-      'Let its redirects and the keys of its page caches go by the header X-Forwarded-Proto, and empty the caches: docs/operations.md, “The visitor’s scheme”.',
+      'Let its redirects and the keys of its page caches go by the header X-Forwarded-Proto, and empty the caches: docs/operator/operations.md, “The visitor’s scheme”.',
   };
 }
 

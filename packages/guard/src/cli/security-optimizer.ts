@@ -114,7 +114,7 @@ function explain(error: unknown): string {
     String((error as Error).message),
   )?.[1];
   if (unknownStep !== undefined) {
-    return `The database was used by a newer version of guard, which made the step ${unknownStep} in it. Nothing was changed. Start that version again, or put back the data folder from before the update (docs/operations.md, "Going back").`;
+    return `The database was used by a newer version of guard, which made the step ${unknownStep} in it. Nothing was changed. Start that version again, or put back the data folder from before the update (docs/operator/operations.md, "Going back").`;
   }
   const { code, path, address, port, stack } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (address?.startsWith('/')) {

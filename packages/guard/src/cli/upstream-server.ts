@@ -18,7 +18,7 @@ function toGuardSource(upstream: string): { readonly nginx: string; readonly apa
 /** How the web server behind guard gets to see each visitor's address, in two sentences. */
 export function toRealAddressAdvice(upstream: string): string {
   const { nginx, apache } = toGuardSource(upstream);
-  return `Let it take the address from guard: nginx \`set_real_ip_from ${nginx}; real_ip_header X-Forwarded-For;\`, Apache (mod_remoteip) \`RemoteIPHeader X-Forwarded-For\` and \`RemoteIPInternalProxy ${apache}\`. See docs/operations.md, “Each visitor’s address”.`;
+  return `Let it take the address from guard: nginx \`set_real_ip_from ${nginx}; real_ip_header X-Forwarded-For;\`, Apache (mod_remoteip) \`RemoteIPHeader X-Forwarded-For\` and \`RemoteIPInternalProxy ${apache}\`. See docs/operator/operations.md, “Each visitor’s address”.`;
 }
 
 /** A page that servers hand out to their own machine. */
@@ -108,7 +108,7 @@ export function describeCachePastGuard(address: string): { readonly message: str
   return {
     message: `A page cache behind guard answers before the connector can refuse: who asks ${address} gets pages without guard, also who is blocked.`,
     advice:
-      'Let the web server behind listen where guard alone reaches it: 127.0.0.1 or a socket file, and on another machine behind a firewall that lets in guard’s address alone. See docs/operations.md, “A page cache behind guard”.',
+      'Let the web server behind listen where guard alone reaches it: 127.0.0.1 or a socket file, and on another machine behind a firewall that lets in guard’s address alone. See docs/operator/operations.md, “A page cache behind guard”.',
   };
 }
 

@@ -190,7 +190,7 @@ describe('parseConfig and printConfig', () => {
     expect(parseConfig(both, former)).toEqual({
       mistakes: [
         'sites[0].gate: is the former name of upstream, which is there too; remove it',
-        'sites[0].gate: unknown key; see docs/configuration.md',
+        'sites[0].gate: unknown key; see docs/operator/configuration.md',
       ],
     });
   });

@@ -391,7 +391,9 @@ function renameKey(json: unknown, at: string, [part = '', ...rest]: readonly str
 function describe(issue: z.core.$ZodIssue): string[] {
   const key = keyName(issue.path);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((name) => `${key === '' ? name : `${key}.${name}`}: unknown key; see docs/configuration.md`);
+    return issue.keys.map(
+      (name) => `${key === '' ? name : `${key}.${name}`}: unknown key; see docs/operator/configuration.md`,
+    );
   }
   return [`${key === '' ? 'the file' : key}: ${issue.message}`];
 }

@@ -2,7 +2,7 @@ import type { LogLevel } from '../lib/logger.js';
 import type { SocketAddress } from '../lib/socket-address.js';
 import type { Branding, QuarantinedSite, SiteConfig } from '../site.js';
 
-/** The configuration of guard, read once at start; see docs/configuration.md. */
+/** The configuration of guard, read once at start; see docs/operator/configuration.md. */
 export interface Config {
   readonly dataDir: string;
   readonly listen: SocketAddress;

@@ -96,8 +96,8 @@ it('reports all mistakes together, each with its key and what is allowed', async
     'guard.json: sites[0].id: use letters, digits and hyphens',
     'guard.json: sites[0].hosts[0]: use host names without port, for example example.com, *.example.com for its subdomains, or * for every other host',
     'guard.json: sites[0].upstream: use the http origin of the web server without a path, for example http://127.0.0.1:8081, or unix:/PATH of its socket',
-    'guard.json: sites[0].secret: unknown key; see docs/configuration.md',
-    'guard.json: colour: unknown key; see docs/configuration.md',
+    'guard.json: sites[0].secret: unknown key; see docs/operator/configuration.md',
+    'guard.json: colour: unknown key; see docs/operator/configuration.md',
     'SECURITY_OPTIMIZER_LOG_LEVEL: use debug, info, warn, error or silent',
   ]);
 });
@@ -133,7 +133,7 @@ it('reads what concerns the Activity Log, and reports mistakes in it', async () 
     `guard.json: activity.dns[1]: ${dns}`,
     `guard.json: activity.dns[2]: ${dns}`,
     'guard.json: activity.monitors[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24; check “all”',
-    'guard.json: activity.days: unknown key; see docs/configuration.md',
+    'guard.json: activity.days: unknown key; see docs/operator/configuration.md',
   ]);
 });
 

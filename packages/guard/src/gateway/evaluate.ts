@@ -175,7 +175,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   const { paths, signedXmlRpc } = snapshot;
   const now = context.clock();
   const credentials = readCredentials(request, snapshot.sessionCookies);
-  // Object spread here and below would cost more than all the rules together (docs/benchmarks.md, P2).
+  // Object spread here and below would cost more than all the rules together (docs/developer/benchmarks.md, P2).
   let facts = toRequestFacts({ method, address, paths, signedXmlRpc, now, credentials, path, query });
   if (facts.query.isAmbiguous('rest_route')) {
     return {

@@ -58,7 +58,7 @@ const FORMER_EVENTS: ReadonlyMap<unknown, string> = new Map(
 
 /**
  * The service's log: one JSON object per line on standard error. Every line carries `event`, a stable name in
- * kebab-case that docs/configuration.md lists. Written without blocking, so that a slow reader of the log never
+ * kebab-case that docs/operator/configuration.md lists. Written without blocking, so that a slow reader of the log never
  * holds up requests.
  *
  * @param destination where lines go; standard error when left out

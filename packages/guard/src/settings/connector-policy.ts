@@ -10,7 +10,7 @@ import { hashPolicy } from '../wordpress/signature.js';
 import { simpleFieldsInWordPress, simplePolicy } from './simple-settings.js';
 import { type EffectiveSettings, getEffectiveSettings, type SiteSettings } from './site-settings.js';
 
-/** What WordPress enforces, as it is sent: flat, see docs/connector-protocol.md. */
+/** What WordPress enforces, as it is sent: flat, see docs/developer/connector-protocol.md. */
 export type ConnectorPolicy = Readonly<Record<string, number | string>>;
 
 /** Names of the settings that WordPress enforces, entirely or in part. */
@@ -90,7 +90,7 @@ export function createConnectorPolicySync(
   };
 }
 
-/** A policy is pushed again at most this often per site, milliseconds (docs/connector-protocol.md). */
+/** A policy is pushed again at most this often per site, milliseconds (docs/developer/connector-protocol.md). */
 const RECONCILE_PAUSE_MS = 5000;
 
 /** Fields of the policy that decide which users need a second factor. */

@@ -88,7 +88,7 @@ const GRACE_MS = 60_000;
 const BYTES_A_SECOND = 4096;
 
 /**
- * Ends a connection whose body arrives more slowly than the connector accepts (docs/connector-protocol.md), since
+ * Ends a connection whose body arrives more slowly than the connector accepts (docs/developer/connector-protocol.md), since
  * WordPress would refuse the request in the end. Time in which WordPress reads nothing does not count.
  *
  * @param graceMs time that any body may take, milliseconds; at most a minute

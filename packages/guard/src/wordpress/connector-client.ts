@@ -142,7 +142,7 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
 }
 
 /**
- * Creates a client for the commands of docs/connector-protocol.md.
+ * Creates a client for the commands of docs/developer/connector-protocol.md.
  * @param options `facts`: what is known about a site, for the address under which WordPress expects requests
  */
 export function createConnectorClient(options: {

@@ -142,7 +142,7 @@ export type ComparedPlugin = z.output<typeof pluginAnswer>;
 const REINSTALL_MS = 300_000;
 const STEP_MS = 60_000;
 
-/** The commands of docs/post-hack.md. Every method throws ConnectorError when the command was not carried out. */
+/** The commands of docs/developer/post-hack.md. Every method throws ConnectorError when the command was not carried out. */
 export interface PostHackCommands {
   plugins(site: SiteConfig): Promise<InstalledPlugins>;
   reinstallPlugin(site: SiteConfig, file: string, directory: PluginDirectory): Promise<Reinstalled>;

@@ -292,7 +292,7 @@ const parameter = z
 /** PHP writes an empty map as a list. */
 const noneAsList = z.array(z.never()).transform(() => ({}));
 
-/** One plugin as the connector describes it; see docs/connector-protocol.md. */
+/** One plugin as the connector describes it; see docs/developer/connector-protocol.md. */
 export const signedXmlRpcSchema = z
   .object({
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/),

@@ -19,7 +19,7 @@ export function toKeyFileName(wordpressDir: string): string {
 }
 
 /**
- * Content of a key file, by which the connector knows guard (docs/connector-protocol.md).
+ * Content of a key file, by which the connector knows guard (docs/developer/connector-protocol.md).
  * @param key `secret`: 64 hexadecimal digits; `onlyFor`: folder of the only WordPress that it holds for
  */
 export function secretPhp({

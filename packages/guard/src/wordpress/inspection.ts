@@ -1,7 +1,7 @@
 /**
  * Signed requests by which the command line asks a running guard how a request of its own arrived: from which address,
  * past which proxy, by which scheme. They go the way of every visitor, through all proxies. The format is described in
- * docs/connector-protocol.md.
+ * docs/developer/connector-protocol.md.
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
  * The two headers of Login Security between guard and the connector: the login context of a request, and the report on
- * the password checks in it. Formats: docs/login-security.md, "Wire additions".
+ * the password checks in it. Formats: docs/developer/login-security.md, "Wire additions".
  */
 import { z } from 'zod';
 import { equalText, signedText } from './signature.js';

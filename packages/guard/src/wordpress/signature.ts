@@ -1,6 +1,6 @@
 /**
  * The signed headers between guard and the connector, wire version 1.
- * The format is described in docs/connector-protocol.md; both sides test against the same vectors.
+ * The format is described in docs/developer/connector-protocol.md; both sides test against the same vectors.
  */
 import { createHash, hash, timingSafeEqual } from 'node:crypto';
 

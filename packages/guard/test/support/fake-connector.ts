@@ -22,7 +22,7 @@ interface FakeWordPressUser {
 }
 
 /**
- * A web server that speaks the connector's side of docs/connector-protocol.md, written from that document alone: it
+ * A web server that speaks the connector's side of docs/developer/connector-protocol.md, written from that document alone: it
  * checks every signature and signs its answers with code of its own.
  */
 export interface FakeConnector {
@@ -369,7 +369,7 @@ export function fakeEvent(change: Omit<Partial<FakeEvent>, 'uid'> = {}): FakeEve
   };
 }
 
-/** The fake connector's commands of docs/activity-log.md. @returns null for any other */
+/** The fake connector's commands of docs/developer/activity-log.md. @returns null for any other */
 export function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
   switch (command) {
     case 'events': {
@@ -407,7 +407,7 @@ export function runActivityCommand(fake: FakeConnector, command: string, body: R
 
 const COMMON = ['administrator', 'user1', 'admin', 'user'];
 
-/** The fake connector's commands of docs/login-security.md. @returns null for any other */
+/** The fake connector's commands of docs/developer/login-security.md. @returns null for any other */
 export function runLoginCommand(
   fake: FakeConnector,
   command: string,

@@ -20,7 +20,7 @@ export interface Reached {
 }
 
 /**
- * A web server with a WordPress behind it, as far as logins go, written from docs/login-security.md alone. It checks
+ * A web server with a WordPress behind it, as far as logins go, written from docs/developer/login-security.md alone. It checks
  * passwords on every route, obeys the order to refuse, hides a custom login's traces, and signs with code of its own.
  */
 export interface FakeWordPress {

@@ -32,7 +32,7 @@ export async function certificate(days = 2): Promise<{ folder: string; key: stri
 
 /** The text of an example with some of it replaced, each of which must be there. */
 export async function readExample(name: string, replaced: Readonly<Record<string, string>>): Promise<string> {
-  let text = await readFile(new URL(`../../../../docs/examples/${name}`, import.meta.url), 'utf8');
+  let text = await readFile(new URL(`../../../../docs/operator/examples/${name}`, import.meta.url), 'utf8');
   for (const [from, to] of Object.entries(replaced)) {
     if (!text.includes(from)) throw new Error(`${name} does not hold ${from}`);
     text = text.replaceAll(from, to);

@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Checkup {
 	/**
 	 * @param array $body `part`; for `core` the URL of the checksums (`checksums`, without a query), for `plugin` also
 	 *                    `file`, and `checksums` of the plugin directory.
-	 * @return array|string The response described in docs/post-hack.md, or an error's code.
+	 * @return array|string The response described in docs/developer/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		switch ( isset( $body['part'] ) ? $body['part'] : '' ) {

@@ -14,7 +14,7 @@ final class Security_Optimizer_Command_End_Sessions {
 	 *                    (true: those of them with a session that was created without it), and `keep_cookie` (true: the
 	 *                    session of the browser's cookie is kept). `roles` with `without_factor`: only users with one
 	 *                    of these roles.
-	 * @return array|string The response described in docs/login-security.md, or an error's code.
+	 * @return array|string The response described in docs/developer/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( isset( $body['without_factor'] ) && true === $body['without_factor'] ) {

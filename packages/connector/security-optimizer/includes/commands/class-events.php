@@ -13,7 +13,7 @@ final class Security_Optimizer_Command_Events {
 
 	/**
 	 * @param array $body `ack` (list of uids) and `limit`.
-	 * @return array|string The response described in docs/activity-log.md, or an error's code.
+	 * @return array|string The response described in docs/developer/activity-log.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( ! isset( $body['ack'], $body['limit'] ) || ! is_array( $body['ack'] ) || ! is_int( $body['limit'] ) || $body['limit'] < 1 ) {

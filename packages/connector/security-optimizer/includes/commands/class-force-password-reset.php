@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Force_Password_Reset {
 
 	/**
-	 * @return array|string The response described in docs/post-hack.md, or an error's code.
+	 * @return array|string The response described in docs/developer/post-hack.md, or an error's code.
 	 */
 	public static function run() {
 		global $wpdb;

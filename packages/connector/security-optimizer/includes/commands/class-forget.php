@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Forget {
 
 	/**
-	 * @return array|string The response described in docs/activity-log.md, or an error's code.
+	 * @return array|string The response described in docs/developer/activity-log.md, or an error's code.
 	 */
 	public static function run() {
 		global $wpdb;

@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Hello {
 
 	/**
-	 * @return array The response described in docs/connector-protocol.md.
+	 * @return array The response described in docs/developer/connector-protocol.md.
 	 */
 	public static function run() {
 		Security_Optimizer_Policy::ensure_autoload();

@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Issue_Session {
 	 * @param array $body `user`, `remember`, `redirect` (requested redirect, '' for the default), `decided` (true:
 	 *                    WordPress has already determined the redirect), `interim`, `new_factor` (true: the factor was
 	 *                    set up in this login) and `stamp` (the expected stamp of the user, or '').
-	 * @return array|string The response described in docs/login-security.md, or an error's code.
+	 * @return array|string The response described in docs/developer/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		$user = isset( $body['user'] ) && is_int( $body['user'] ) ? get_userdata( $body['user'] ) : false;

@@ -11,7 +11,7 @@ final class Security_Optimizer_Command_Log_Out_Users {
 
 	/**
 	 * @param array $body `keep_cookie` (true: the session of the browser's cookie is kept).
-	 * @return array|string The response described in docs/post-hack.md, or an error's code.
+	 * @return array|string The response described in docs/developer/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		$keep  = isset( $body['keep_cookie'] ) && true === $body['keep_cookie'];

@@ -17,7 +17,7 @@ final class Security_Optimizer_Command_Login_Data {
 	const MAX_FACTOR_USERS = 500;
 
 	/**
-	 * @return array The response described in docs/login-security.md.
+	 * @return array The response described in docs/developer/login-security.md.
 	 */
 	public static function run() {
 		global $wpdb;

@@ -13,7 +13,7 @@ final class Security_Optimizer_Command_Login_Reports {
 
 	/**
 	 * @param array $body `requests`: ids of requests.
-	 * @return array|string The response described in docs/login-security.md, or an error's code.
+	 * @return array|string The response described in docs/developer/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		$requests = isset( $body['requests'] ) && is_array( $body['requests'] ) ? array_filter( $body['requests'], 'is_string' ) : array();

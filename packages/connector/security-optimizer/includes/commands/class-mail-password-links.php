@@ -19,7 +19,7 @@ final class Security_Optimizer_Command_Mail_Password_Links {
 	 * @param array $body `after` (id of the last user of the previous step, 0 at first), `limit`, `partitions` and
 	 *                    `partition` (number of partitions and index of this one: partitions divide the users and may
 	 *                    run in parallel) and `mails`, by locale.
-	 * @return array|string The response described in docs/post-hack.md, or an error's code.
+	 * @return array|string The response described in docs/developer/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		foreach ( array( 'after', 'limit', 'partition', 'partitions' ) as $name ) {

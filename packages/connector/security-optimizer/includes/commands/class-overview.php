@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Overview {
 
 	/**
-	 * @return array The response described in docs/overview.md. Updates are read from WordPress's cache, without
+	 * @return array The response described in docs/developer/overview.md. Updates are read from WordPress's cache, without
 	 *               network requests.
 	 */
 	public static function run() {

@@ -17,7 +17,7 @@ final class Security_Optimizer_Command_Path_In_Use {
 
 	/**
 	 * @param array $body `path`: without leading and trailing slashes.
-	 * @return array|string The response described in docs/login-security.md, or an error's code.
+	 * @return array|string The response described in docs/developer/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( ! isset( $body['path'] ) || ! is_string( $body['path'] ) || ! preg_match( '#\A[\w-]+(/[\w-]+)*\z#', $body['path'] ) ) {

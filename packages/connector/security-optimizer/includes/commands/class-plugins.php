@@ -10,7 +10,7 @@ defined( 'ABSPATH' ) || exit;
 final class Security_Optimizer_Command_Plugins {
 
 	/**
-	 * @return array The response described in docs/post-hack.md.
+	 * @return array The response described in docs/developer/post-hack.md.
 	 */
 	public static function run() {
 		global $wpdb;

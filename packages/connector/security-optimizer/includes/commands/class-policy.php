@@ -11,7 +11,7 @@ final class Security_Optimizer_Command_Policy {
 
 	/**
 	 * @param array $body `hash`, `policy` and `reconcile` (true: WordPress ran another policy than guard expected).
-	 * @return array|string The response described in docs/connector-protocol.md, or an error's code.
+	 * @return array|string The response described in docs/developer/connector-protocol.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		if ( ! isset( $body['hash'], $body['policy'] ) || ! Security_Optimizer_Policy::is_valid( $body['policy'] ) ) {

@@ -18,7 +18,7 @@ final class Security_Optimizer_Command_Reinstall_Plugin {
 	/**
 	 * @param array $body `file` (main file of the plugin) and `directory` (`api`, `downloads` and `checksums`: URLs
 	 *                    without a trailing slash).
-	 * @return array|string The response described in docs/post-hack.md, or an error's code.
+	 * @return array|string The response described in docs/developer/post-hack.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		$directory = isset( $body['directory'] ) ? $body['directory'] : null;

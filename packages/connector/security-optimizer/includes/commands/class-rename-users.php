@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Rename_Users {
 
 	/**
 	 * @param array $body `users`: list of `ID` and `user_login` (the new name).
-	 * @return array|string|WP_Error The response described in docs/login-security.md, or an error.
+	 * @return array|string|WP_Error The response described in docs/developer/login-security.md, or an error.
 	 */
 	public static function run( array $body ) {
 		if ( empty( $body['users'] ) || ! is_array( $body['users'] ) ) {

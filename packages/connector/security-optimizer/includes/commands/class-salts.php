@@ -11,7 +11,7 @@ final class Security_Optimizer_Command_Salts {
 
 	/**
 	 * @param array $body `mark` of the response to the command that replaced the salts.
-	 * @return array|string The response described in docs/post-hack.md.
+	 * @return array|string The response described in docs/developer/post-hack.md.
 	 */
 	public static function run( array $body ) {
 		if ( ! isset( $body['mark'] ) || ! is_string( $body['mark'] ) || ! preg_match( '/\A[0-9a-f]{32}\z/', $body['mark'] ) ) {

@@ -14,7 +14,7 @@ final class Security_Optimizer_Command_Send_Mail {
 
 	/**
 	 * @param array $body `to`, `subject`, `html` and `text`.
-	 * @return array|string|WP_Error The response described in docs/activity-log.md, or an error.
+	 * @return array|string|WP_Error The response described in docs/developer/activity-log.md, or an error.
 	 */
 	public static function run( array $body ) {
 		foreach ( array( 'to', 'subject', 'html', 'text' ) as $name ) {

@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Session {
 	/**
 	 * @param array $body `nonce`: value of X-WP-Nonce, or null. `cookie_only`: true for guard's own pages, which have
 	 *                    their own protection against forged requests.
-	 * @return array The response described in docs/connector-protocol.md.
+	 * @return array The response described in docs/developer/connector-protocol.md.
 	 */
 	public static function run( array $body ) {
 		$user_id = wp_validate_auth_cookie( '', 'logged_in' );

@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Team {
 	/**
 	 * @param array $body `group`: `team`, all users who may edit posts, or `needs_factor`, all users who need a second
 	 *                    factor.
-	 * @return array|string The response described in docs/login-security.md, or an error's code.
+	 * @return array|string The response described in docs/developer/login-security.md, or an error's code.
 	 */
 	public static function run( array $body ) {
 		$group = isset( $body['group'] ) ? $body['group'] : null;

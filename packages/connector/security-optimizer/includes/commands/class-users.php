@@ -15,7 +15,7 @@ final class Security_Optimizer_Command_Users {
 	 * Command `user`: a user by id.
 	 *
 	 * @param array $body `user`: an id.
-	 * @return array The response described in docs/login-security.md.
+	 * @return array The response described in docs/developer/login-security.md.
 	 */
 	public static function find( array $body ) {
 		$user = isset( $body['user'] ) && is_int( $body['user'] ) ? get_userdata( $body['user'] ) : false;
@@ -35,7 +35,7 @@ final class Security_Optimizer_Command_Users {
 	 * Command `users-info`: some users, and the number of administrators who are not blocked.
 	 *
 	 * @param array $body `users` (ids), or `search` (a part of a username) and `limit`.
-	 * @return array|string The response described in docs/activity-log.md, or an error's code.
+	 * @return array|string The response described in docs/developer/activity-log.md, or an error's code.
 	 */
 	public static function list_users( array $body ) {
 		$limit = isset( $body['limit'] ) && is_int( $body['limit'] ) ? max( 1, min( $body['limit'], self::MAX_USERS ) ) : self::MAX_USERS;

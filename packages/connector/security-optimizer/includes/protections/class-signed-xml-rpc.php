@@ -28,7 +28,7 @@ final class Security_Optimizer_Signed_Xml_Rpc {
 	const CORE = array( 'wp.', 'metaweblog.', 'blogger.', 'mt.', 'pingback.', 'demo.', 'system.' );
 
 	/**
-	 * @return array[] The active plugins that receive such requests, in the format of docs/connector-protocol.md.
+	 * @return array[] The active plugins that receive such requests, in the format of docs/developer/connector-protocol.md.
 	 */
 	public static function plugins() {
 		$plugins = array();

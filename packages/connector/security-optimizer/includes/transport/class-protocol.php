@@ -2,7 +2,7 @@
 /**
  * The wire protocol between guard and the connector, version 1.
  *
- * Pure functions over plain text: no WordPress, no globals, no clock. docs/connector-protocol.md describes
+ * Pure functions over plain text: no WordPress, no globals, no clock. docs/developer/connector-protocol.md describes
  * the format and protocol-vectors.json holds samples that guard tests against as well.
  *
  * @package Security_Optimizer

@@ -132,7 +132,7 @@ final class Security_Optimizer_Request_Gate {
 	}
 
 	/**
-	 * @param string $letter A flag of the signal, see docs/connector-protocol.md.
+	 * @param string $letter A flag of the signal, see docs/developer/connector-protocol.md.
 	 */
 	public static function add_flag( $letter ) {
 		if ( self::is_via_guard() && false === strpos( self::$flags, $letter ) ) {

@@ -22,7 +22,7 @@ export interface Front {
 type Configure = (place: { dir: string; tls: number; to: number; lines: string; name: string }) => string;
 
 const example = (file: string, table: Readonly<Record<string, string>>) =>
-  replaceAll(readFileSync(join(projectDir, 'docs/examples', file), 'utf8'), table);
+  replaceAll(readFileSync(join(projectDir, 'docs/operator/examples', file), 'utf8'), table);
 
 const certificateNames = (dir: string) => ({
   '/etc/ssl/example.com.crt': join(dir, 'site.crt'),

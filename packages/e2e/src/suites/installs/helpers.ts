@@ -47,14 +47,14 @@ export function readGuide(file: string, heading: string): readonly GuideCommand[
 }
 
 /**
- * The blocks of a language below a heading of docs/operations.md, in order and without the indentation of a list.
+ * The blocks of a language below a heading of docs/operator/operations.md, in order and without the indentation of a list.
  * `packages/guard/test/guides.test.ts` lists the ones that a suite uses.
  *
  * @param heading its text, at any level
  * @throws when there is none
  */
 export function guideBlocks(heading: string, language: 'nginx' | 'apache'): readonly string[] {
-  const text = readFileSync(`${projectDir}/docs/operations.md`, 'utf8');
+  const text = readFileSync(`${projectDir}/docs/operator/operations.md`, 'utf8');
   const section = new RegExp(`^#{2,3} ${heading}\n([\\s\\S]*?)(?=^#{2,3} |(?![\\s\\S]))`, 'm').exec(text)?.[1] ?? '';
   const found = [...section.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```$/gm)];
   const blocks = found.flatMap(([, indent = '', kind, block = '']) =>

@@ -239,7 +239,7 @@ describe.skipIf(reason !== null)(
     });
 
     it('"Taking guard away again" fails no request of a visitor either, and leaves WordPress as it was', async () => {
-      const guide = readGuide('docs/operations.md', 'Taking guard away again');
+      const guide = readGuide('docs/operator/operations.md', 'Taking guard away again');
       await follow(guide, async (command) => {
         if (command.includes('--allow-direct')) expect(await isPastGuard()).toEqual([200, false]);
       });

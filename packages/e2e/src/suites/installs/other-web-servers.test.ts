@@ -112,7 +112,7 @@ function isInstalled(program: string): boolean {
 
 /** An example from the documentation, with its names replaced. */
 function example(name: string, table: Readonly<Record<string, string>>): string {
-  const text = readFileSync(join(projectDir, 'docs/examples', name), 'utf8');
+  const text = readFileSync(join(projectDir, 'docs/operator/examples', name), 'utf8');
   for (const from of Object.keys(table)) expect(text).toContain(from);
   return replaceAll(text, table);
 }
@@ -203,7 +203,7 @@ async function startVarnish(site: Stack, dir: string, port: number): Promise<Ser
   const file = join(dir, 'site.vcl');
   writeFileSync(file, example('varnish.vcl', { '"8082"': `"${site.upstreamPort}"` }));
   const parameters = /varnishd (-p .*)$/m.exec(
-    readFileSync(join(projectDir, 'docs/examples/varnish.vcl'), 'utf8'),
+    readFileSync(join(projectDir, 'docs/operator/examples/varnish.vcl'), 'utf8'),
   )?.[1];
   if (parameters === undefined) throw new Error('The example names no parameters.');
   const args = ['-F', '-n', join(dir, 'varnish'), '-a', `127.0.0.1:${port}`, '-f', file, '-s', 'malloc,32m'];

@@ -40,7 +40,7 @@ const phpSocket = ({ dir }: Stack) => join(dir, 'run/php-fpm.sock');
 
 /** An example from the documentation, with its names replaced. */
 function example(name: string, table: Readonly<Record<string, string>>): string {
-  const text = readFileSync(join(projectDir, 'docs/examples', name), 'utf8');
+  const text = readFileSync(join(projectDir, 'docs/operator/examples', name), 'utf8');
   for (const from of Object.keys(table)) expect(text).toContain(from);
   return replaceAll(text, table);
 }

@@ -87,7 +87,7 @@ export function visit(
 
 /** An example of the guide with the names of this machine. */
 function example(site: SiteBehind, name: string, more: Readonly<Record<string, string>> = {}): string {
-  return replaceAll(readFileSync(join(projectDir, 'docs/examples', name), 'utf8'), {
+  return replaceAll(readFileSync(join(projectDir, 'docs/operator/examples', name), 'utf8'), {
     '127.0.0.1:8081': `127.0.0.1:${site.upstreamPort}`,
     '/srv/www/example.com': site.wordpressDir,
     '/run/php/php-fpm.sock': site.php,

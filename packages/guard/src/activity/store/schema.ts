@@ -2,7 +2,7 @@ import type { AttackGoal } from '@security-optimizer/contract/activity/attackers
 import { type Generated, type Kysely, type Migration, Migrator, sql } from 'kysely';
 
 /**
- * Tables of `activity.sqlite` as Kysely sees them; docs/activity-log.md says what they are for. A site is a small
+ * Tables of `activity.sqlite` as Kysely sees them; docs/developer/activity-log.md says what they are for. A site is a small
  * number here, since it stands in every row and index. Seconds are Unix seconds; row ids are made by row-keys.ts.
  */
 export interface ActivitySchema {
