@@ -18,7 +18,7 @@ import type { Bench, Measure } from '../measure.js';
 import { type Line, line } from '../report/report.js';
 import { floodActivity } from '../sample-log/flood.js';
 import { generateLog } from '../sample-log/generate.js';
-import { addressOfVisitor, DAYS, FIRST_REFERENCE, VISITORS } from '../sample-log/sample-visits.js';
+import { DAYS, FIRST_REFERENCE, toVisitorAddress, VISITORS } from '../sample-log/sample-visits.js';
 
 /** What the log must take without losing a visit that it does not count. */
 const FLOOD_SECONDS = 60;
@@ -148,8 +148,8 @@ function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: nu
   };
   const search = (filter: string, text: string) =>
     searchFilter(store, { site: SITE.id, list: 'unknown', filter, search: text });
-  const busy = addressOfVisitor(0);
-  const rare = addressOfVisitor(VISITORS / 2);
+  const busy = toVisitorAddress(0);
+  const rare = toVisitorAddress(VISITORS / 2);
   const oneDay = { from: now - (DAYS / 2) * 86_400, to: now - (DAYS / 2) * 86_400 };
   return {
     'first page': () => page({}),

@@ -13,7 +13,7 @@ import { type Bar, type Line, line } from '../report/report.js';
 import { type GuardServer, SITE, startGuard } from '../rivals/guard.js';
 import { startNginxProxy } from '../rivals/nginx.js';
 import { type Server, startNodeProgram } from '../rivals/node-program.js';
-import { generateLog, logFile, rowsInLog } from '../sample-log/generate.js';
+import { countRows, generateLog, getLogFile } from '../sample-log/generate.js';
 
 const ROWS = 10_000_000;
 const FLOOD_PER_SECOND = 10_000;
@@ -71,10 +71,10 @@ async function prepare(bench: Bench) {
   const made = join(bench.dir, 'made-up');
   await generateLog(bench, { dataDir: made, site: SITE, rows: ROWS });
   const copy = join(made, 'copy.sqlite');
-  await copyFile(logFile(made), copy);
+  await copyFile(getLogFile(made), copy);
   const common = { upstream: upstream.url, secret, trustedProxies: ['127.0.0.1'] };
   const clearing = await startGuard(bench, { ...common, log: { file: copy, maxRows: ROWS / 2 } });
-  const keeping = await startGuard(bench, { ...common, log: { file: logFile(made), maxRows: 100 * ROWS } });
+  const keeping = await startGuard(bench, { ...common, log: { file: getLogFile(made), maxRows: 100 * ROWS } });
   const silent = await startGuard(bench, { ...common, recording: false });
   const nginx = await startNginxProxy(bench, upstream.url);
   bench.say('Waiting for guard to clear up.');
@@ -96,7 +96,7 @@ type Name = keyof Awaited<ReturnType<typeof prepare>>;
 
 async function untilClearing({ dataDir }: GuardServer): Promise<void> {
   const end = performance.now() + CLEARING_MS;
-  while (rowsInLog(dataDir) >= ROWS) {
+  while (countRows(dataDir) >= ROWS) {
     if (performance.now() > end) throw new Error('guard did not begin to clear up its Activity Log');
     await sleep(250);
   }
@@ -104,11 +104,11 @@ async function untilClearing({ dataDir }: GuardServer): Promise<void> {
 
 function measure({ at, busy }: Situation, seconds: number): Promise<Round> {
   const around = seconds + Math.ceil((2 * AROUND_MS) / 1000);
-  const rows = () => (busy.includes('clearing') && at.dataDir !== undefined ? rowsInLog(at.dataDir) : 0);
+  const rows = () => (busy.includes('clearing') && at.dataDir !== undefined ? countRows(at.dataDir) : 0);
   return whileRunning(at.pid, async () => {
     const before = rows();
-    const flood = busy.includes('flood') ? runFlood(at, around) : null;
-    const lists = busy.includes('lists') ? loadLists(at, around) : null;
+    const flood = busy.includes('flood') ? sendFlood(at, around) : null;
+    const lists = busy.includes('lists') ? readLists(at, around) : null;
     const [forwarded, flooded, listed] = await Promise.all([
       sleep(AROUND_MS).then(() => evenLoad({ url: `${at.url}/`, seconds, ...FORWARDED, expect: 'allowed' })),
       flood,
@@ -123,12 +123,12 @@ function measure({ at, busy }: Situation, seconds: number): Promise<Round> {
   });
 }
 
-function runFlood({ url }: Server, seconds: number): Promise<EvenResult> {
+function sendFlood({ url }: Server, seconds: number): Promise<EvenResult> {
   return evenLoad({ url: `${url}/xmlrpc.php`, seconds, ...FLOOD, expect: 'refused' });
 }
 
 /** The first page of the list, asked for again a moment after it has come. */
-function loadLists(server: Server, seconds: number): Promise<LoadResult> {
+function readLists(server: Server, seconds: number): Promise<LoadResult> {
   const url = `${server.url}/wp-json/${API_NAMESPACE}/activity-unknown`;
   const headers = { Cookie: 'wordpress_logged_in_x=owner', 'X-WP-Nonce': 'nonce' };
   return wrk({ url, seconds, pid: null, connections: 1, paced: true, priority: 'load', headers, expect: 'allowed' });

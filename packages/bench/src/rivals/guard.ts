@@ -14,7 +14,7 @@ import { startService } from '@security-optimizer/sandbox/lib/service';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 
-/** The first site of a guard that `startGuard` starts, and the only one unless more are wanted. */
+/** Id of the first site of a guard that `startGuard` starts. */
 export const SITE = 'bench';
 const program = fileURLToPath(import.meta.resolve('@security-optimizer/guard/program/security-optimizer'));
 
@@ -23,22 +23,22 @@ export interface GuardSettings {
   readonly trustedProxies?: readonly string[];
   /** Addresses in the owner's list of blocked ones. */
   readonly blocked?: Iterable<string>;
-  /** What guard and the site's connector share; a new one unless given. */
+  /** Secret of guard and the connector. Default: a new one. */
   readonly secret?: string;
-  /** File of an Activity Log that guard gets as its own, and the most visits that it may keep. */
+  /** File of an Activity Log, which is moved to guard's data folder, and the limit of its visits. */
   readonly log?: { readonly file: string; readonly maxRows: number };
-  /** Whether the Activity Log records; it does unless it is said. */
+  /** Whether the Activity Log records visits. Default: true. */
   readonly recording?: boolean;
-  /** How many sites guard has, with the hosts `site-0.example.com` and so on; one with any host unless given. */
+  /** Number of sites, with the hosts `site-0.example.com` and so on. Default: one site with any host. */
   readonly sites?: number;
 }
 
-/** A guard at work. */
+/** A running guard. */
 export interface GuardServer extends Server {
   readonly dataDir: string;
 }
 
-/** Starts guard as its users do, `security-optimizer serve` with a data folder of its own, in front of an upstream. */
+/** Starts `security-optimizer serve` with a new data folder in front of an upstream. */
 export async function startGuard(bench: Bench, settings: GuardSettings): Promise<GuardServer> {
   const port = await findFreePort();
   const dataDir = join(bench.dir, `guard-${port}`);
@@ -55,7 +55,7 @@ export async function startGuard(bench: Bench, settings: GuardSettings): Promise
   await writeFile(join(dataDir, CONFIG_FILE), JSON.stringify(config), { mode: 0o600 });
   if (settings.blocked !== undefined) await fillBlockedAddresses(dataDir, settings.blocked);
   if (settings.log !== undefined) await rename(settings.log.file, join(dataDir, 'activity.sqlite'));
-  if (settings.recording === false) await switchLogOff(dataDir);
+  if (settings.recording === false) await disableLog(dataDir);
   return serve(bench, dataDir);
 }
 
@@ -66,7 +66,7 @@ function listSites({ upstream, sites }: GuardSettings): { id: string; upstream: 
   }));
 }
 
-/** Starts guard with a data folder that is already set up. */
+/** Starts guard with an existing data folder. */
 export async function serve(bench: Bench, dataDir: string): Promise<GuardServer> {
   const { listen } = JSON.parse(await readFile(join(dataDir, CONFIG_FILE), 'utf8')) as { listen: string };
   const url = `http://${listen}`;
@@ -77,7 +77,7 @@ export async function serve(bench: Bench, dataDir: string): Promise<GuardServer>
       args: [program, 'serve', '--data-dir', dataDir],
       pidFile: join(dataDir, 'run.json'),
       logFile: join(dataDir, 'guard.log'),
-      // Any answer will do: a blocked visitor gets one too.
+      // Any response, because blocked clients get one too.
       ready: () => answersHttp(url),
       readySeconds: 90,
     }),
@@ -85,10 +85,10 @@ export async function serve(bench: Bench, dataDir: string): Promise<GuardServer>
   return { url, pid: service.pid, stop: service.stop, dataDir };
 }
 
-/** SQLite takes 32,766 values in a statement. */
+/** SQLite allows 32,766 values in a statement. */
 const ROWS_AT_ONCE = 4000;
 
-const blockedRow = (address: string) => ({
+const toBlockedRow = (address: string) => ({
   ...({ site: SITE, kind: 'ip', value: address, name: address } as const),
   ...{ visitor_id: 0, created_at: 0, by_id: null, by_login: '' },
 });
@@ -105,7 +105,7 @@ async function withDatabase(
   }
 }
 
-function switchLogOff(dataDir: string): Promise<void> {
+function disableLog(dataDir: string): Promise<void> {
   const change = { name: 'disable_activity_log', before: 0, after: 1, expectedVersion: 0 };
   const actor = { id: null, login: '', address: null };
   return withDatabase(dataDir, async (db) => {
@@ -115,14 +115,14 @@ function switchLogOff(dataDir: string): Promise<void> {
 
 function fillBlockedAddresses(dataDir: string, addresses: Iterable<string>): Promise<void> {
   return withDatabase(dataDir, async (db) => {
-    let rows: ReturnType<typeof blockedRow>[] = [];
+    let rows: ReturnType<typeof toBlockedRow>[] = [];
     const store = async () => {
       if (rows.length > 0) await db.insertInto('blocked_visitors').values(rows).execute();
       rows = [];
     };
     await db.insertInto('blocked_versions').values({ site: SITE, version: 1 }).execute();
     for (const address of addresses) {
-      rows.push(blockedRow(address));
+      rows.push(toBlockedRow(address));
       if (rows.length === ROWS_AT_ONCE) await store();
     }
     await store();

@@ -6,7 +6,7 @@ import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 
-/** Starts an nginx of one worker with the given `server` block contents, which listen on the port it is handed. */
+/** Starts an nginx with one worker. @param config creates the content of its `http` block for a port */
 async function startNginx(
   bench: Bench,
   name: string,
@@ -20,7 +20,7 @@ async function startNginx(
   const dir = join(bench.dir, `${name}-${port}`);
   mkdirSync(dir, { recursive: true });
   const file = join(dir, 'nginx.conf');
-  writeFileSync(file, wholeConfig(dir, config(port)));
+  writeFileSync(file, formatConfig(dir, config(port)));
   const service = bench.keep(
     await startService({
       name: `nginx ${name}`,
@@ -35,8 +35,8 @@ async function startNginx(
   return { url, pid: service.pid, stop: service.stop };
 }
 
-/** Keep-alive without end, as guard has it; no access log, as guard writes none. */
-function wholeConfig(dir: string, http: string): string {
+/** Unlimited keep-alive and no access log, as in guard. */
+function formatConfig(dir: string, http: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `${process.getuid?.() === 0 ? 'user root;\n' : ''}worker_processes 1;
 daemon off;
@@ -54,14 +54,14 @@ ${http}
 `;
 }
 
-/** Refuses by `deny`: the whole of loopback, or this client of a proxy on loopback (`set_real_ip_from`). */
+/** Refuses by `deny`: all of loopback, or one client of a proxy on loopback (`set_real_ip_from`). */
 export function startNginxDeny(bench: Bench, client?: string): Promise<Server> {
   const realIp = 'set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For; real_ip_recursive on;';
   const denied = client === undefined ? 'deny all;' : `deny ${client}; ${realIp}`;
   return startNginx(bench, 'deny', (port) => `server { listen 127.0.0.1:${port}; location / { ${denied} } }`);
 }
 
-/** Passes everything but `xmlrpc.php` on by `proxy_pass`, streaming bodies both ways as guard does. */
+/** Forwards all but `xmlrpc.php` by `proxy_pass`. It streams bodies in both directions, as guard does. */
 export function startNginxProxy(bench: Bench, upstream: string): Promise<Server> {
   return startNginx(
     bench,

@@ -4,14 +4,14 @@ import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports
 import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import type { Bench } from '../measure.js';
 
-/** A server that takes part, with its process. */
+/** A server and its process. */
 export interface Server {
   readonly url: string;
   readonly pid: number;
   readonly stop: Service['stop'];
 }
 
-/** Starts one of the programs beside this file on a free port, in a Node of its own. */
+/** Starts a program of `programs/` on a free port, in its own process. */
 export async function startNodeProgram(
   bench: Bench,
   program: 'refusing-server' | 'page-server' | 'owned-site' | 'bare-proxy',

@@ -14,33 +14,34 @@ import type { Server } from './node-program.js';
 const run = promisify(execFile);
 const phpDir = fileURLToPath(new URL('../../php/', import.meta.url));
 
-/** The host name that the site answers to; load must carry it, or WordPress redirects. */
+/** Host name of the site. WordPress redirects requests to other hosts. */
 export const SITE_HOST = 'example.com';
 
-/** How PHP runs, where it is not as hosts have it. */
-export interface HowPhpRuns {
-  /** Whether PHP keeps compiled scripts; it does unless told otherwise. */
+/** Options of PHP. The defaults are those of hosting providers. */
+export interface PhpOptions {
+  /** Whether PHP caches compiled scripts. Default: true. */
   readonly opcache?: boolean;
-  /** Whether a single process of PHP does all the work, as one of guard's does; 8 of them unless told otherwise. */
+  /** Whether PHP has a single process, as guard. Default: 8 processes. */
   readonly alone?: boolean;
 }
 
 export interface WordPress {
   readonly stack: ProductionStack;
-  /** WordPress as it comes. */
+  /** A copy without changes. */
   alone(): Promise<Server>;
   /**
-   * A copy with a must-use plugin that refuses the attacker, its list holding so many entries.
-   * @param when at once, which no plugin can do earlier, or on `init`, as ordinary plugins do
+   * A copy with a must-use plugin that refuses the attacker.
+   * @param entries length of its blocklist
+   * @param when at once, which is the earliest time for a plugin, or on `init`, as usual
    */
-  withPlugin(entries: number, when: 'at once' | 'init', how?: HowPhpRuns): Promise<Server>;
-  /** A copy in front of which PHP itself refuses the attacker. */
+  withPlugin(entries: number, when: 'at once' | 'init', php?: PhpOptions): Promise<Server>;
+  /** A copy with `auto_prepend_file`, which refuses the attacker before WordPress starts. */
   withPrepend(): Promise<Server>;
 }
 
 const started = new WeakMap<Bench, Promise<WordPress>>();
 
-/** WordPress under nginx, PHP-FPM and MariaDB; one installation serves all measures of a run. */
+/** Starts WordPress with nginx, PHP-FPM and MariaDB. All measures of a run share one installation. */
 export function wordpress(bench: Bench): Promise<WordPress> {
   let site = started.get(bench);
   if (site === undefined) {
@@ -74,7 +75,7 @@ async function start(bench: Bench): Promise<WordPress> {
       const root = await copy(name);
       await mkdir(join(root, 'wp-content/mu-plugins'), { recursive: true });
       await cp(join(phpDir, 'refuse-plugin.php'), join(root, 'wp-content/mu-plugins/refuse-plugin.php'));
-      await makeTable(dir, table, entries);
+      await createTable(dir, table, entries);
       if (!opcache) await writeFile(join(root, '.user.ini'), 'opcache.enable = 0\n');
       const socket = alone ? await startOneProcess(bench) : phpSocket;
       return startNginxPhp(bench, socket, { root, params: { BENCH_TABLE: table, BENCH_WHEN: `"${when}"` } });
@@ -100,8 +101,8 @@ async function startOneProcess(bench: Bench): Promise<string> {
   return socket;
 }
 
-/** The plugin's list, the attacker last. */
-async function makeTable(dir: string, table: string, entries: number): Promise<void> {
+/** Creates the plugin's blocklist, the attacker last. */
+async function createTable(dir: string, table: string, entries: number): Promise<void> {
   const programs = findPrograms();
   if (typeof programs === 'string') throw new Error(programs);
   const others = entries > 1 ? `INSERT INTO ${table} SELECT INET_NTOA(3325256704 + seq) FROM seq_2_to_${entries};` : '';

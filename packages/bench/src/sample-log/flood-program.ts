@@ -1,21 +1,21 @@
 import { openActivityStore, packVisits, silentLogger, type Visit } from '@security-optimizer/guard/testing';
 import { FLOOD_SITE, type FloodReport } from './flood.js';
-import { addressOfVisitor } from './sample-visits.js';
+import { toVisitorAddress } from './sample-visits.js';
 
-/** How often a batch is handed over, milliseconds; so does guard. */
+/** Interval between batches in milliseconds, as in guard. */
 const BATCH_MS = 100;
 const ADDRESSES = 10_000;
 const AGENTS = 300;
-/** Buffers and caches fill in the beginning. */
-const SETTLED_AFTER = 1 / 3;
+/** Part of the time in which buffers and caches fill. */
+const WARM_UP = 1 / 3;
 
 const [dataDir = '', seconds = '', perSecond = ''] = process.argv.slice(2);
 
-/** A visit that is like no other, as of a flood. */
-function aVisit(number: number): Visit {
+/** Creates a unique visit, as in a flood. */
+function createVisit(number: number): Visit {
   return {
     at: Date.now(),
-    address: addressOfVisitor(Math.floor(Math.random() * ADDRESSES)),
+    address: toVisitorAddress(Math.floor(Math.random() * ADDRESSES)),
     target: `/no-such-page-${number}/?try=${number % 1000}`,
     status: 404,
     rule: null,
@@ -24,7 +24,7 @@ function aVisit(number: number): Visit {
   };
 }
 
-/** Hands visits to a store as evenly as the clock lets it, and tells what became of them. */
+/** Writes visits to a store at an even rate and reports the result. */
 async function flood(duration: number, rate: number): Promise<FloodReport> {
   const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
   const writes: Promise<void>[] = [];
@@ -34,16 +34,16 @@ async function flood(duration: number, rate: number): Promise<FloodReport> {
   let sent = 0;
   for (let passed = 0; passed < duration; passed = (performance.now() - began) / 1000) {
     const due = Math.floor(passed * rate) - sent;
-    const visits = Array.from({ length: due }, (_, index) => aVisit(sent + index));
+    const visits = Array.from({ length: due }, (_, index) => createVisit(sent + index));
     writes.push(store.write({ site: FLOOD_SITE, visits: packVisits(visits), dropped: 0 }));
     sent += due;
-    if (passed > duration * SETTLED_AFTER) memory.push(process.memoryUsage().rss);
+    if (passed > duration * WARM_UP) memory.push(process.memoryUsage().rss);
     await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
   }
   await Promise.all(writes);
   const { user, system } = process.cpuUsage(processor);
-  const everything = { from: null, to: null, type: null, code: null, addresses: null };
-  const { rows } = await store.countVisits(FLOOD_SITE, everything, null);
+  const noFilter = { from: null, to: null, type: null, code: null, addresses: null };
+  const { rows } = await store.countVisits(FLOOD_SITE, noFilter, null);
   const dropped = await store.droppedVisits(FLOOD_SITE);
   await store.close();
   const grown = Math.max(...memory) - (memory[0] ?? 0);

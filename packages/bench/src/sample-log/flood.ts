@@ -10,17 +10,17 @@ export const FLOOD_SITE = 'flood';
 export interface FloodReport {
   readonly sent: number;
   readonly stored: number;
-  /** Counted by the store as not recorded. */
+  /** Number of visits that the store dropped. */
   readonly dropped: number;
-  /** How much the process's memory grew after a third of the time, at most. */
+  /** Largest growth of the process's memory after a third of the time. */
   readonly grownBytes: number;
-  /** Of all threads of the process, made-up visits included, per visit. */
+  /** Processor time of all threads per visit, creation of the visits included. */
   readonly processorMicroseconds: number;
 }
 
 const program = fileURLToPath(new URL('flood-program.js', import.meta.url));
 
-/** Hands visits to a store in a process of its own: its memory is nobody else's. */
+/** Writes visits to a store in its own process, so that its memory can be measured. */
 export async function floodActivity(bench: Bench, seconds: number, perSecond: number): Promise<FloodReport> {
   const dataDir = join(bench.dir, 'flood');
   await mkdir(dataDir);

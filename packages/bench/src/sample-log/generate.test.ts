@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openActivityStore, silentLogger, type VisitFilter } from '@security-optimizer/guard/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { generateActivity } from './generate.js';
-import { addressOfVisitor, VISITORS } from './sample-visits.js';
+import { toVisitorAddress, VISITORS } from './sample-visits.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1000;
 const EVERY_VISIT: VisitFilter = { from: null, to: null, type: null, code: null, addresses: null };
@@ -33,15 +33,15 @@ it('fills a log that the store takes for its own: every sum fits the rows', asyn
   const hours = await store.traffic('a', 0, NOW + 3600);
   expect(hours.reduce((sum, hour) => sum + hour.humans + hour.bots + hour.blocked, 0)).toBe(rows);
   const busiest = await store.top('a', 'address', '2026-11-01', '2026-11-30', 1);
-  const ofBusiest = all.filter(({ address }) => address === addressOfVisitor(0)).length;
-  expect(busiest).toEqual([{ value: addressOfVisitor(0), count: ofBusiest }]);
+  const ofBusiest = all.filter(({ address }) => address === toVisitorAddress(0)).length;
+  expect(busiest).toEqual([{ value: toVisitorAddress(0), count: ofBusiest }]);
   expect(await store.retain('a', { before: 0, maxRows: 4000, blocked: [] })).toBeTypeOf('boolean');
 });
 
 it('gives every visitor an address of its own', () => {
-  const addresses = new Set(Array.from({ length: VISITORS }, (_, index) => addressOfVisitor(index)));
+  const addresses = new Set(Array.from({ length: VISITORS }, (_, index) => toVisitorAddress(index)));
   expect(addresses.size).toBe(VISITORS);
-  expect([addressOfVisitor(0), addressOfVisitor(300), addressOfVisitor(1000)]).toEqual([
+  expect([toVisitorAddress(0), toVisitorAddress(300), toVisitorAddress(1000)]).toEqual([
     '192.0.2.0',
     '198.51.100.44',
     '2001:db8::3e8',

@@ -15,15 +15,15 @@ import {
   toSecond,
 } from '@security-optimizer/guard/testing';
 import type { Bench } from '../measure.js';
-import { AGENTS, addressOfVisitor, FIRST_REFERENCE, generateVisits, VISITORS, visitKinds } from './sample-visits.js';
+import { AGENTS, FIRST_REFERENCE, generateVisits, toVisitorAddress, VISITORS, visitKinds } from './sample-visits.js';
 
-/** Rows between two signs of life. */
-const TOLD_EACH = 1_000_000;
+/** Rows between two progress messages. */
+const PROGRESS_ROWS = 1_000_000;
 
 /**
- * Fills the tables of an Activity Log that the store has made, and that nobody has open, with visits of one site: rows,
- * visitors and all sums as the store itself would have left them, many times faster. Indexes are taken away while rows
- * come and are made again from their own definitions.
+ * Fills the tables of an Activity Log with visits of one site: rows, visitors and aggregates as the store itself would
+ * write them, many times faster. The store has created the tables, and no process may have them open. Indexes are
+ * dropped before the rows are inserted and created again afterwards.
  *
  * @param to the time of the newest row, Unix seconds
  */
@@ -37,9 +37,9 @@ export function generateActivity(
       database.exec(`PRAGMA ${pragma}`);
     }
     database.exec('begin');
-    const indexes = takeIndexes(database);
-    const sums = writeRows(database, options);
-    writeSums(database, sums);
+    const indexes = dropIndexes(database);
+    const aggregates = writeRows(database, options);
+    writeAggregates(database, aggregates);
     options.say('Making the indexes.');
     for (const sql of indexes) database.exec(sql);
     database.exec('commit');
@@ -49,7 +49,7 @@ export function generateActivity(
   }
 }
 
-function takeIndexes(database: SqliteDatabase): string[] {
+function dropIndexes(database: SqliteDatabase): string[] {
   const indexes = database
     .prepare(`select name, sql from sqlite_master where type = 'index' and sql is not null`)
     .all() as unknown as { name: string; sql: string }[];
@@ -57,18 +57,21 @@ function takeIndexes(database: SqliteDatabase): string[] {
   return indexes.map(({ sql }) => sql);
 }
 
-/** What the store would have counted while the rows came. */
-interface Sums {
+/** The aggregates that the store would have counted. */
+interface Aggregates {
   /** Rows of each kind, by the start of their bucket. */
   readonly buckets: Map<number, Uint32Array>;
   /** Hits of each kind, by hour. */
   readonly hours: Map<number, Uint32Array>;
   readonly visitors: { rows: Uint32Array; first: Float64Array; last: Float64Array };
   /** By the first second of a day. */
-  readonly days: Map<number, ReturnType<typeof newDay>>;
+  readonly days: Map<number, ReturnType<typeof createDay>>;
 }
 
-function writeRows(database: SqliteDatabase, { site, rows, to, say }: Parameters<typeof generateActivity>[1]): Sums {
+function writeRows(
+  database: SqliteDatabase,
+  { site, rows, to, say }: Parameters<typeof generateActivity>[1],
+): Aggregates {
   database.prepare('insert into activity_sites (id, site) values (1, ?)').run(site);
   const kind = database.prepare(
     'insert into visit_kinds (id, type, status, rule, goal, failed) values (?, ?, ?, ?, ?, ?)',
@@ -82,7 +85,7 @@ function writeRows(database: SqliteDatabase, { site, rows, to, say }: Parameters
     `insert into visits (site, id, kind, visitor, count, target, method, agent, reference, last_reference, failed, tried)
      values (1, ?, ?, ?, 1, ?, 'GET', ?, ?, ?, ?, ?)`,
   );
-  const sums: Sums = {
+  const aggregates: Aggregates = {
     buckets: new Map(),
     hours: new Map(),
     visitors: {
@@ -104,24 +107,24 @@ function writeRows(database: SqliteDatabase, { site, rows, to, say }: Parameters
       ...[id, visit.kind + 1, visit.visitor + 1, visit.target, 1 + (written % AGENTS), reference, reference],
       ...[failed, failed === 1 ? 'owner' : ''],
     );
-    count(sums, { ...visit, second: toSecond(id) }, start);
+    count(aggregates, { ...visit, second: toSecond(id) }, start);
     written++;
-    if (written % TOLD_EACH === 0) say(`${written.toLocaleString('en-GB')} rows`);
+    if (written % PROGRESS_ROWS === 0) say(`${written.toLocaleString('en-GB')} rows`);
   }
-  return sums;
+  return aggregates;
 }
 
 function count(
-  { buckets, hours, visitors, days }: Sums,
+  { buckets, hours, visitors, days }: Aggregates,
   visit: { second: number; kind: number; visitor: number; target: string },
   start: number,
 ): void {
-  increase(entry(buckets, start, newTally), visit.kind);
-  increase(entry(hours, toHour(visit.second), newTally), visit.kind);
+  increase(getOrCreate(buckets, start, createTally), visit.kind);
+  increase(getOrCreate(hours, toHour(visit.second), createTally), visit.kind);
   if (visitors.rows[visit.visitor] === 0) visitors.first[visit.visitor] = visit.second;
   increase(visitors.rows, visit.visitor);
   visitors.last[visit.visitor] = visit.second;
-  const { addresses, pages, attackers, goals } = entry(days, visit.second - (visit.second % 86_400), newDay);
+  const { addresses, pages, attackers, goals } = getOrCreate(days, visit.second - (visit.second % 86_400), createDay);
   increase(addresses, visit.visitor);
   const { rule, failed, goal } = visitKinds[visit.kind] as (typeof visitKinds)[number];
   if (rule !== '' || failed === 1) {
@@ -131,20 +134,20 @@ function count(
   if (visitKinds[visit.kind]?.status === 200) pages.set(visit.target, (pages.get(visit.target) ?? 0) + 1);
 }
 
-const sumRows = (tally: Uint32Array) => tally.reduce((sum, rows) => sum + rows, 0);
+const getSum = (tally: Uint32Array) => tally.reduce((sum, rows) => sum + rows, 0);
 
-const newTally = () => new Uint32Array(visitKinds.length);
-const newDay = () => ({
+const createTally = () => new Uint32Array(visitKinds.length);
+const createDay = () => ({
   addresses: new Uint32Array(VISITORS),
   pages: new Map<string, number>(),
   attackers: new Uint32Array(VISITORS),
   goals: new Map<string, number>(),
 });
 
-function entry<Value>(entries: Map<number, Value>, key: number, make: () => Value): Value {
+function getOrCreate<Value>(entries: Map<number, Value>, key: number, create: () => Value): Value {
   const known = entries.get(key);
   if (known !== undefined) return known;
-  const fresh = make();
+  const fresh = create();
   entries.set(key, fresh);
   return fresh;
 }
@@ -153,13 +156,13 @@ function increase(tally: Uint32Array, index: number): void {
   tally[index] = (tally[index] ?? 0) + 1;
 }
 
-function writeSums(database: SqliteDatabase, { buckets, hours, visitors, days }: Sums): void {
+function writeAggregates(database: SqliteDatabase, { buckets, hours, visitors, days }: Aggregates): void {
   const bucket = database.prepare('insert into visit_stretches (site, kind, start, rows) values (1, ?, ?, ?)');
   const sum = database.prepare(
     'insert into visit_sums (site, kind, rows) values (1, ?, ?) on conflict do update set rows = rows + excluded.rows',
   );
   for (const [start, tally] of buckets) {
-    for (const [kind, rows] of [[ALL_KINDS - 1, sumRows(tally)], ...tally.entries()] as const) {
+    for (const [kind, rows] of [[ALL_KINDS - 1, getSum(tally)], ...tally.entries()] as const) {
       if (rows === 0) continue;
       bucket.run(kind + 1, start, rows);
       sum.run(kind + 1, rows);
@@ -174,7 +177,7 @@ function writeSums(database: SqliteDatabase, { buckets, hours, visitors, days }:
   );
   for (const [index, rows] of visitors.rows.entries()) {
     if (rows === 0) continue;
-    const address = addressOfVisitor(index);
+    const address = toVisitorAddress(index);
     visitor.run(index + 1, toAddressKey(address), address, visitors.first[index], visitors.last[index], rows);
   }
   const top = database.prepare(
@@ -188,16 +191,16 @@ function writeSums(database: SqliteDatabase, { buckets, hours, visitors, days }:
   for (const [begin, { addresses, pages, attackers, goals }] of days) {
     const day = new Date(begin * 1000).toISOString().slice(0, 10);
     const seen = [...addresses.entries()].filter(([, hits]) => hits > 0);
-    for (const [index, hits] of most(seen)) top.run(day, 'address', addressOfVisitor(index), hits);
-    for (const [page, hits] of most([...pages])) {
+    for (const [index, hits] of getTop(seen)) top.run(day, 'address', toVisitorAddress(index), hits);
+    for (const [page, hits] of getTop([...pages])) {
       top.run(day, 'page', page, hits);
       top.run(day, 'attacked-page', page, hits);
     }
     for (const [goal, hits] of goals) total.run(day, goal, hits);
-    const found = most([...attackers.entries()].filter(([, hits]) => hits > 0));
+    const found = getTop([...attackers.entries()].filter(([, hits]) => hits > 0));
     const networks = new Map<string, number>();
     for (const [index, hits] of found) {
-      const address = addressOfVisitor(index);
+      const address = toVisitorAddress(index);
       attacker.run(day, 'address', address, hits + 1, begin);
       const network = toAttackNetwork(address);
       networks.set(network, (networks.get(network) ?? 0) + hits);
@@ -206,33 +209,33 @@ function writeSums(database: SqliteDatabase, { buckets, hours, visitors, days }:
   }
 }
 
-function most<Value>(counts: (readonly [Value, number])[]): (readonly [Value, number])[] {
+function getTop<Value>(counts: (readonly [Value, number])[]): (readonly [Value, number])[] {
   return counts.sort((a, b) => b[1] - a[1]).slice(0, TOP_COUNTERS);
 }
 
 const FILE = 'activity.sqlite';
 
-/** Makes an Activity Log of so many visits, the newest of them now, in a folder that must not be there yet. */
+/** Creates an Activity Log whose newest visit is now, in a new folder. */
 export async function generateLog(
   bench: Bench,
   { dataDir, site, rows }: { readonly dataDir: string; readonly site: string; readonly rows: number },
 ): Promise<void> {
   await mkdir(dataDir);
-  // The store makes its tables; they are filled while it is closed.
+  // The store creates its tables. They are filled while it is closed.
   await (await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now })).close();
   bench.say(`Making up ${rows.toLocaleString('en-GB')} visits.`);
   const to = Math.floor(Date.now() / 1000);
-  generateActivity(logFile(dataDir), { site, rows, to, say: bench.say });
+  generateActivity(getLogFile(dataDir), { site, rows, to, say: bench.say });
 }
 
-/** Where a data folder has its Activity Log. */
-export function logFile(dataDir: string): string {
+/** Path of the Activity Log in a data folder. */
+export function getLogFile(dataDir: string): string {
   return join(dataDir, FILE);
 }
 
-/** Visits that are in the log of a guard at work, of all its sites. */
-export function rowsInLog(dataDir: string): number {
-  const database = openSqlite(logFile(dataDir), { busyTimeoutMs: 0, readOnly: true });
+/** Counts the visits of all sites in the log of a running guard. */
+export function countRows(dataDir: string): number {
+  const database = openSqlite(getLogFile(dataDir), { busyTimeoutMs: 0, readOnly: true });
   try {
     const sum = database.prepare(`select total(rows) as rows from visit_sums where kind = ${ALL_KINDS}`).get();
     return (sum as { rows: number }).rows;

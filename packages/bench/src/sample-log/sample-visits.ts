@@ -3,19 +3,19 @@ import { toAddress } from '@security-optimizer/guard/testing';
 /** 192.0.2.0/24, 198.51.100.0/24 and 203.0.113.0/24. */
 const IPV4_NETWORKS = [0xc0000200, 0xc6336400, 0xcb007100];
 
-/** An address of the documentation's networks (RFC 5737, RFC 3849); IPv4 has some hundred, all others are IPv6. */
-export function addressOfVisitor(index: number): string {
+/** An address of the documentation networks (RFC 5737, RFC 3849): IPv4 for the first ones, else IPv6. */
+export function toVisitorAddress(index: number): string {
   const network = IPV4_NETWORKS[index >>> 8];
   return toAddress(network === undefined ? [0x20010db8, 0, 0, index] : [0, 0, 0xffff, network + (index & 255)]).text;
 }
 
-/** Visitors of the made-up site. Visitor 0 asks for as much as thousands of others. */
+/** Visitors of the sample site. Visitor 0 sends as many requests as thousands of others. */
 export const VISITORS = 200_000;
 /** Days over which the visits are spread. */
 export const DAYS = 12;
 
 const SECONDS_OF_DAY = 86_400;
-/** Share of a day's visits that come within its last ten minutes. */
+/** Share of a day's visits in its last ten minutes. */
 const BURST_SHARE = 0.3;
 const BURST_SECONDS = 600;
 
@@ -38,7 +38,7 @@ const TYPES = [
   ],
   ...['Other bot', 'DotBot', 'PetalBot', 'facebookexternalhit', 'UptimeRobot', 'Go-http-client'],
 ];
-const ANSWERS = [
+const RESPONSES = [
   { status: 200, rule: '', goal: '', failed: 0 },
   { status: 301, rule: '', goal: '', failed: 0 },
   { status: 302, rule: '', goal: '', failed: 0 },
@@ -53,11 +53,11 @@ const ANSWERS = [
   { status: 200, rule: '', goal: 'passwords', failed: 1 },
 ];
 
-/** Every type with every answer; the first ones are the most frequent. */
-export const visitKinds = ANSWERS.flatMap((answer) => TYPES.map((type) => ({ type, ...answer })));
+/** Every type with every response. The first ones are the most frequent. */
+export const visitKinds = RESPONSES.flatMap((response) => TYPES.map((type) => ({ type, ...response })));
 
-export interface GeneratedVisit {
-  /** Unix seconds; never less than that of the visit before. */
+export interface SampleVisit {
+  /** Unix seconds in ascending order. */
   readonly second: number;
   /** Index in `visitKinds`. */
   readonly kind: number;
@@ -67,14 +67,14 @@ export interface GeneratedVisit {
 }
 
 /**
- * Visits as a site under attack sees them, always the same for the same arguments: a quiet day and a burst at its end,
- * few frequent visitors and types and many rare ones, one visitor with a tenth of everything.
+ * Generates the visits of a site under attack, the same ones for the same arguments: each day is quiet and has a burst
+ * at its end; few visitors and types are frequent and many are rare; one visitor has a tenth of all visits.
  */
-export function* generateVisits(rows: number, to: number): Generator<GeneratedVisit> {
+export function* generateVisits(rows: number, to: number): Generator<SampleVisit> {
   const random = randomNumbers(rows);
   const from = to - DAYS * SECONDS_OF_DAY;
   for (let row = 0; row < rows; row++) {
-    const [day, part] = split((row / rows) * DAYS);
+    const [day, part] = splitNumber((row / rows) * DAYS);
     const quiet = 1 - BURST_SHARE;
     const burst = part >= quiet;
     const second = burst
@@ -90,11 +90,11 @@ export function* generateVisits(rows: number, to: number): Generator<GeneratedVi
   }
 }
 
-function split(value: number): [whole: number, part: number] {
+function splitNumber(value: number): [whole: number, part: number] {
   return [Math.floor(value), value % 1];
 }
 
-/** Numbers from 0 (inside) to 1 (outside) that look random (Marsaglia: "Xorshift RNGs", 2003, the 32-bit generator). */
+/** Pseudo-random numbers from 0 to 1, without 1 (Marsaglia: "Xorshift RNGs", 2003, the 32-bit generator). */
 function randomNumbers(seed: number): () => number {
   let state = seed | 1;
   return () => {

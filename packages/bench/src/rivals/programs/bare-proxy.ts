@@ -1,9 +1,9 @@
-/** A rival: the least that a proxy on `node:http` can do. Called with its port and the upstream's port. */
+/** A rival: a minimal proxy on `node:http`. Arguments: its port, the upstream's port. */
 import { Agent, createServer, request as send } from 'node:http';
 
 const [port, upstream] = process.argv.slice(2).map(Number);
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
-const OF_ONE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
 createServer((request, response) => {
   const onward = send(
@@ -19,7 +19,7 @@ createServer((request, response) => {
       const headers: string[] = [];
       for (let i = 0; i < answer.rawHeaders.length; i += 2) {
         const name = answer.rawHeaders[i] as string;
-        if (!OF_ONE_CONNECTION.has(name.toLowerCase())) headers.push(name, answer.rawHeaders[i + 1] as string);
+        if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push(name, answer.rawHeaders[i + 1] as string);
       }
       response.writeHead(answer.statusCode as number, headers);
       answer.pipe(response);

@@ -1,9 +1,9 @@
 /**
- * An upstream that costs next to nothing, with a connector that takes every caller of the API for the owner. Called
- * with its port and the site's secret.
+ * A cheap upstream with a connector that takes every caller of the API for the owner. Arguments: its port, the site's
+ * secret.
  *
  * GET /     a page of 1,000 bytes
- * POST /    the answer to the command `session`; it knows no other
+ * POST /    the response to the command `session`, the only one
  */
 import { createServer } from 'node:http';
 import { GUARD_HEADER, keyId, SIGNAL_HEADER, signedText } from '@security-optimizer/guard/testing';

@@ -1,10 +1,10 @@
 /**
- * An upstream that costs next to nothing, so that what stands in front of it can be seen. Called with its port.
+ * A cheap upstream, so that the cost of a proxy in front of it shows. Argument: its port.
  *
  * GET /            a page of 1,000 bytes
  * GET /download?N  N bytes
- * PUT /upload      takes a body and answers how many bytes came
- * PUT /slow-upload?MS  the same, resting MS milliseconds after each mebibyte
+ * PUT /upload      reads a body and responds with its size
+ * PUT /slow-upload?MS  the same, with a pause of MS milliseconds after each mebibyte
  */
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
@@ -18,7 +18,7 @@ const server = createServer((request, response) => {
   const url = request.url as string;
   if (request.method === 'PUT') {
     const restMs = url.startsWith('/slow-upload?') ? Number(url.slice(13)) : 0;
-    takeBody(request, restMs).then(
+    readBody(request, restMs).then(
       (bytes) => response.end(String(bytes)),
       () => response.destroy(),
     );
@@ -37,7 +37,7 @@ server.keepAliveTimeout = 60_000;
 server.requestTimeout = 0;
 server.listen(Number(process.argv[2]), '127.0.0.1');
 
-async function takeBody(body: AsyncIterable<Buffer>, restMs: number): Promise<number> {
+async function readBody(body: AsyncIterable<Buffer>, restMs: number): Promise<number> {
   let bytes = 0;
   let rested = 0;
   for await (const data of body) {

@@ -1,4 +1,4 @@
-/** A rival: the least that `node:http` can do, refusing everyone. Called with its port. */
+/** A rival: a minimal server on `node:http` that refuses every request. Argument: its port. */
 import { createServer } from 'node:http';
 
 const body = Buffer.from('Blocked\n');
