@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { root, run } from './lib/run.mjs';
 
-/** Runs tests by their files or folders: `npm run unit -- packages/guard/src/lib/cookies.test.ts`. */
+/** Runs tests by their files or folders: `npm run unit -- packages/guard/src/http/canonical-path.test.ts`. */
 const [path, ...others] = process.argv.slice(2);
 const name = path === undefined ? undefined : /^packages\/([^/]+)/.exec(relative(root, resolve(path)))?.[1];
 if (name === undefined) {

@@ -37,6 +37,14 @@ export const goneWords = [
   { gone: /\bstretch(?:es)?\b/, use: 'bucket, period', except: /\bvisit_stretches\b|align/ },
   { gone: /\bearly (?:answers?|calls?)\b/, use: 'preloaded response' },
   { gone: /\b(?:audit|job|time|event|report) words\b/, use: 'labels' },
+  { gone: /\bkeep (?:attempts|blocked)\b/, use: 'login attempt repository, blocklist sync' },
+  { gone: /\bwas let in\b|\bknown members?\b/, use: 'known browser, session cache' },
+  { gone: /\b(?:lag|exchange) watch\b/, use: 'stall timer, response hook' },
+  { gone: /\bmissing instead\b/, use: 'decoy 404' },
+  { gone: /\bstop headers\b/, use: 'strip request headers' },
+  { gone: /\btakes? turns?\b/, use: 'acquire, in turn' },
+  { gone: /\btime wheels?\b/, use: 'time column' },
+  { gone: /\bact on form\b|\bdoor visits?\b/, use: 'handle submit, two-factor request' },
   { gone: /\bwhoever\b|\bstands? for\b/, use: 'a subject (a client, a user, an owner); is, means' },
 ];
 

@@ -154,7 +154,7 @@ class HostsOfSite {
   }
 
   async #ask(question: HostQuestion, client: string): Promise<HostStatus> {
-    if (!(await this.#takeTurn(client))) return 'busy';
+    if (!(await this.#waitForTurn(client))) return 'busy';
     const { name, site } = question;
     try {
       const found = await this.#follow(question);
@@ -186,7 +186,7 @@ class HostsOfSite {
   }
 
   /** @returns false when others took all the room, or it took too long */
-  #takeTurn(client: string): Promise<boolean> {
+  #waitForTurn(client: string): Promise<boolean> {
     if (this.#turns.tryAcquire(client, AT_ONCE_OF_CLIENT)) return Promise.resolve(true);
     return new Promise((resolve) => {
       const end = (isGranted: boolean): void => {

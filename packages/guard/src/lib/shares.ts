@@ -46,7 +46,7 @@ export class Shares {
 
   /**
    * Who has to give one thing up for a newcomer: the key that holds most in the group that holds most. Only one that still
-   * holds at least as much as the newcomer afterwards, so that two of them can't take turns for ever.
+   * holds at least as much as the newcomer afterwards, so that two of them can't alternate for ever.
    *
    * @returns null when nobody holds more
    */

@@ -5,8 +5,8 @@ const NOT_FROM_HERE: Refusal = Object.freeze({ status: 403, page: 'login-access'
 
 /**
  * Only addresses on the list reach a login or wp-admin. Visitors keep what public pages need of wp-admin: AJAX, forms,
- * styles. Elsewhere, WordPress is told to refuse every password of theirs. With a custom login address login and wp-admin
- * look missing instead (`login-route.ts`), and no answer says that there is a login somewhere.
+ * styles. Elsewhere, WordPress is told to refuse every password of theirs. With a custom login address, login and wp-admin
+ * get the response of a missing page (`login-policy.ts`), and no response reveals that there is a login.
  */
 export const loginAccess: Rule = {
   name: 'login-access',

@@ -5,7 +5,7 @@ import { compileTextPaths } from './text-paths.js';
 /**
  * XML-RPC is one script, `xmlrpc.php`, in the WordPress folder; a multisite serves it below every site's path too.
  * A search for that word is no request for it. What has the shape of a plugin's signed request passes
- * (`signed-xml-rpc.ts`). Its address is announced by the header `X-Pingback` (WordPress: `WP::send_headers`); the links in pages are the
+ * (`signedXmlRpc` of the facts). Its address is announced by the header `X-Pingback` (WordPress: `WP::send_headers`); the links in pages are the
  * connector's part.
  */
 export const xmlRpc: Rule = {
