@@ -3,10 +3,10 @@ import { FORBIDDEN, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
 /**
- * XML-RPC is one script, `xmlrpc.php`, in the WordPress folder; a multisite serves it below every site's path too.
- * A search for that word is no request for it. What has the shape of a plugin's signed request passes
- * (`signedXmlRpc` of the facts). Its address is announced by the header `X-Pingback` (WordPress: `WP::send_headers`); the links in pages are the
- * connector's part.
+ * XML-RPC is one script, `xmlrpc.php`, in the WordPress folder; a multisite serves it below every site's path too. A
+ * search for that word is no request for it. A request with the shape of a plugin's signed request is allowed
+ * (`signedXmlRpc` of the facts). The header `X-Pingback` announces the address (WordPress: `WP::send_headers`), so it is
+ * removed; the connector removes the links in pages.
  */
 export const xmlRpc: Rule = {
   name: 'xml-rpc',
