@@ -188,7 +188,7 @@ describe.skipIf(reason !== null)(
       const text = replaceAll(command, table);
       try {
         const { stdout } = await run('sh', ['-e', '-c', text], { cwd: projectDir, timeout: 60_000 });
-        const copied = /^cp (docs\/examples\/\S+) (\S+)$/.exec(text);
+        const copied = /^cp (docs\/operator\/examples\/\S+) (\S+)$/.exec(text);
         if (copied !== null) adapt(copied[1] as string, copied[2] as string);
         return stdout;
       } catch (error) {

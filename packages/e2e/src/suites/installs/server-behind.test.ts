@@ -144,11 +144,13 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       await until('nginx has read it', () => !workers().some((pid) => before.includes(pid)), 90);
     };
 
+    /** Clients of a request in nginx's log, which it writes after the response has been sent. */
     const loggedAddresses = (target: string) =>
-      readFileSync(log, 'utf8')
-        .split('\n')
-        .filter((line) => line.includes(` ${target} `))
-        .map((line) => line.split(' ')[0]);
+      until('nginx has logged the request', () => {
+        const lines = readFileSync(log, 'utf8').split('\n');
+        const found = lines.filter((line) => line.includes(` ${target} `));
+        return found.length > 0 && found.map((line) => line.split(' ')[0]);
+      });
 
     beforeAll(async () => {
       if (typeof programs === 'string') throw new Error(programs);
@@ -188,7 +190,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
       await get('203.0.113.2', '/wp-login.php');
       expect((await get('203.0.113.3', '/wp-login.php'))[0]).toBe(503);
       await get('203.0.113.4', '/?seen=hidden');
-      expect(loggedAddresses('/?seen=hidden')).toEqual(['127.0.0.1']);
+      expect(await loggedAddresses('/?seen=hidden')).toEqual(['127.0.0.1']);
     });
 
     it.each(['nginx-wordpress.conf', 'nginx-wordpress-cache.conf'])(
@@ -214,7 +216,7 @@ server { listen 127.0.0.1:${port}; server_name elsewhere.example; return 301 htt
           expect([visitor, (await get(visitor, '/wp-login.php'))[0]]).toEqual([visitor, 503]);
         }
         await get(third, `/?seen=${number}`);
-        expect(loggedAddresses(`/?seen=${number}`)).toEqual([third]);
+        expect(await loggedAddresses(`/?seen=${number}`)).toEqual([third]);
       },
     );
 

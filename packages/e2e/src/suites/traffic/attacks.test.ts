@@ -108,7 +108,7 @@ onUnlikeStacks('every known attack on passwords, with XML-RPC open and the login
 onUsualStack('npm run attack', attackProgram, { timeout: 10 * MINUTES });
 
 function attackProgram(stack: Stack): void {
-  const program = fileURLToPath(new URL('../../../../../scripts/attack.mjs', import.meta.url));
+  const program = fileURLToPath(new URL('../../../../../scripts/run.mjs', import.meta.url));
   const run = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
     const env = { ...process.env, SECURITY_OPTIMIZER_OWNER_PASSWORD: stack.password };
     try {
