@@ -14,7 +14,7 @@ describe('what registered users do, in words', () => {
   });
 
   it('has every kind that the connector writes', () => {
-    const folder = new URL('../../connector/security-optimizer/includes/activity/', import.meta.url);
+    const folder = new URL('../../../connector/security-optimizer/includes/activity/', import.meta.url);
     const source = readdirSync(folder)
       .map((name) => readFileSync(new URL(name, folder), 'utf8'))
       .join('');
