@@ -3,12 +3,16 @@ import { installPackages } from './lib/install.mjs';
 import { requireNode } from './lib/require-node.mjs';
 import { stopWithNpm } from './lib/stop-with-npm.mjs';
 
-/** The packages of the commands and their modules. Each module exports a function with the name of its command. */
+/**
+ * The packages of the commands and their modules. Each module exports a function with the name of its command. `needs`:
+ * bundles that the command does without.
+ */
 const commands = {
   start: { package: 'sandbox', module: 'start/main.js' },
   attack: { package: 'e2e', module: 'attacks/main.js' },
   chaos: { package: 'e2e', module: 'chaos/main.js' },
   bench: { package: 'bench', module: 'bench.js' },
+  texts: { package: 'translations', module: 'main.js', needs: { guard: false, dashboard: false } },
 };
 
 const [name, ...args] = process.argv.slice(2);
@@ -21,7 +25,7 @@ requireNode();
 stopWithNpm();
 try {
   await installPackages();
-  await build([`packages/${command.package}`]);
+  await build([`packages/${command.package}`], command.needs);
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);

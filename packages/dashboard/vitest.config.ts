@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
-import { contractSource } from './build/contract-source.mjs';
+import { workspaceSource } from './build/workspace-source.mjs';
 
 export default defineConfig({
-  resolve: { alias: [contractSource] },
+  resolve: { alias: [workspaceSource] },
   test: {
     name: 'dashboard',
     environment: 'jsdom',

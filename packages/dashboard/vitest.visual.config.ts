@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
-import { contractSource } from './build/contract-source.mjs';
+import { workspaceSource } from './build/workspace-source.mjs';
 
 /** Compares the gallery with the pictures that are kept of it. Needs Chromium. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [react()],
-  resolve: { alias: [contractSource] },
+  resolve: { alias: [workspaceSource] },
   test: {
     name: 'visual',
     include: ['gallery/shots/*.visual.ts'],

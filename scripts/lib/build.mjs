@@ -6,17 +6,18 @@ import { npm, root, run } from './run.mjs';
 
 /**
  * Builds what has changed: TypeScript projects (the compiler skips unchanged ones), then the bundles of guard and the
- * dashboard, then the translations. Without projects it builds all of them. The dashboard may be skipped. Throws when a
- * build fails.
+ * dashboard, then the translations. Without projects it builds all of them. The bundles of guard and of the dashboard
+ * may be skipped. Throws when a build fails.
  */
-export async function build(projects = [], { dashboard = true } = {}) {
-  const code = await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--build', ...projects]);
+export async function build(projects = [], { guard = true, dashboard = true } = {}) {
+  const some = projects.length === 0 ? [] : [...projects, 'packages/translations'];
+  const code = await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--build', ...some]);
   if (code !== 0) throw new Error('TypeScript found mistakes; they are listed above.');
-  await buildGuard();
+  if (guard) await buildGuard();
   if (dashboard) await buildDashboard();
-  // It needs packages, which this module is loaded without.
-  const { buildTexts } = await import('./texts/build-texts.mjs');
-  await buildTexts(root);
+  // Compiled just now.
+  const { compileLanguages } = await import('../../packages/translations/dist/compile.js');
+  await compileLanguages(root);
 }
 
 function buildGuard() {

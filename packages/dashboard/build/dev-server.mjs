@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import rtlcss from 'rtlcss';
 import { createServer } from 'vite';
-import { contractSource } from './contract-source.mjs';
 import { SHEETS } from './styles.mjs';
+import { workspaceSource } from './workspace-source.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 /** Where the sources stand in the site's address; the rest of it is the site's. */
@@ -36,7 +36,7 @@ export async function startDevServer({ host, port, site, ready }) {
     logLevel: 'warn',
     appType: 'custom',
     plugins: [react(), developmentEntry(), rightToLeft(), waitFor(ready)],
-    resolve: { alias: [contractSource] },
+    resolve: { alias: [workspaceSource] },
     optimizeDeps: { entries: ['src/**/*.tsx', '!**/*.test.tsx'] },
     server: {
       host,

@@ -5,8 +5,8 @@ import { minify } from 'terser';
 import { build } from 'vite';
 import { LEGACY_BROWSERS, MODERN_TARGET } from './browsers.mjs';
 import { chunkNames, pageSlug } from './chunks.mjs';
-import { contractSource } from './contract-source.mjs';
 import { reactParts } from './react-parts.mjs';
+import { workspaceSource } from './workspace-source.mjs';
 
 /**
  * Builds the ES modules for current browsers: one entry and one file for each page.
@@ -23,7 +23,7 @@ export async function buildModern(root, outDir) {
     base: './',
     logLevel: 'warn',
     plugins: [react(), reactParts(), plainImports(), textDomain(), secondMinifier()],
-    resolve: { alias: [contractSource] },
+    resolve: { alias: [workspaceSource] },
     build: {
       outDir,
       emptyOutDir: false,
@@ -92,7 +92,7 @@ export async function buildLegacy(root, outDir) {
     plugins: [react(), polyfills(), noBigint(), plainImports(), textDomain()],
     // Vite's helper for dynamic imports uses them; a single script has nothing to resolve.
     define: { 'import.meta.url': '""', 'import.meta.resolve': 'undefined' },
-    resolve: { alias: [contractSource] },
+    resolve: { alias: [workspaceSource] },
     build: {
       outDir,
       emptyOutDir: false,

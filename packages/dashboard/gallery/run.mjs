@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +15,17 @@ const { values } = parseArgs({
 });
 
 if (values.help) process.stdout.write(usage);
-else if (values.check || values.accept) takePictures();
-else await show();
+else {
+  compileTranslations();
+  if (values.check || values.accept) takePictures();
+  else await show();
+}
+
+/** The configuration of Vite is run by Node, which can't read the sources of that package. */
+function compileTranslations() {
+  const folder = fileURLToPath(new URL('../../translations', import.meta.url));
+  execFileSync(process.execPath, [binary('typescript', 'bin/tsc'), '--build', folder], { stdio: 'inherit' });
+}
 
 async function show() {
   const server = await createServer({ configFile: fileURLToPath(new URL('vite.config.mjs', import.meta.url)) });
@@ -25,13 +34,21 @@ async function show() {
 }
 
 function takePictures() {
-  const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', '--config', 'vitest.visual.config.ts', '--reporter=dot'], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    env: { ...process.env, ...(values.accept ? { GALLERY_ACCEPT: '1' } : {}) },
-    stdio: 'inherit',
-  });
+  const child = spawn(
+    process.execPath,
+    [binary('vitest', 'vitest.mjs'), 'run', '--config', 'vitest.visual.config.ts', '--reporter=dot'],
+    {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      env: { ...process.env, ...(values.accept ? { GALLERY_ACCEPT: '1' } : {}) },
+      stdio: 'inherit',
+    },
+  );
   child.once('exit', (code) => {
     process.exitCode = code ?? 1;
   });
+}
+
+/** Path of a program in a package. */
+function binary(name, path) {
+  return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), path);
 }

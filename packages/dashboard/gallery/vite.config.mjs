@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { readLanguages } from '@security-optimizer/translations/catalogue';
+import { codedTexts } from '@security-optimizer/translations/coded-texts';
+import { collectTexts } from '@security-optimizer/translations/collect-texts';
+import { compileJed } from '@security-optimizer/translations/compile';
+import { pseudoLocale } from '@security-optimizer/translations/pseudo-locale';
 import react from '@vitejs/plugin-react';
 import rtlcss from 'rtlcss';
 import { defineConfig } from 'vite';
-import { collectTexts } from '../../../scripts/lib/texts/collect-texts.mjs';
-import { compileJed } from '../../../scripts/lib/texts/compile.mjs';
-import { readLanguages } from '../../../scripts/lib/texts/languages.mjs';
-import { readMessageCodes } from '../../../scripts/lib/texts/message-codes.mjs';
-import { pseudoLocale } from '../../../scripts/lib/texts/pseudo-locale.mjs';
-import { contractSource } from '../build/contract-source.mjs';
 import { reactParts } from '../build/react-parts.mjs';
 import { SHEETS } from '../build/styles.mjs';
+import { workspaceSource } from '../build/workspace-source.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -18,7 +18,7 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 export default defineConfig({
   root: at('.'),
   plugins: [react(), reactParts(), sheets(), locales()],
-  resolve: { alias: [contractSource] },
+  resolve: { alias: [workspaceSource] },
   server: { open: false },
   build: {
     outDir: at('../../../.cache/gallery'),
@@ -60,7 +60,7 @@ function locales() {
       if (id !== `\0${ID}`) return null;
       const german = (await readLanguages(root)).get('de_DE');
       const data = {
-        de: JSON.parse(compileJed('de_DE', german, 'dashboard', await readMessageCodes(root))),
+        de: JSON.parse(compileJed('de_DE', german, 'dashboard', codedTexts)),
         pseudo: JSON.parse(pseudoLocale(await collectTexts(root))),
       };
       return `export const locales = JSON.parse(${JSON.stringify(JSON.stringify(data))});`;

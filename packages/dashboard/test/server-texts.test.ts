@@ -4,17 +4,18 @@ import { eventSentence } from '@security-optimizer/contract/activity/event-kinds
 import { formatRole, toEventValue } from '@security-optimizer/contract/activity/event-values';
 import { fillMessage, type MessageParams } from '@security-optimizer/contract/server-message';
 import { type MessageCode, serverMessage, serverMessages } from '@security-optimizer/contract/server-messages';
+import { type Catalogue, readLanguages } from '@security-optimizer/translations/catalogue';
+import { codedTexts } from '@security-optimizer/translations/coded-texts';
+import { collectTexts } from '@security-optimizer/translations/collect-texts';
+import { compileJed } from '@security-optimizer/translations/compile';
+import { pseudoLocale } from '@security-optimizer/translations/pseudo-locale';
 import { afterEach, expect, it } from 'vitest';
-import { compileJed } from '../../../scripts/lib/texts/compile.mjs';
-import { readLanguages } from '../../../scripts/lib/texts/languages.mjs';
-import { readMessageCodes } from '../../../scripts/lib/texts/message-codes.mjs';
-import { loadLocale } from '../src/i18n/locale.js';
+import { loadLocale, TEXT_DOMAIN } from '../src/i18n/locale.js';
 import { ownersLanguage, setTimeLocale, translateServerMessage } from '../src/i18n/server-message.js';
-import { translate } from '../src/i18n/translate.js';
+import { _n, translate } from '../src/i18n/translate.js';
 
 const root = join(fileURLToPath(import.meta.url), '../../../..');
 const languages = await readLanguages(root);
-const codes = await readMessageCodes(root);
 
 afterEach(() => {
   loadLocale(null);
@@ -22,7 +23,7 @@ afterEach(() => {
 });
 
 function speak(locale: string): void {
-  loadLocale(JSON.parse(compileJed(locale, languages.get(locale), 'dashboard', codes)));
+  loadLocale(JSON.parse(compileJed(locale, languages.get(locale) as Catalogue, 'dashboard', codedTexts)));
   setTimeLocale(locale.replace('_', '-'));
 }
 
@@ -31,8 +32,8 @@ const plain = (text: string) => text.replace(/\s/g, ' ');
 
 it.each([...languages.keys()])('every text of guard with values is translated by its code in %s', (locale) => {
   speak(locale);
-  const translations = new Map<string, string[]>(
-    languages.get(locale).entries.map(({ text, said }: { text: string; said: string[] }) => [text, said]),
+  const translations = new Map<string, readonly string[]>(
+    languages.get(locale)?.entries.map(({ text, forms }) => [text, forms]),
   );
   for (const [code, entry] of Object.entries(serverMessages)) {
     const [text, template] = typeof entry === 'string' ? [entry, entry] : [entry.one, entry.other];
@@ -68,4 +69,18 @@ it('roles are said as WordPress says them, and those of plugins as they are', ()
   speak('it_IT');
   expect(formatRole('administrator', translate)).toBe('Amministratore');
   expect(formatRole('shop_manager', translate)).toBe('shop_manager');
+});
+
+it('a compiled catalogue translates a plural by its number', () => {
+  const header = { 'Plural-Forms': 'nplurals=2; plural=(n != 1);' };
+  const days = { text: '%d day', plural: '%d days', files: ['a.tsx'], forms: ['%d Tag', '%d Tage'] };
+  loadLocale(JSON.parse(compileJed('de_DE', { header, entries: [days] }, 'dashboard')));
+  expect(_n('%d day', '%d days', 2, TEXT_DOMAIN)).toBe('%d Tage');
+  expect(_n('%d day', '%d days', 1, TEXT_DOMAIN)).toBe('%d Tag');
+});
+
+it('the pseudo-locale changes every text of the dashboard', async () => {
+  const texts = await collectTexts(root);
+  loadLocale(JSON.parse(pseudoLocale(texts)));
+  expect(texts.filter(({ text }) => translate(text) === text)).toEqual([]);
 });

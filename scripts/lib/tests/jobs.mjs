@@ -18,7 +18,7 @@ export const checks = {
   ],
   types: [program('types of the tests', tool('typescript/bin/tsc'), '--project', 'tsconfig.test.json')],
   docs: [program('docs/developer/api-reference.md is current', 'scripts/generate-api-reference.mjs', '--check')],
-  texts: [program('every text is in the catalogue and in every language', 'scripts/extract-texts.mjs', '--check')],
+  texts: [program('every text is in the catalogue and in every language', 'scripts/run.mjs', 'texts', '--check')],
   connector: [
     check('connector: its own tests in PHP', testConnector),
     check('connector: the WordPress coding standard', checkCodingStandard),
@@ -45,7 +45,7 @@ export function tests({ all, otherNode, shuffle, isUsualMissing }) {
   const onOtherNode = (name) =>
     of(name, `Node ${otherNode}`, { node: nodeBinary(otherNode), env: all ? {} : { NODE_INTERFACES: '1' } });
   return {
-    unit: ['guard', 'dashboard', 'bench', 'contract'].map((name) => of(name)),
+    unit: ['guard', 'dashboard', 'bench', 'contract', 'translations'].map((name) => of(name)),
     e2e: (all ? everyStack() : usualStacks(isUsualMissing)).map(endToEnd),
     'other-node': otherNode === undefined ? [] : ['guard', 'contract'].map(onOtherNode),
     visual: [of('dashboard', 'visual', { config: 'vitest.visual.config.ts' })],

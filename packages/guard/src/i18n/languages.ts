@@ -87,7 +87,7 @@ const forms = z.array(z.string().min(1)).min(1).max(2);
 const jed = z.object({ '': z.object({ lang: z.string().regex(/^[a-z]{2,3}(?:[_-]\w+)*$/i) }) }).catchall(forms);
 
 /**
- * Parses flat Jed messages, as scripts/lib/texts/compile.mjs writes it.
+ * Parses flat Jed messages, as packages/translations compiles them.
  *
  * @param locale as WordPress names it
  * @throws SyntaxError or ZodError when it is something else

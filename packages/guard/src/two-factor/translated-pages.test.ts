@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { collectTexts } from '@security-optimizer/translations/collect-texts';
+import { pseudoLocale } from '@security-optimizer/translations/pseudo-locale';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { collectTexts } from '../../../../scripts/lib/texts/collect-texts.mjs';
-import { pseudoLocale } from '../../../../scripts/lib/texts/pseudo-locale.mjs';
 import { type Language, toLanguage } from '../i18n/language.js';
 import { cataloguesFolder, createLanguages, readCatalogue } from '../i18n/languages.js';
 import { formatWait } from '../i18n/time-labels.js';

@@ -1,7 +1,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { repositoryDir } from '@security-optimizer/sandbox/lib/cache-dir';
+import { collectTexts } from '@security-optimizer/translations/collect-texts';
+import { pseudoLocale } from '@security-optimizer/translations/pseudo-locale';
 import type { Stack } from '../../stacks/stack.js';
 import { muPlugins } from '../../stacks/wordpress.js';
 
@@ -19,10 +20,6 @@ export interface Language {
 }
 
 type Messages = Readonly<Record<string, readonly string[]>>;
-interface CatalogueTools {
-  collectTexts(root: string): Promise<{ text: string; plural: string | null }[]>;
-  pseudoLocale(texts: { text: string; plural: string | null }[]): string;
-}
 
 /**
  * German and the pseudo-locale of the layout tests. A text of only these words is a value.
@@ -83,9 +80,6 @@ function languageFile(locale: string): string {
 }
 
 async function pseudoJson(): Promise<string> {
-  const load = (name: string) =>
-    import(pathToFileURL(join(repositoryDir, `scripts/lib/texts/${name}.mjs`)).href) as Promise<CatalogueTools>;
-  const [{ collectTexts }, { pseudoLocale }] = await Promise.all([load('collect-texts'), load('pseudo-locale')]);
   return pseudoLocale(await collectTexts(resolve(repositoryDir)));
 }
 
@@ -138,7 +132,7 @@ function toPattern(text: string): RegExp {
   return new RegExp(`^${literal.join('(.+?)')}$`, 's');
 }
 
-/** Translated texts contain no plain vowel and no plain C, N or S; see pseudo-locale.mjs. */
+/** Translated texts contain no plain vowel and no plain C, N or S; see packages/translations/src/pseudo-locale.ts. */
 function pseudoRule(values: readonly string[]): Language['isTranslated'] {
   const isValue = valueRule(values, 'it');
   return (text) => {

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { collectTexts } from '../../../scripts/lib/texts/collect-texts.mjs';
+import { collectTexts } from './collect-texts.js';
 
 /** Titles, labels and messages of the specification, in its order. */
 const WORDS = {
@@ -43,10 +42,9 @@ const WORDS = {
   ],
 } as const;
 
-const texts = new Set(
-  (await collectTexts(join(fileURLToPath(import.meta.url), '../../../..'))).map(({ text }) => text),
-);
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const texts = new Set((await collectTexts(root)).map(({ text }) => text));
 
-it.each(Object.entries(WORDS))('the words of %s are those of the specification, letter by letter', (_part, words) => {
+it.each(Object.entries(WORDS))('the texts of %s are those of the specification, letter by letter', (_part, words) => {
   expect(words.filter((text) => !texts.has(text))).toEqual([]);
 });

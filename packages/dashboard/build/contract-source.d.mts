@@ -1,1 +1,0 @@
-export declare const contractSource: { find: RegExp; replacement: string };

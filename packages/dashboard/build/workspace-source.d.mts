@@ -1,0 +1,1 @@
+export declare const workspaceSource: { find: RegExp; replacement: string };

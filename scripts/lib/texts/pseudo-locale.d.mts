@@ -1,2 +1,0 @@
-/** See pseudo-locale.mjs. */
-export function pseudoLocale(texts: readonly { text: string; plural: string | null; code?: string }[]): string;
