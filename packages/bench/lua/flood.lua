@@ -1,6 +1,6 @@
--- As report.lua, and asks as a flood does: each request for another path, all of which guard refuses, from one of
--- BENCH_ADDRESSES addresses as a proxy names them, of one of BENCH_HOSTS sites, one after the other, as fast as they are
--- answered. It goes on behind the first BENCH_SENT requests, which an earlier run has sent.
+-- Reports like report.lua and sends requests like a flood. Each request has a new path, which guard refuses, the next of
+-- BENCH_ADDRESSES addresses, which a proxy reports, and the next of BENCH_HOSTS sites. Each connection sends a request as
+-- soon as it has the previous response. It continues after the BENCH_SENT requests of an earlier run.
 package.path = (os.getenv('BENCH_LUA') or '.') .. '/?.lua;' .. package.path
 require('report')
 

@@ -1,6 +1,6 @@
--- As report.lua, and guesses passwords as a botnet does: the login form with another password each time, for one of
--- three accounts, from one of BENCH_ADDRESSES addresses as a proxy names them, one after the other, as fast as they are
--- answered.
+-- Reports like report.lua and guesses passwords like a botnet. Each request sends the login form with a new password for
+-- one of three accounts, from the next of BENCH_ADDRESSES addresses, which a proxy reports. Each connection sends a
+-- request as soon as it has the previous response.
 package.path = (os.getenv('BENCH_LUA') or '.') .. '/?.lua;' .. package.path
 require('report')
 

@@ -1,4 +1,4 @@
--- Makes wrk print its result as one line of JSON: counts, microseconds, latencies in microseconds.
+-- Prints the result of wrk as one line of JSON: counts, duration and latencies in microseconds.
 done = function(summary, latency, requests)
   io.write(string.format(
     '\nRESULT {"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"refused":%d,"broken":%d}\n',

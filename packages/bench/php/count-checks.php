@@ -1,7 +1,7 @@
 <?php
 /**
  * A must-use plugin that writes one letter for each password that WordPress checks, and one for each login form that
- * reaches it. Lives in wp-content/mu-plugins; the files are beside that folder.
+ * WordPress receives. The files are in wp-content.
  */
 
 function bench_count( string $what ): void {

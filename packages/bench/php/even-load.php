@@ -1,14 +1,14 @@
 <?php
 /**
- * Asks for a page at an even rate, as visitors who know nothing of each other do, and prints what became of it as one
- * line of JSON. In PHP, since its clock and its waits count microseconds: those of wrk and Node count milliseconds,
- * so that they ask ten times at once and then rest.
+ * Requests a page at an even rate, like independent visitors, and prints the result as one line of JSON. It is
+ * written in PHP because PHP's clock and waits have a resolution of microseconds. Those of wrk and Node have one of
+ * milliseconds, so that they would send ten requests at once and then pause.
  *
- * Called with one argument of JSON: host, port, path, headers (lines), connections, per_second, seconds, and
- * addresses: how many, named one after the other in X-Forwarded-For, each with another query and agent; 0 for none.
+ * Its argument is JSON: host, port, path, headers (lines), connections, per_second, seconds, and addresses: the number
+ * of addresses that X-Forwarded-For reports in turn, each request with another query and user agent; 0 for none.
  *
- * What could not be asked within two milliseconds of its time is left out, and counted: a connection that was kept waiting
- * does not catch up in a burst.
+ * A request that can't be sent within two milliseconds of its time is omitted and counted. A connection that had to
+ * wait does not catch up in a burst.
  */
 
 const LATE = 2_000_000;
@@ -50,7 +50,7 @@ function main( array $load ): void {
 			} else {
 				break;
 			}
-			// Half a gap to one and a half: nobody falls into step with anybody.
+			// Half a gap to one and a half, so that connections do not synchronise.
 			$due += (int) ( $gap * ( 0.5 + mt_rand() / mt_getrandmax() ) );
 		}
 		$wait = $idle && $now < $end ? max( 0, intdiv( $due - hrtime( true ), 1000 ) ) : 1000;
@@ -116,7 +116,7 @@ function send( $socket, string $text ): void {
 	}
 }
 
-/** The status of an answer, null while it is not whole. */
+/** The status of a response, null while it is incomplete. */
 function status_when_whole( string $answer ): ?int {
 	$head = strpos( $answer, "\r\n\r\n" );
 	if ( false === $head ) {
@@ -150,14 +150,14 @@ function report( array $taken, array $asked, int $refused, int $left, float $sec
 	), "\n";
 }
 
-/** How many were asked in each millisecond in which any was, fewest first. */
+/** The number of requests in each millisecond with any, in ascending order. */
 function tally( array $asked ): array {
 	$each = array_count_values( array_map( fn( $at ) => intdiv( $at, 1_000_000 ), $asked ) );
 	sort( $each );
 	return $each;
 }
 
-/** Nearest rank. */
+/** The percentile by nearest rank. */
 function at( array $sorted, float $share ): float {
 	return $sorted[ max( 0, (int) ceil( count( $sorted ) * $share ) - 1 ) ];
 }

@@ -1,7 +1,7 @@
 <?php
 /**
- * A rival: refuses blocked addresses from a plugin, which reads its list from a table each time. The web server names
- * the table, and when to ask: at once, as early as a must-use plugin can, or on `init`, as ordinary plugins do.
+ * A rival: a plugin that refuses blocked addresses. It reads its list from a table in each request. Parameters of the
+ * web server name the table and the time: at once, which is the earliest for a must-use plugin, or on `init`, as usual.
  */
 
 function bench_refuse_blocked() {

@@ -1,6 +1,6 @@
 <?php
 /**
- * A rival: refuses blocked addresses before the first line of WordPress, by PHP's auto_prepend_file.
+ * A rival: refuses blocked addresses with PHP's auto_prepend_file, before WordPress starts.
  */
 
 $bench_blocked = file( __DIR__ . '/blocked.txt', FILE_IGNORE_NEW_LINES );

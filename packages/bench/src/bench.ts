@@ -32,18 +32,18 @@ export async function bench(args: readonly string[]): Promise<number> {
       args,
       measures.map((measure) => measure.id),
     );
-    requirePrograms(say);
+    requirePrograms(log);
     const all = await run(options);
     process.stdout.write(options.json ? resultsText(all) : `${table(all.flatMap(({ lines }) => lines))}\n`);
     const missed = all.flatMap(({ lines }) => lines).filter((line) => line.pass === false).length;
-    say(missed === 0 ? 'Every bar is met.' : `${missed} ${missed === 1 ? 'bar is' : 'bars are'} missed.`);
+    log(missed === 0 ? 'Every bar is met.' : `${missed} ${missed === 1 ? 'bar is' : 'bars are'} missed.`);
     return missed === 0 ? 0 : 1;
   } catch (error) {
     if (error instanceof UsageError) {
-      say(`${error.message}\n\n${help}`);
+      log(`${error.message}\n\n${help}`);
       return 2;
     }
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    log(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return 1;
   }
 }
@@ -57,9 +57,9 @@ async function run(options: BenchOptions): Promise<Results[]> {
     const facts = machine();
     // After the first measure the load is that of the bench.
     if (all.length === 0 && isBusy(facts)) {
-      say(`Other programs use this machine (load average ${facts.loadBefore}): what follows is partly about them.`);
+      log(`Other programs use this machine (load average ${facts.loadBefore}): what follows is partly about them.`);
     }
-    say(`${measure.id}: ${measure.title}`);
+    log(`${measure.id}: ${measure.title}`);
     const lines = await withBench(options, (given) => measure.run(given));
     const { rounds, seconds: secondsPerTurn } = options;
     const results = { measure: measure.id, at, rounds, secondsPerTurn, machine: ended(facts), lines };
@@ -92,8 +92,8 @@ async function withBench<T>(options: BenchOptions, use: (bench: Bench) => Promis
       dir,
       rounds: options.rounds,
       seconds: options.seconds,
-      say,
-      keep(started) {
+      log,
+      stopAtEnd(started) {
         running.push(started);
         return started;
       },
@@ -104,6 +104,6 @@ async function withBench<T>(options: BenchOptions, use: (bench: Bench) => Promis
   }
 }
 
-function say(text: string): void {
+function log(text: string): void {
   process.stderr.write(`${text}\n`);
 }

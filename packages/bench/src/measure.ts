@@ -8,9 +8,9 @@ export interface Bench {
   /** Length of one turn. */
   readonly seconds: number;
   /** Prints progress. */
-  say(text: string): void;
+  log(text: string): void;
   /** Registers something that must be stopped at the end, even if the run fails or is interrupted. */
-  keep<T extends { stop(): Promise<void> }>(started: T): T;
+  stopAtEnd<T extends { stop(): Promise<void> }>(started: T): T;
 }
 
 /** A measure starts its own rivals and returns its lines of the report. */

@@ -15,12 +15,12 @@ function findProblem(): string | null {
  * Makes sure that all programs are installed. Installs them itself on Debian if it runs as root.
  * @throws Error that names what to install
  */
-export function requirePrograms(say: (text: string) => void): void {
+export function requirePrograms(log: (text: string) => void): void {
   const problem = findProblem();
   if (problem === null) return;
   const mayInstall = process.platform === 'linux' && process.getuid?.() === 0 && aptGet(['--version']);
   if (mayInstall) {
-    say(`${problem}; installing ${PACKAGES.join(' ')}`);
+    log(`${problem}; installing ${PACKAGES.join(' ')}`);
     if (aptGet(['update', '-qq'])) aptGet(['install', '-y', '-qq', '--no-install-recommends', ...PACKAGES]);
   }
   const left = findProblem();

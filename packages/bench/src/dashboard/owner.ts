@@ -25,7 +25,7 @@ export async function startOwner(
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=MAP ${site.host}:80 ${host}`],
   });
-  const { stop } = bench.keep({ stop: () => browser.close() });
+  const { stop } = bench.stopAtEnd({ stop: () => browser.close() });
   const home = `http://${site.host}`;
   const first = await browser.newContext();
   const page = await first.newPage();

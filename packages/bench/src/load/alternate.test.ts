@@ -1,7 +1,7 @@
 import { expect, it, test } from 'vitest';
 import { alternate, getTurn } from './alternate.js';
 
-it('gives everyone a turn in each round, and does not count the round that warms up', async () => {
+it('every contender has a turn in each round, and the warm-up round does not count', async () => {
   const turns: string[] = [];
   let count = 0;
   const turn = (name: string) => async (seconds: number) => {
@@ -16,12 +16,12 @@ it('gives everyone a turn in each round, and does not count the round that warms
 const names = ['a', 'b', 'c', 'd', 'e'];
 const turns = Array.from({ length: 20 }, (_, time) => getTurn(names, time));
 
-test('everyone is asked once in each turn, and goes first as often as the others', () => {
+test('each turn contains every route once, and each route comes first equally often', () => {
   for (const turn of turns) expect([...turn].sort()).toEqual(names);
   for (const name of names) expect(turns.filter(([first]) => first === name)).toHaveLength(4);
 });
 
-test('everyone comes behind each of the others equally often', () => {
+test('each route follows every other one equally often', () => {
   const behind = turns.flatMap((turn) => turn.slice(1).map((name, i) => `${turn[i]} ${name}`));
   const counts = new Map<string, number>();
   for (const pair of behind) counts.set(pair, (counts.get(pair) ?? 0) + 1);
@@ -29,4 +29,4 @@ test('everyone comes behind each of the others equally often', () => {
   expect(counts.size).toBe(20);
 });
 
-test('a route alone is asked each time', () => expect(getTurn(['only'], 7)).toEqual(['only']));
+test('a single route is in every turn', () => expect(getTurn(['only'], 7)).toEqual(['only']));

@@ -17,7 +17,7 @@ async function server(answer: (response: ServerResponse, at: number) => void) {
 }
 
 describe('an even load', () => {
-  it('asks as often as it was told, from one address after the other, and never twice for the same', async () => {
+  it('sends the given number of requests, from each address in turn, never twice for the same target', async () => {
     const { url, seen } = await server((response) => response.writeHead(403).end('no'));
     const load = {
       url,
@@ -36,7 +36,7 @@ describe('an even load', () => {
     expect(new Set(seen.map(({ from }) => from)).size).toBe(10);
   });
 
-  it('leaves out what a server that stood still could not be asked, instead of asking it in a burst', async () => {
+  it('omits requests that a stalled server could not receive in time, and sends no burst afterwards', async () => {
     let still: Promise<unknown> | undefined;
     const { url, seen } = await server(async (response) => {
       still ??= sleep(500);
@@ -53,7 +53,7 @@ describe('an even load', () => {
     expect(soonAfter.length).toBeLessThan(40);
   });
 
-  it('ends with an error when an answer is not what it should be', async () => {
+  it('fails when a response is not the expected one', async () => {
     const { url } = await server((response) => response.end('yes'));
     const load = { url, seconds: 0.1, perSecond: 100, connections: 1, priority: 'probe', expect: 'refused' } as const;
     await expect(evenLoad(load)).rejects.toThrow('were not refused');

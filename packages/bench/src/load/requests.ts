@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const CHUNK = Buffer.alloc(65_536, 'z');
 
-/** Downloads a body. @param restMs pause after each mebibyte, as of a slow client @returns its size in bytes */
-export async function download(url: string, restMs: number): Promise<number> {
+/** Downloads a body. @param pauseMs pause after each mebibyte, as of a slow client @returns its size in bytes */
+export async function download(url: string, pauseMs: number): Promise<number> {
   const response = await getResponse(url);
   let bytes = 0;
   let rested = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (restMs === 0 || bytes - rested < 2 ** 20) continue;
+    if (pauseMs === 0 || bytes - rested < 2 ** 20) continue;
     rested = bytes;
-    await sleep(restMs);
+    await sleep(pauseMs);
   }
   return bytes;
 }

@@ -3,8 +3,9 @@ import { median, medianOfPairs, percentile } from './statistics.js';
 
 describe('the median', () => {
   it('is the value in the middle, whatever the order', () => expect(median([9, 1, 5])).toBe(5));
-  it('lies between the two in the middle of an even number', () => expect(median([4, 1, 3, 100])).toBe(3.5));
-  it('does not exist for nothing', () => expect(() => median([])).toThrow());
+  it('of an even number of values is the mean of the two in the middle', () =>
+    expect(median([4, 1, 3, 100])).toBe(3.5));
+  it('of an empty list is an error', () => expect(() => median([])).toThrow());
 });
 
 describe('a percentile', () => {
@@ -17,11 +18,11 @@ describe('a percentile', () => {
 });
 
 describe('a comparison over rounds', () => {
-  it('compares each round within itself, so a slow round counts for nobody', () => {
-    // Half as fast in every round, though the machine was ten times slower in the second one.
+  it('compares the results of the same round, so that a slow round affects both contenders', () => {
+    // Half as fast in every round, although the machine was ten times slower in the second one.
     expect(medianOfPairs([50, 5, 60], [100, 10, 120], (a, b) => a / b)).toBe(0.5);
   });
-  it('needs both contenders in each round', () => {
+  it('refuses rounds without both contenders', () => {
     expect(() => medianOfPairs([1, 2], [1], (a, b) => a / b)).toThrow();
   });
 });

@@ -10,12 +10,12 @@ import { startNodeProgram } from '../rivals/node-program.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 
 const MILLION = 1_000_000;
-/** A visitor of the documentation's network, as a proxy would name it. */
+/** Address of a visitor (RFC 5737), as a trusted proxy reports it. */
 const VISITOR = '203.0.113.9';
 const HTML = { Accept: 'text/html,application/xhtml+xml' };
 const CONNECTIONS = 64;
 
-/** How many requests a second are refused, by one guard process and by everyone else who could do it. */
+/** Requests refused per second, by one guard process and by its rivals. */
 export const refusals: Measure = {
   id: 'p1',
   title: 'requests refused per second',
@@ -24,7 +24,7 @@ export const refusals: Measure = {
       await alternate(await contenders(bench), {
         rounds: bench.rounds,
         seconds: bench.seconds,
-        onTurn: (name, round) => bench.say(`p1, round ${round} of ${bench.rounds}: ${name}`),
+        onTurn: (name, round) => bench.log(`p1, round ${round} of ${bench.rounds}: ${name}`),
       }),
     );
   },
@@ -32,7 +32,7 @@ export const refusals: Measure = {
 
 async function contenders(bench: Bench) {
   const upstream = await startNodeProgram(bench, 'page-server');
-  bench.say('Filling the lists of blocked addresses.');
+  bench.log('Filling the lists of blocked addresses.');
   const guard = (entries: number, trustedProxies: readonly string[] = []) =>
     startGuard(bench, {
       upstream: upstream.url,
@@ -65,7 +65,8 @@ async function contenders(bench: Bench) {
         seconds,
         ...more,
       });
-  // Few connections for PHP: more would only wait in the queue. The work is spread over processes: no processor time.
+  // PHP gets few connections, because more would only queue. Several processes share the work, so their processor time
+  // is not measured.
   const php = (server: { url: string }, more: Partial<Load> = {}) =>
     load({ url: server.url, pid: null }, { connections: 4, headers: { Host: SITE_HOST }, ...more });
   const proxied = { 'X-Forwarded-For': VISITOR };

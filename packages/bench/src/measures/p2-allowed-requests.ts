@@ -10,7 +10,7 @@ import { startNginxFile, startNginxProxy } from '../rivals/nginx.js';
 import { type Server, startNodeProgram } from '../rivals/node-program.js';
 import { frontPage } from './p2-wordpress.js';
 
-/** What guard costs those whom it lets through. */
+/** What guard adds to an allowed request: time, processor time, and memory while it streams. */
 export const allowedRequests: Measure = {
   id: 'p2',
   title: 'what guard adds to an allowed request',
@@ -19,7 +19,7 @@ export const allowedRequests: Measure = {
   },
 };
 
-/** Connections of the paced load; together about 1,000 requests a second, far more than WordPress could answer. */
+/** Connections of the paced load: about 1,000 requests a second in all, far more than WordPress could serve. */
 const PACED = 8;
 const FULL = 64;
 
@@ -28,7 +28,7 @@ const ADDED_P99: Bar = { of: 'value', is: 'at most', limit: 2 };
 const HALF_OF_NGINX: Bar = { of: 'ratio', is: 'at least', limit: 0.5 };
 const ABOVE_BARE_PROXY: Bar = { of: 'ratio', is: 'at least', limit: 1.5 };
 
-/** What guard adds to a page that costs next to nothing, and how many such pages a second go through it. */
+/** What guard adds to a very cheap page, and how many such pages it forwards per second. */
 async function forwarding(bench: Bench): Promise<Line[]> {
   return [
     ...(await behind(bench, 'node', () => startNodeProgram(bench, 'page-server'))),
@@ -40,9 +40,9 @@ type Route = 'direct' | 'guard' | 'nginx proxy_pass' | 'node:http proxy';
 interface Loads {
   /** About 1,000 requests a second. */
   readonly paced: LoadResult;
-  /** One connection that asks again as soon as it has its answer. */
+  /** One connection that sends a request as soon as it has the previous response. */
   readonly single: LoadResult;
-  /** As many as go through. */
+  /** As many requests as the server can handle. */
   readonly full: LoadResult;
 }
 
@@ -72,7 +72,7 @@ async function behind(bench: Bench, name: string, startUpstream: () => Promise<S
     {
       rounds: bench.rounds,
       seconds: bench.seconds,
-      onTurn: (route, round) => bench.say(`p2, upstream ${name}, round ${round} of ${bench.rounds}: ${route}`),
+      onTurn: (route, round) => bench.log(`p2, upstream ${name}, round ${round} of ${bench.rounds}: ${route}`),
     },
   );
   for (const server of Object.values(routes)) await server.stop();
@@ -83,7 +83,7 @@ function report(upstream: string, results: Record<Route, Loads[]>): Line[] {
   const figures = (route: Route, pick: (loads: Loads) => number) => results[route].map(pick);
   const added = (what: string, pick: (loads: Loads) => number, bar?: Bar) => {
     const over = (route: Route) =>
-      medianOfPairs(figures(route, pick), figures('direct', pick), (its, bare) => its - bare);
+      medianOfPairs(figures(route, pick), figures('direct', pick), (own, direct) => own - direct);
     const value = over('guard');
     const theirs = over('nginx proxy_pass');
     return line({
@@ -126,21 +126,21 @@ function report(upstream: string, results: Record<Route, Loads[]>): Line[] {
 
 const SIZE = 500 * 10 ** 6;
 const MEBIBYTE = 2 ** 20;
-/** After each mebibyte the receiver rests so long: about 100 MB a second, far less than the sender could do. */
-const REST_MS = 10;
+/** Pause of a slow receiver after each mebibyte: about 100 MB a second, far less than the sender could send. */
+const PAUSE_MS = 10;
 
-/** How much guard's memory grows while 500 MB stream through it, and how fast they go. */
+/** How much guard's memory grows while it streams 500 MB, and how fast it streams them. */
 async function streaming(bench: Bench): Promise<Line[]> {
   const upstream = await startNodeProgram(bench, 'page-server');
   const nginx = await startNginxProxy(bench, upstream.url);
   const lines: Line[] = [];
   for (const { what, transfer } of transfers(upstream)) {
-    bench.say(`p2, streaming: ${what}`);
-    // A guard of its own, so that each transfer starts from the same memory.
+    bench.log(`p2, streaming: ${what}`);
+    // A new guard, so that each transfer starts from the same memory.
     const guard = await startGuard(bench, { upstream: upstream.url });
-    const ours = await watched(guard, () => transfer(guard));
+    const ours = await sampleMemory(guard, () => transfer(guard));
     await guard.stop();
-    const theirs = await watched(nginx, () => transfer(nginx));
+    const theirs = await sampleMemory(nginx, () => transfer(nginx));
     lines.push(
       line({
         measure: 'p2',
@@ -168,31 +168,32 @@ async function streaming(bench: Bench): Promise<Line[]> {
 }
 
 function transfers(upstream: Server): { what: string; transfer(server: Server): Promise<void> }[] {
-  const fetch = (restMs: number) => async (server: Server) => {
-    const bytes = await download(`${server.url}/download?${SIZE}`, restMs);
-    if (bytes !== SIZE) throw new Error(`${bytes} of ${SIZE} bytes came through ${server.url}`);
+  const fetch = (pauseMs: number) => async (server: Server) => {
+    const bytes = await download(`${server.url}/download?${SIZE}`, pauseMs);
+    if (bytes !== SIZE) throw new Error(`${bytes} of ${SIZE} bytes arrived from ${server.url}`);
   };
   const send = (path: string) => async (server: Server) => {
-    const said = await upload(`${server.url}${path}`, SIZE);
-    if (said !== String(SIZE)) throw new Error(`${upstream.url} got ${said} of ${SIZE} bytes through ${server.url}`);
+    const received = await upload(`${server.url}${path}`, SIZE);
+    if (received !== String(SIZE))
+      throw new Error(`${upstream.url} got ${received} of ${SIZE} bytes through ${server.url}`);
   };
   return [
     { what: '500 MB download', transfer: fetch(0) },
-    { what: '500 MB download by a slow visitor', transfer: fetch(REST_MS) },
+    { what: '500 MB download by a slow visitor', transfer: fetch(PAUSE_MS) },
     { what: '500 MB upload', transfer: send('/upload') },
-    { what: '500 MB upload to a slow site', transfer: send(`/slow-upload?${REST_MS}`) },
+    { what: '500 MB upload to a slow site', transfer: send(`/slow-upload?${PAUSE_MS}`) },
   ];
 }
 
-/** Runs a transfer and samples the process's memory meanwhile. */
-async function watched(
+/** Runs a transfer and samples the process's memory during it. */
+async function sampleMemory(
   server: Server,
   transfer: () => Promise<void>,
 ): Promise<{ grownBytes: number; seconds: number }> {
   const before = getResidentBytes(server.pid);
-  let most = before;
+  let peak = before;
   const sample = () => {
-    most = Math.max(most, getResidentBytes(server.pid));
+    peak = Math.max(peak, getResidentBytes(server.pid));
   };
   const timer = setInterval(sample, 20);
   const start = performance.now();
@@ -203,5 +204,5 @@ async function watched(
   }
   const seconds = (performance.now() - start) / 1000;
   sample();
-  return { grownBytes: most - before, seconds };
+  return { grownBytes: peak - before, seconds };
 }

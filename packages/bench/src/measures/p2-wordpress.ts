@@ -36,7 +36,7 @@ export async function frontPage(bench: Bench): Promise<Line[]> {
   await pairedRequests(routes, 20);
   const rounds: Awaited<ReturnType<typeof pairedRequests<keyof typeof routes>>>[] = [];
   for (let round = 1; round <= bench.rounds; round++) {
-    bench.say(`p2, WordPress, round ${round} of ${bench.rounds}`);
+    bench.log(`p2, WordPress, round ${round} of ${bench.rounds}`);
     rounds.push(await pairedRequests(routes, bench.seconds * 40));
   }
   await guard.stop();

@@ -20,14 +20,14 @@ import { floodActivity } from '../sample-log/flood.js';
 import { generateLog } from '../sample-log/generate.js';
 import { DAYS, FIRST_REFERENCE, toVisitorAddress, VISITORS } from '../sample-log/sample-visits.js';
 
-/** What the log must take without losing a visit that it does not count. */
+/** A flood of which the log must store, or count as dropped, every visit. */
 const FLOOD_SECONDS = 60;
 const FLOOD_PER_SECOND = 10_000;
-/** Megabytes; caches of the last pages and visitors may still fill. */
-const GROWN_MAX = 48;
+/** Allowed growth in megabytes: caches of recent pages and visitors may still fill. */
+const MAX_GROWTH_MB = 48;
 
-/** How many answers of each kind a round takes. */
-const ANSWERS = 20;
+/** Queries of each kind per round. */
+const QUERIES = 20;
 const SITE = {
   id: 'bench',
   hosts: ['*'],
@@ -43,7 +43,7 @@ const logs = [
   { rows: 10_000_000, name: '10 M', limit: 100 },
 ] as const;
 
-/** How long the Activity Log takes to answer with millions of entries, and whether it keeps up with a flood. */
+/** Response times of the Activity Log with millions of entries, and whether it can store a flood of visits. */
 export const activityLists: Measure = {
   id: 'p3',
   title: 'answers of the Activity Log, and a flood of visits',
@@ -56,7 +56,7 @@ export const activityLists: Measure = {
 };
 
 async function measureFlood(bench: Bench): Promise<Line[]> {
-  bench.say(`p3, ${FLOOD_PER_SECOND} visits a second for ${FLOOD_SECONDS} s`);
+  bench.log(`p3, ${FLOOD_PER_SECOND} visits a second for ${FLOOD_SECONDS} s`);
   const flood = await floodActivity(bench, FLOOD_SECONDS, FLOOD_PER_SECOND);
   const name = '10,000 visits a second for 60 s';
   const none = { of: 'value', is: 'at most', limit: 0 } as const;
@@ -67,7 +67,7 @@ async function measureFlood(bench: Bench): Promise<Line[]> {
     line({ measure: 'p3', what: `${name}, counted as dropped`, value: flood.dropped, unit: 'visits' }),
     line({
       ...{ measure: 'p3', what: `${name}, memory grows by`, value: grown, unit: 'MB' },
-      bar: { of: 'value', is: 'at most', limit: GROWN_MAX },
+      bar: { of: 'value', is: 'at most', limit: MAX_GROWTH_MB },
     }),
     line({
       ...{ measure: 'p3', what: `${name}, processor time of a visit` },
@@ -82,7 +82,7 @@ async function measureLog(bench: Bench, { rows, name, limit }: (typeof logs)[num
   const to = Math.floor(Date.now() / 1000);
   const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
   try {
-    const times = await takeTimes(bench, name, questions(store, to));
+    const times = await measureQueries(bench, name, queries(store, to));
     return [...times].map(([what, milliseconds]) =>
       line({
         measure: 'p3',
@@ -99,24 +99,24 @@ async function measureLog(bench: Bench, { rows, name, limit }: (typeof logs)[num
   }
 }
 
-type Question = () => Promise<unknown>;
+type Query = () => Promise<unknown>;
 
 const NO_FLAGS = { flags: () => ({ block: 0, do_not_block: 0 }) as const };
 const NOBODY_BLOCKED = { find: async () => new Map<string, never>(), findUser: async () => null };
 
-async function takeTimes(
+async function measureQueries(
   bench: Bench,
   name: string,
-  asked: Readonly<Record<string, Question>>,
+  byName: Readonly<Record<string, Query>>,
 ): Promise<Map<string, number[]>> {
-  const times = new Map<string, number[]>(Object.keys(asked).map((what) => [what, []]));
-  // The first round warms up and does not count.
+  const times = new Map<string, number[]>(Object.keys(byName).map((what) => [what, []]));
+  // The first round is a warm-up and does not count.
   for (let round = 0; round <= bench.rounds; round++) {
-    bench.say(`p3, ${name} entries, round ${round} of ${bench.rounds}`);
-    for (const [what, ask] of Object.entries(asked)) {
-      for (let answer = 0; answer < ANSWERS; answer++) {
+    bench.log(`p3, ${name} entries, round ${round} of ${bench.rounds}`);
+    for (const [what, query] of Object.entries(byName)) {
+      for (let index = 0; index < QUERIES; index++) {
         const began = performance.now();
-        await ask();
+        await query();
         if (round > 0) times.get(what)?.push(performance.now() - began);
       }
     }
@@ -124,8 +124,8 @@ async function takeTimes(
   return times;
 }
 
-/** What an owner asks. Each list is asked by a client that nobody knows yet: nothing is remembered from answer to answer. */
-function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: number): Record<string, Question> {
+/** The queries of an owner. Each one has new cursors, so that no list continues an earlier one. */
+function queries(store: Awaited<ReturnType<typeof openActivityStore>>, now: number): Record<string, Query> {
   const list = async (filters: object, page: number, cursor: string | null, view: Partial<ListQuery>) => {
     const deps = {
       store,
@@ -135,13 +135,13 @@ function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: nu
       blocks: NOBODY_BLOCKED,
       timeZone: () => 'UTC',
     };
-    const ask = { limited: false, exact: false, page, cursor, filters: plainFilters({ ...filters }), ...view };
-    return listVisits(deps, { site: SITE, caller: OWNER, ...ask });
+    const query = { limited: false, exact: false, page, cursor, filters: plainFilters({ ...filters }), ...view };
+    return listVisits(deps, { site: SITE, caller: OWNER, ...query });
   };
-  /** A search that finds nothing, and says how far it looked. */
-  const look = async (view: Partial<ListQuery>) => {
+  /** A search that finds nothing and stops at a limit; its cursor says how far it read. */
+  const searchInVain = async (view: Partial<ListQuery>) => {
     const { cursor } = await list({}, 1, null, view);
-    if (cursor === null) throw new Error('a search looked through everything at once');
+    if (cursor === null) throw new Error('a search without results read all rows at once');
   };
   const page = async (filters: object, page = 1, cursor: string | null = null, view: Partial<ListQuery> = {}) => {
     return expectRows(await list(filters, page, cursor, view));
@@ -174,7 +174,7 @@ function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: nu
     'preset Not found': () => page({}, 1, null, { preset: 'not-found' }),
     'filter by a goal': () => page({ goal: 'holes' }),
     'search for a frequent path': () => page({}, 1, null, { search: 'wp-login' }),
-    'search for a path that nobody asked for': () => look({ search: 'no-such-path' }),
+    'search for a path that nobody asked for': () => searchInVain({ search: 'no-such-path' }),
     'search for a login': () => page({}, 1, null, { search: 'owner' }),
     'search for a network': () => page({}, 1, null, { search: '198.51.100.0/24' }),
     'search for a reference': () => page({}, 1, null, { search: formatReference(FIRST_REFERENCE + 5000) }),
@@ -184,7 +184,7 @@ function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: nu
         protectedAddresses: () => ({ server: [], proxies: [], monitors: [] }),
       };
       const { data } = await readAttackers(sources, { site: SITE.id, caller: OWNER, all: true });
-      if (data.entries.length === 0) throw new Error('nobody attacked, which must not be');
+      if (data.entries.length === 0) throw new Error('the list of attackers is empty');
     },
     'details of a request': async () => {
       const id = await store.newestVisit(SITE.id);
@@ -197,8 +197,8 @@ function questions(store: Awaited<ReturnType<typeof openActivityStore>>, now: nu
   };
 }
 
-/** An answer without rows would be quick and mean nothing. */
-function expectRows<Row>(answer: ListPage<Row>): ListPage<Row> {
-  if (answer.entries.length === 0) throw new Error('a list of the Activity Log was empty that must not be');
-  return answer;
+/** Throws for a list without rows, because its speed means nothing. */
+function expectRows<Row>(list: ListPage<Row>): ListPage<Row> {
+  if (list.entries.length === 0) throw new Error('a list of the Activity Log is empty');
+  return list;
 }

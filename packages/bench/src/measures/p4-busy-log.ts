@@ -18,20 +18,20 @@ import { countRows, generateLog, getLogFile } from '../sample-log/generate.js';
 const ROWS = 10_000_000;
 const FLOOD_PER_SECOND = 10_000;
 const FLOOD = { perSecond: FLOOD_PER_SECOND, addresses: 10_000, connections: 64, priority: 'load' } as const;
-/** What is forwarded meanwhile. */
+/** The requests that are forwarded and measured. */
 const FORWARDED = { perSecond: 1000, connections: 16, priority: 'probe' } as const;
-/** What makes the log busy runs for this long before and behind the paced load. */
+/** The work of the log starts this long before the paced load and ends this long after it. */
 const AROUND_MS = 500;
-/** Guard clears up once a minute. */
+/** Time in which the deletion of old visits must begin. Guard starts it once a minute. */
 const CLEARING_MS = 90_000;
 
 const BAR: Bar = { of: 'ratio', is: 'at most', limit: 1.5 };
-/** With fewer it was no such flood: the machine, or guard, could not do more. */
+/** A slower flood means that the machine, or guard, could not handle more. */
 const FLOOD_BAR: Bar = { of: 'value', is: 'at least', limit: 0.95 * FLOOD_PER_SECOND };
 
 type Busy = 'flood' | 'lists' | 'clearing';
 
-/** One turn: what goes on meanwhile, and at which server. */
+/** One turn: a server, and the work of its log during the measurement. */
 interface Situation {
   readonly at: Server & Partial<GuardServer>;
   readonly busy: readonly Busy[];
@@ -41,11 +41,11 @@ interface Round {
   readonly forwarded: EvenResult;
   readonly flood: EvenResult | null;
   readonly lists: LoadResult | null;
-  /** Visits that were deleted meanwhile. */
+  /** Visits deleted during the turn. */
   readonly cleared: number;
 }
 
-/** What forwarded requests feel of the Activity Log's work. */
+/** How much the work of the Activity Log slows forwarded requests. */
 export const busyLog: Measure = {
   id: 'p4',
   title: 'forwarded requests while the Activity Log is busy',
@@ -56,9 +56,9 @@ export const busyLog: Measure = {
     return report(
       await alternate<Name, Round>(Object.fromEntries(entries) as Record<Name, ReturnType<typeof turn>>, {
         rounds: bench.rounds,
-        // A hundredth of the requests decides: the usual turn holds too few.
+        // The 99th percentile needs more requests than a usual turn has.
         seconds: 2 * bench.seconds,
-        onTurn: (name, round) => bench.say(`p4, round ${round} of ${bench.rounds}: ${name}`),
+        onTurn: (name, round) => bench.log(`p4, round ${round} of ${bench.rounds}: ${name}`),
       }),
     );
   },
@@ -68,17 +68,17 @@ async function prepare(bench: Bench) {
   const secret = randomBytes(32).toString('hex');
   const upstream = await startNodeProgram(bench, 'owned-site', [secret]);
   setPriority(upstream.pid, 'upstream');
-  const made = join(bench.dir, 'made-up');
-  await generateLog(bench, { dataDir: made, site: SITE, rows: ROWS });
-  const copy = join(made, 'copy.sqlite');
-  await copyFile(getLogFile(made), copy);
+  const logDir = join(bench.dir, 'sample-log');
+  await generateLog(bench, { dataDir: logDir, site: SITE, rows: ROWS });
+  const copy = join(logDir, 'copy.sqlite');
+  await copyFile(getLogFile(logDir), copy);
   const common = { upstream: upstream.url, secret, trustedProxies: ['127.0.0.1'] };
   const clearing = await startGuard(bench, { ...common, log: { file: copy, maxRows: ROWS / 2 } });
-  const keeping = await startGuard(bench, { ...common, log: { file: getLogFile(made), maxRows: 100 * ROWS } });
+  const keeping = await startGuard(bench, { ...common, log: { file: getLogFile(logDir), maxRows: 100 * ROWS } });
   const silent = await startGuard(bench, { ...common, recording: false });
   const nginx = await startNginxProxy(bench, upstream.url);
-  bench.say('Waiting for guard to clear up.');
-  await untilClearing(clearing);
+  bench.log('Waiting for guard to delete old visits.');
+  await waitForClearing(clearing);
   for (const { pid } of [clearing, keeping, silent]) process.kill(pid, 'SIGSTOP');
   return {
     quiet: { at: keeping, busy: [] },
@@ -94,10 +94,10 @@ async function prepare(bench: Bench) {
 
 type Name = keyof Awaited<ReturnType<typeof prepare>>;
 
-async function untilClearing({ dataDir }: GuardServer): Promise<void> {
+async function waitForClearing({ dataDir }: GuardServer): Promise<void> {
   const end = performance.now() + CLEARING_MS;
   while (countRows(dataDir) >= ROWS) {
-    if (performance.now() > end) throw new Error('guard did not begin to clear up its Activity Log');
+    if (performance.now() > end) throw new Error('guard did not begin to delete old visits');
     await sleep(250);
   }
 }
@@ -115,9 +115,9 @@ function measure({ at, busy }: Situation, seconds: number): Promise<Round> {
       lists,
     ]);
     const cleared = before - rows();
-    // The flood adds fewer rows than are cleared in the same time.
+    // With a flood the number can't be checked, because new visits are added at the same time.
     if (busy.includes('clearing') && !busy.includes('flood') && cleared <= 0) {
-      throw new Error('guard had cleared up before all was measured');
+      throw new Error('guard had deleted all old visits before the end of the turn');
     }
     return { forwarded, flood: flooded, lists: listed, cleared };
   });
@@ -127,17 +127,17 @@ function sendFlood({ url }: Server, seconds: number): Promise<EvenResult> {
   return evenLoad({ url: `${url}/xmlrpc.php`, seconds, ...FLOOD, expect: 'refused' });
 }
 
-/** The first page of the list, asked for again a moment after it has come. */
+/** Requests the first page of the list again and again, with a short pause after each response. */
 function readLists(server: Server, seconds: number): Promise<LoadResult> {
   const url = `${server.url}/wp-json/${API_NAMESPACE}/activity-unknown`;
   const headers = { Cookie: 'wordpress_logged_in_x=owner', 'X-WP-Nonce': 'nonce' };
   return wrk({ url, seconds, pid: null, connections: 1, paced: true, priority: 'load', headers, expect: 'allowed' });
 }
 
-/** What is compared with the quiet turn of guard. */
+/** The turns that are compared with guard's quiet turn. */
 type Compared = Exclude<Name, 'quiet' | 'nginx' | 'nginxQuiet'>;
 
-const WORDS: Readonly<Record<Compared, string>> = {
+const LABELS: Readonly<Record<Compared, string>> = {
   flood: 'while 10,000 visits a second are logged',
   lists: 'while the list is read',
   clearing: 'while half of 10 M rows are deleted',
@@ -150,7 +150,7 @@ function report(turns: Record<Name, Round[]>): Line[] {
   const p99 = ({ forwarded }: Round) => forwarded.p99;
   const p50 = ({ forwarded }: Round) => forwarded.p50;
   const against = (name: Compared, what: string, pick: (round: Round) => number, bar?: Bar) =>
-    ratio(`${what} of a forwarded request ${WORDS[name]}`, name, 'quiet', pick, bar);
+    ratio(`${what} of a forwarded request ${LABELS[name]}`, name, 'quiet', pick, bar);
   const ratio = (what: string, name: Name, quiet: Name, pick: (round: Round) => number, bar?: Bar) =>
     line({
       ...{ measure: 'p4', what, unit: 'ms' },
@@ -165,11 +165,14 @@ function report(turns: Record<Name, Round[]>): Line[] {
   const plain = (what: string, value: number, unit: string) => line({ measure: 'p4', what, value, unit });
   const times = (name: Name, quiet: Name) =>
     turns[name].map((turn, round) => p99(turn) / p99(turns[quiet][round] as Round));
-  /** What a flood does to nginx it may do to guard: the same machine makes it, refuses it and forwards meanwhile. */
+  /**
+   * The slowdown of guard beside the slowdown of nginx under the same flood. The load, the refusals and the forwarding
+   * share one machine, so a part of the slowdown is not guard's.
+   */
   const besideNginx = (name: Compared) => {
     const [own, nginx] = [times(name, 'quiet'), times('nginx', 'nginxQuiet')];
     return line({
-      ...{ measure: 'p4', what: `p99 of a forwarded request ${WORDS[name]}, against quiet`, unit: 'x', bar: BAR },
+      ...{ measure: 'p4', what: `p99 of a forwarded request ${LABELS[name]}, against quiet`, unit: 'x', bar: BAR },
       value: median(own),
       rival: {
         name: 'nginx that refuses as many, against quiet',
@@ -183,7 +186,7 @@ function report(turns: Record<Name, Round[]>): Line[] {
     ...(['lists', 'clearing'] as const).map((name) => against(name, 'p99', p99, BAR)),
     ...(['flood', 'everything'] as const).map((name) => besideNginx(name)),
     line({
-      ...{ measure: 'p4', what: `p50 of a forwarded request ${WORDS.flood}`, unit: 'ms', bar: BAR },
+      ...{ measure: 'p4', what: `p50 of a forwarded request ${LABELS.flood}`, unit: 'ms', bar: BAR },
       value: median(figures('flood', p50)),
       rival: {
         name: 'the same flood, not logged',
@@ -198,7 +201,7 @@ function report(turns: Record<Name, Round[]>): Line[] {
     against('silent', 'p50', p50),
     ...(['flood', 'everything', 'silent'] as const).map((name) =>
       line({
-        ...{ measure: 'p4', what: `visits ${WORDS[name]}`, unit: '/s', bar: FLOOD_BAR },
+        ...{ measure: 'p4', what: `visits ${LABELS[name]}`, unit: '/s', bar: FLOOD_BAR },
         value: median(figures(name, ({ flood }) => flood?.requestsPerSecond ?? 0)),
       }),
     ),

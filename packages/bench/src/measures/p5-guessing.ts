@@ -13,7 +13,7 @@ import { serve } from '../rivals/guard.js';
 import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 
 const ADDRESSES = 10_000;
-/** Failed logins of an address until it is locked: guard's default. */
+/** Failed logins after which an address is locked out: guard's default. */
 const ATTEMPTS = 5;
 const ATTACK_SECONDS = 60;
 /** Length of the quiet period before the attack, and of the one after it. */
@@ -30,9 +30,9 @@ export const guessing: Measure = {
   async run(bench) {
     const { owner, guard, counted } = await prepare(bench);
     await owner.loadPages(10);
-    bench.say('p5: quiet');
+    bench.log('p5: quiet');
     const before = await owner.loadPages(QUIET_SECONDS);
-    bench.say(`p5: ${ATTACK_SECONDS} s of guesses`);
+    bench.log(`p5: ${ATTACK_SECONDS} s of guesses`);
     const [{ during, logIn }, guesses] = await Promise.all([
       measureAttack(owner),
       guessPasswords({ url: `${guard.url}/`, host: SITE_HOST, seconds: ATTACK_SECONDS, addresses: ADDRESSES }),
@@ -40,7 +40,7 @@ export const guessing: Measure = {
     const checks = await counted('checks');
     const forms = await counted('forms');
     await sleep(SETTLE_MS);
-    bench.say('p5: quiet again');
+    bench.log('p5: quiet again');
     const quiet = [...before, ...(await owner.loadPages(QUIET_SECONDS))];
     owner.close();
     const share = (times: number[]) => percentile(times, 0.95);
@@ -92,7 +92,7 @@ async function prepare(bench: Bench) {
   await fetch(guard.url, { headers: { 'X-Forwarded-For': '192.0.2.10' }, redirect: 'manual' });
   await sleep(POLICY_MS);
   const owner: OwnerSession = await logInOwner({ url: guard.url, headers, user, password });
-  bench.keep({ stop: async () => owner.close() });
+  bench.stopAtEnd({ stop: async () => owner.close() });
   const count = async (what: 'checks' | 'forms') =>
     (await readFile(join(content, `bench-${what}.txt`), 'utf8').catch(() => '')).length;
   if ((await count('checks')) !== 1 || (await count('forms')) !== 1) throw new Error('the counter does not count');

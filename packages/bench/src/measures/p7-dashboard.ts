@@ -13,7 +13,7 @@ import { SITE_HOST, wordpress } from '../rivals/wordpress.js';
 
 const KILOBYTE = 1000;
 
-/** How much JavaScript the dashboard sends, and when its pages can be used on a slow machine. */
+/** Size of the dashboard's JavaScript, and when its pages can be used on a slow machine. */
 export const dashboard: Measure = {
   id: 'p7',
   title: 'dashboard',
@@ -32,7 +32,7 @@ export const dashboard: Measure = {
   },
 };
 
-/** The files that are installed, as the build's own check of its budget counts them. */
+/** Sizes of the installed files, counted like the build's check of its budget. */
 async function sizes(wordpressDir: string): Promise<Line[]> {
   const assets = join(wordpressDir, 'wp-content/mu-plugins/security-optimizer/assets');
   const files = JSON.parse(await readFile(join(assets, 'entrypoints.json'), 'utf8')) as {
@@ -61,7 +61,7 @@ async function times(bench: Bench, owner: Awaited<ReturnType<typeof startOwner>>
     {
       rounds: bench.rounds,
       seconds: 0,
-      onTurn: (name, round) => bench.say(`p7, round ${round} of ${bench.rounds}: ${name}`),
+      onTurn: (name, round) => bench.log(`p7, round ${round} of ${bench.rounds}: ${name}`),
     },
   );
   const plain = median(opened.tools as number[]);

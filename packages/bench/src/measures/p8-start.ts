@@ -10,17 +10,17 @@ import { type GuardServer, serve, startGuard } from '../rivals/guard.js';
 import { startNodeProgram } from '../rivals/node-program.js';
 
 const MILLION = 1_000_000;
-/** Every so many-th address of the list is asked for after a restart. */
+/** One of so many blocked addresses is checked after a restart. */
 const SAMPLED = 1000;
-/** An address that is in no list. */
+/** An address that is not blocked. */
 const ANONYMOUS = '203.0.113.9';
-/** Between two tries to connect, milliseconds. */
-const TRY_MS = 2;
+/** Pause between two attempts to connect. */
+const RETRY_MS = 2;
 
-/** What the trusted proxy says of a visitor. */
+/** The header in which a trusted proxy reports a visitor's address. */
 const from = (address: string) => ({ 'X-Forwarded-For': address });
 
-/** How long guard takes to its first decision, and whether it still knows everything after it was killed. */
+/** Time from the start of guard to its first decision, and whether its blocklist survives a kill. */
 export const starts: Measure = {
   id: 'p8',
   title: 'start of guard',
@@ -31,7 +31,7 @@ export const starts: Measure = {
       const restarted = new Restarted(bench, await startGuard(bench, settings));
       return restarted;
     };
-    bench.say('Filling the lists of blocked addresses.');
+    bench.log('Filling the lists of blocked addresses.');
     const one = await restarts(1);
     const million = await restarts(MILLION);
     const seconds = await alternate(
@@ -39,10 +39,10 @@ export const starts: Measure = {
       {
         rounds: bench.rounds,
         seconds: 0,
-        onTurn: (name, round) => bench.say(`p8, round ${round} of ${bench.rounds}: ${name}`),
+        onTurn: (name, round) => bench.log(`p8, round ${round} of ${bench.rounds}: ${name}`),
       },
     );
-    return report(seconds, await lost(million.guard));
+    return report(seconds, await countAllowed(million.guard));
   },
 };
 
@@ -56,7 +56,7 @@ class Restarted {
     this.guard = guard;
   }
 
-  /** @returns seconds from the start of the process to the answer to a blocked address */
+  /** @returns seconds from the start of the process to the response to a blocked address */
   async restart(): Promise<number> {
     process.kill(this.guard.pid, 'SIGKILL');
     await this.guard.stop();
@@ -67,34 +67,34 @@ class Restarted {
   }
 }
 
-/** Asks until there is an answer, which must be a refusal. @returns when it came, as `performance.now` tells it */
+/** Sends requests until there is a response, which must be a refusal. @returns its time by `performance.now` */
 async function firstDecision(url: string): Promise<number> {
   for (;;) {
     const status = await getStatus(url, from(ATTACKER)).catch(() => null);
     if (status === 403) return performance.now();
-    if (status !== null) throw new Error(`the first answer to a blocked address had the status ${status}`);
-    await sleep(TRY_MS);
+    if (status !== null) throw new Error(`the first response to a blocked address had the status ${status}`);
+    await sleep(RETRY_MS);
   }
 }
 
-/** How many of the blocked addresses that are looked at get through. Others must. */
-async function lost(guard: GuardServer): Promise<number> {
+/** Counts the checked blocked addresses that are allowed. Throws if an address that is not blocked is refused. */
+async function countAllowed(guard: GuardServer): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   try {
     if ((await getStatus(guard.url, from(ANONYMOUS), agent)) !== 200)
-      throw new Error('guard refuses who is not blocked');
+      throw new Error('guard refuses an address that is not blocked');
     let index = 0;
-    let through = 0;
+    let allowed = 0;
     for (const address of blockedAddresses(MILLION)) {
-      if (index++ % SAMPLED === 0 && (await getStatus(guard.url, from(address), agent)) !== 403) through++;
+      if (index++ % SAMPLED === 0 && (await getStatus(guard.url, from(address), agent)) !== 403) allowed++;
     }
-    return through;
+    return allowed;
   } finally {
     agent.destroy();
   }
 }
 
-function report({ one, million }: { one: number[]; million: number[] }, through: number): Line[] {
+function report({ one, million }: { one: number[]; million: number[] }, allowed: number): Line[] {
   return [
     line({
       measure: 'p8',
@@ -111,7 +111,7 @@ function report({ one, million }: { one: number[]; million: number[] }, through:
     line({
       measure: 'p8',
       what: 'blocked addresses that get through after kill -9 and restart, of 1,000',
-      value: through,
+      value: allowed,
       unit: '',
       bar: { of: 'value', is: 'at most', limit: 0 },
     }),

@@ -12,29 +12,29 @@ import { type GuardServer, SITE, serve, startGuard } from '../rivals/guard.js';
 import { startNodeProgram } from '../rivals/node-program.js';
 
 const SITES = 10_000;
-/** What is forwarded to one of the sites meanwhile. */
+/** The requests to one of the sites that are measured. */
 const FORWARDED = { perSecond: 1000, connections: 16, priority: 'probe' } as const;
-/** At its start guard looks at every site. */
+/** Time after the start in which guard contacts every site. */
 const SETTLING_MS = 30_000;
-/** Between two tries, milliseconds. */
-const TRY_MS = 5;
+/** Pause between two attempts. */
+const RETRY_MS = 5;
 const ADDED_WITHIN_MS = 30_000;
 
-/** How guard starts with ten thousand sites, and what the others feel when one is added. */
+/** How fast guard starts with ten thousand sites, and how much adding one slows requests to the others. */
 export const manySites: Measure = {
   id: 'p9',
   title: '10,000 sites',
   async run(bench) {
     const upstream = await startNodeProgram(bench, 'page-server');
-    bench.say(`Setting up ${SITES} sites.`);
+    bench.log(`Setting up ${SITES} sites.`);
     let guard = await startGuard(bench, { upstream: upstream.url, sites: SITES });
     const starts: number[] = [];
     for (let round = 1; round <= bench.rounds; round++) {
-      bench.say(`p9, start ${round} of ${bench.rounds}`);
+      bench.log(`p9, start ${round} of ${bench.rounds}`);
       process.kill(guard.pid, 'SIGKILL');
       await guard.stop();
       const began = performance.now();
-      const answered = firstAnswer(guard.url, host(SITES - 1));
+      const answered = firstResponse(guard.url, host(SITES - 1));
       guard = await serve(bench, guard.dataDir);
       starts.push(((await answered) - began) / 1000);
     }
@@ -42,14 +42,14 @@ export const manySites: Measure = {
     const adding = new AddedSites(guard, upstream.url);
     const turns = await alternate<'quiet' | 'adding', Turn>(
       {
-        quiet: (seconds) => forwarded(guard, seconds, async () => 0),
-        adding: (seconds) => forwarded(guard, seconds, () => adding.addOne()),
+        quiet: (seconds) => measureTurn(guard, seconds, async () => 0),
+        adding: (seconds) => measureTurn(guard, seconds, () => adding.addOne()),
       },
       {
         rounds: bench.rounds,
-        // A hundredth of the requests decides: the usual turn holds too few.
+        // The 99th percentile needs more requests than a usual turn has.
         seconds: 2 * bench.seconds,
-        onTurn: (name, round) => bench.say(`p9, round ${round} of ${bench.rounds}: ${name}`),
+        onTurn: (name, round) => bench.log(`p9, round ${round} of ${bench.rounds}: ${name}`),
       },
     );
     return report(starts, turns);
@@ -58,17 +58,17 @@ export const manySites: Measure = {
 
 interface Turn {
   readonly load: EvenResult;
-  /** Seconds from the signal until the new site was served; 0 when none was added. */
+  /** Seconds from the signal until the new site was served; 0 if none was added. */
   readonly seconds: number;
 }
 
 const host = (number: number) => `site-${number}.example.com`;
 
-async function forwarded({ url }: GuardServer, seconds: number, meanwhile: () => Promise<number>): Promise<Turn> {
+async function measureTurn({ url }: GuardServer, seconds: number, during: () => Promise<number>): Promise<Turn> {
   const [load, took] = await Promise.all([
     evenLoad({ url, seconds, ...FORWARDED, headers: { Host: host(0) }, expect: 'allowed' }),
-    // In the middle of the turn.
-    sleep((seconds * 1000) / 2).then(meanwhile),
+    // The site is added in the middle of the turn.
+    sleep((seconds * 1000) / 2).then(during),
   ]);
   return { load, seconds: took };
 }
@@ -84,7 +84,7 @@ class AddedSites {
     this.#upstream = upstream;
   }
 
-  /** @returns seconds until it was served */
+  /** @returns seconds until the site was served */
   async addOne(): Promise<number> {
     const { dataDir, pid, url } = this.#guard;
     const number = this.#count++;
@@ -97,16 +97,16 @@ class AddedSites {
     await rename(`${file}.new`, file);
     const began = performance.now();
     process.kill(pid, 'SIGHUP');
-    return ((await firstAnswer(url, site.hosts[0] as string)) - began) / 1000;
+    return ((await firstResponse(url, site.hosts[0] as string)) - began) / 1000;
   }
 }
 
-/** Asks until a site is served. @returns when it was, as `performance.now` tells it */
-async function firstAnswer(url: string, name: string): Promise<number> {
+/** Sends requests until a site is served. @returns the time of its first response by `performance.now` */
+async function firstResponse(url: string, name: string): Promise<number> {
   const end = performance.now() + ADDED_WITHIN_MS;
   while (performance.now() < end) {
     if ((await getStatus(url, { Host: name }).catch(() => null)) === 200) return performance.now();
-    await sleep(TRY_MS);
+    await sleep(RETRY_MS);
   }
   throw new Error(`${name} was not served in time`);
 }

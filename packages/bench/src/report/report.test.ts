@@ -19,24 +19,24 @@ describe('a bar', () => {
   const held = (value: number, is: 'at least' | 'at most', limit: number) =>
     line({ measure: 'p2', what: 'x', value, unit: 'ms', bar: { of: 'value', is, limit } }).pass;
 
-  it('is met when the figure is on its side or exactly on it', () => {
+  it('is met by a figure on the right side of the limit, or equal to it', () => {
     expect(held(2, 'at most', 2)).toBe(true);
     expect(held(2.01, 'at most', 2)).toBe(false);
     expect(held(0.6, 'at least', 0.6)).toBe(true);
     expect(held(0.59, 'at least', 0.6)).toBe(false);
   });
-  it('is missed by a figure that is no number', () => {
+  it('is missed by a figure that is not a number', () => {
     expect(held(Number.NaN, 'at most', 2)).toBe(false);
     expect(held(Number.NaN, 'at least', 2)).toBe(false);
   });
-  it('can be held against the ratio instead of the value', () => expect(fast.pass).toBe(true));
-  it('that is not set is neither met nor missed', () => {
+  it('can apply to the ratio instead of the value', () => expect(fast.pass).toBe(true));
+  it('is neither met nor missed when there is none', () => {
     expect(line({ measure: 'p1', what: 'x', value: 1, unit: '/s' }).pass).toBeNull();
   });
 });
 
 describe('the report', () => {
-  it('says plainly which bar is missed', () => {
+  it('marks the bars that are missed', () => {
     const missed = line({
       measure: 'p2',
       what: 'slow',
@@ -48,7 +48,7 @@ describe('the report', () => {
     expect(first).toMatch(/^P1 {2}refused +60,000 \/s {2}nginx deny: 80,000 +0\.75x {2}>= 0\.6x +pass$/);
     expect(second).toMatch(/<= 2 ms +MISSED$/);
   });
-  it('shows three digits that count', () => {
+  it('shows three significant digits', () => {
     expect([figure(85_542.3), figure(17.23), figure(0.2641), figure(0), figure(-0.5)]).toEqual([
       '85,542',
       '17.2',
@@ -57,7 +57,7 @@ describe('the report', () => {
       '-0.5',
     ]);
   });
-  it('keeps no more digits than mean something', () => {
+  it('rounds results to four significant digits', () => {
     const at = '2026-01-01T00:00:00.000Z';
     const lines = [{ ...fast, ratio: 1 / 3 }];
     const text = resultsText([{ measure: 'p1', at, rounds: 1, secondsPerTurn: 1, machine, lines }]);
@@ -85,7 +85,7 @@ describe('the document', () => {
     'After.\n',
   ].join('\n');
 
-  it('gets the results of a measure between its two marks and keeps the rest', () => {
+  it('gets the results of a measure between its two markers, and its other text stays', () => {
     const once = withResults(page, results);
     expect(once).toMatch(/^Before\.\n<!-- results/);
     expect(once).toMatch(/another measure's\n<!-- end of results of p2 -->\nAfter\.\n$/);
@@ -93,11 +93,11 @@ describe('the document', () => {
     expect(once).not.toContain('old');
     expect(withResults(once, results)).toBe(once);
   });
-  it('without a place for them is refused', () => expect(() => withResults('nothing', results)).toThrow());
+  it('without markers for a measure is refused', () => expect(() => withResults('nothing', results)).toThrow());
 });
 
 describe('the file of results', () => {
-  it('keeps the newest results of each measure', () => {
+  it('contains the newest results of each measure', () => {
     const folder = mkdtempSync(join(tmpdir(), 'results-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'bench', 'results.json');
@@ -115,7 +115,7 @@ describe('the file of results', () => {
 });
 
 describe('the machine', () => {
-  it('is called busy when others leave less than three quarters of it', () => {
+  it('is busy when other programs use more than a quarter of it', () => {
     expect(isBusy({ cores: 2, loadBefore: 0.4 })).toBe(false);
     expect(isBusy({ cores: 2, loadBefore: 0.6 })).toBe(true);
   });

@@ -70,7 +70,7 @@ function listSites({ upstream, sites }: GuardSettings): { id: string; upstream: 
 export async function serve(bench: Bench, dataDir: string): Promise<GuardServer> {
   const { listen } = JSON.parse(await readFile(join(dataDir, CONFIG_FILE), 'utf8')) as { listen: string };
   const url = `http://${listen}`;
-  const service = bench.keep(
+  const service = bench.stopAtEnd(
     await startService({
       name: 'guard',
       command: process.execPath,

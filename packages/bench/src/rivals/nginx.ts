@@ -21,7 +21,7 @@ async function startNginx(
   mkdirSync(dir, { recursive: true });
   const file = join(dir, 'nginx.conf');
   writeFileSync(file, formatConfig(dir, config(port)));
-  const service = bench.keep(
+  const service = bench.stopAtEnd(
     await startService({
       name: `nginx ${name}`,
       command: programs.nginx,

@@ -20,7 +20,7 @@ export async function startNodeProgram(
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const name = `${program}-${port}`;
-  const service = bench.keep(
+  const service = bench.stopAtEnd(
     await startService({
       name: program,
       command: process.execPath,

@@ -52,10 +52,10 @@ export function wordpress(bench: Bench): Promise<WordPress> {
 }
 
 async function start(bench: Bench): Promise<WordPress> {
-  bench.say('Starting WordPress under nginx, PHP-FPM and MariaDB.');
+  bench.log('Starting WordPress under nginx, PHP-FPM and MariaDB.');
   const dir = join(bench.dir, 'wp');
-  const stack = bench.keep(
-    await startProductionStack({ dir, siteUrl: `http://${SITE_HOST}`, log: (text) => bench.say(text) }),
+  const stack = bench.stopAtEnd(
+    await startProductionStack({ dir, siteUrl: `http://${SITE_HOST}`, log: (text) => bench.log(text) }),
   );
   const phpSocket = join(dir, 'run/php-fpm.sock');
   const copy = async (name: string) => {
@@ -97,7 +97,7 @@ async function startOneProcess(bench: Bench): Promise<string> {
   const dir = join(bench.dir, 'one-process');
   for (const name of ['run', 'logs', 'tmp', 'mail']) await mkdir(join(dir, name), { recursive: true });
   const socket = join(dir, 'run/php-fpm.sock');
-  bench.keep(await startPhpFpm(programs.phpFpm, { dir, socket, asRoot: process.getuid?.() === 0, processes: 1 }));
+  bench.stopAtEnd(await startPhpFpm(programs.phpFpm, { dir, socket, asRoot: process.getuid?.() === 0, processes: 1 }));
   return socket;
 }
 

@@ -25,7 +25,7 @@ export async function floodActivity(bench: Bench, seconds: number, perSecond: nu
   const dataDir = join(bench.dir, 'flood');
   await mkdir(dataDir);
   const ended = new AbortController();
-  bench.keep({ stop: async () => ended.abort() });
+  bench.stopAtEnd({ stop: async () => ended.abort() });
   const args = [program, dataDir, String(seconds), String(perSecond)];
   const { stdout } = await promisify(execFile)(process.execPath, args, { signal: ended.signal });
   return JSON.parse(stdout) as FloodReport;

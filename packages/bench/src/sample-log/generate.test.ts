@@ -9,13 +9,13 @@ import { toVisitorAddress, VISITORS } from './sample-visits.js';
 const NOW = Date.UTC(2026, 10, 21, 12) / 1000;
 const EVERY_VISIT: VisitFilter = { from: null, to: null, type: null, code: null, addresses: null };
 
-it('fills a log that the store takes for its own: every sum fits the rows', async () => {
+it('a generated log is valid for the store, and its aggregates match its rows', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-test-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const open = () => openActivityStore({ dataDir, logger: silentLogger(), clock: () => NOW * 1000 });
   await (await open()).close();
   const rows = 10_000;
-  generateActivity(join(dataDir, 'activity.sqlite'), { site: 'a', rows, to: NOW, say: () => undefined });
+  generateActivity(join(dataDir, 'activity.sqlite'), { site: 'a', rows, to: NOW, log: () => undefined });
   const store = await open();
   onTestFinished(() => store.close());
 
@@ -38,7 +38,7 @@ it('fills a log that the store takes for its own: every sum fits the rows', asyn
   expect(await store.retain('a', { before: 0, maxRows: 4000, blocked: [] })).toBeTypeOf('boolean');
 });
 
-it('gives every visitor an address of its own', () => {
+it('every visitor has a different address', () => {
   const addresses = new Set(Array.from({ length: VISITORS }, (_, index) => toVisitorAddress(index)));
   expect(addresses.size).toBe(VISITORS);
   expect([toVisitorAddress(0), toVisitorAddress(300), toVisitorAddress(1000)]).toEqual([

@@ -29,7 +29,7 @@ const PROGRESS_ROWS = 1_000_000;
  */
 export function generateActivity(
   file: string,
-  options: { readonly site: string; readonly rows: number; readonly to: number; readonly say: (text: string) => void },
+  options: { readonly site: string; readonly rows: number; readonly to: number; readonly log: (text: string) => void },
 ): void {
   const database = openSqlite(file, { busyTimeoutMs: 0 });
   try {
@@ -40,7 +40,7 @@ export function generateActivity(
     const indexes = dropIndexes(database);
     const aggregates = writeRows(database, options);
     writeAggregates(database, aggregates);
-    options.say('Making the indexes.');
+    options.log('Making the indexes.');
     for (const sql of indexes) database.exec(sql);
     database.exec('commit');
     database.exec('PRAGMA journal_mode = WAL');
@@ -70,7 +70,7 @@ interface Aggregates {
 
 function writeRows(
   database: SqliteDatabase,
-  { site, rows, to, say }: Parameters<typeof generateActivity>[1],
+  { site, rows, to, log }: Parameters<typeof generateActivity>[1],
 ): Aggregates {
   database.prepare('insert into activity_sites (id, site) values (1, ?)').run(site);
   const kind = database.prepare(
@@ -109,7 +109,7 @@ function writeRows(
     );
     count(aggregates, { ...visit, second: toSecond(id) }, start);
     written++;
-    if (written % PROGRESS_ROWS === 0) say(`${written.toLocaleString('en-GB')} rows`);
+    if (written % PROGRESS_ROWS === 0) log(`${written.toLocaleString('en-GB')} rows`);
   }
   return aggregates;
 }
@@ -223,9 +223,9 @@ export async function generateLog(
   await mkdir(dataDir);
   // The store creates its tables. They are filled while it is closed.
   await (await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now })).close();
-  bench.say(`Making up ${rows.toLocaleString('en-GB')} visits.`);
+  bench.log(`Making up ${rows.toLocaleString('en-GB')} visits.`);
   const to = Math.floor(Date.now() / 1000);
-  generateActivity(getLogFile(dataDir), { site, rows, to, say: bench.say });
+  generateActivity(getLogFile(dataDir), { site, rows, to, log: bench.log });
 }
 
 /** Path of the Activity Log in a data folder. */
