@@ -16,7 +16,7 @@ describe('a toggle in a request', () => {
     ['1', 1],
     [false, 0],
     [true, 1],
-  ])('%j means %j', (sent, meant) => {
+  ])('%j is parsed to %j', (sent, meant) => {
     expect(request.parse({ lock_system_folders: sent })).toEqual({ lock_system_folders: meant });
   });
 
@@ -53,7 +53,7 @@ describe.each([
   );
 });
 
-test('options can be fetched for the pages that are built, and for no other', () => {
+test('options can be fetched for the existing pages only', () => {
   expect(fetchOptions.request.safeParse({ page: 'security' }).success).toBe(true);
   expect(fetchOptions.request.safeParse({ page: 'login' }).success).toBe(true);
   expect(fetchOptions.request.safeParse({ page: 'activity' }).success).toBe(true);
@@ -63,20 +63,20 @@ test('options can be fetched for the pages that are built, and for no other', ()
   expect(fetchOptions.request.safeParse({}).success).toBe(false);
 });
 
-test('every call has a name and a path of its own', () => {
+test('every endpoint has a unique name and path', () => {
   expect(new Set(endpoints.map(({ name }) => name)).size).toBe(endpoints.length);
   const paths = endpoints.flatMap(({ methods, suffix }) => methods.map((method) => `${method} ${suffix}`));
   expect(new Set(paths).size).toBe(paths.length);
 });
 
-test('every error of the table has a status that is not a success, and a sentence for people', () => {
+test('every error has an error status and a sentence for people', () => {
   for (const { status, message } of Object.values(errorTable)) {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(message.length).toBeGreaterThan(5);
   }
 });
 
-test('the fixed texts stand letter by letter as the specification has them', () => {
+test('the fixed texts are those of the specification, letter by letter', () => {
   expect(messages).toMatchObject({
     noResponse: 'An error occurred. Please try again later',
     notJson: 'No JSON from WP api!',

@@ -24,13 +24,13 @@ export const fetchOptions = endpoint({
   response: z.union([securityOptionsSchema, loginOptionsSchema, activityOptionsSchema]),
 });
 
-/** Request name of a toggle, tracked per row in the dashboard. */
+/** The request of a toggle. The dashboard tracks each by this name. */
 export const toggleRequestName = settingRequestName<SecurityField>;
 
 /** Endpoints that change the seven options. */
 export const toggleEndpoints = settingEndpoints('options');
 
-/** The setting beside "Disable XML-RPC". Not one of the seven options, which other clients of this API know. */
+/** The setting beside "Disable XML-RPC". It is not one of the seven options of the specification. */
 export const siteSecurityEndpoints = [
   endpoint({
     name: 'fetchSignedXmlRpc',
@@ -66,5 +66,5 @@ export const endpoints = [
   ...overviewEndpoints,
 ] as const satisfies readonly Endpoint[];
 
-/** Any endpoint of the API. Guard needs a handler for each name, or it does not compile. */
+/** Any endpoint of the API. Guard does not compile without a handler for each name. */
 export type ApiEndpoint = (typeof endpoints)[number];

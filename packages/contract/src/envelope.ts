@@ -6,7 +6,7 @@ export interface Success<Data> {
   readonly data: Data;
   readonly message: string;
   readonly status: 200;
-  /** Texts of this response that contain values, for clients in another language; absent when there are none. */
+  /** The texts of the response that contain values, for clients in other languages; absent if there are none. */
   readonly texts?: readonly MessageAt[];
 }
 

@@ -10,7 +10,7 @@ export const messages = {
   nothingFound: 'Nothing was found',
   required: 'This field is required.',
   invalidFormat: 'Invalid format.',
-  /** `{name}`: what can't be read, see `readAddresses`. */
+  /** `{name}`: the text that can't be parsed, see `readAddresses`. */
   invalidAddress: 'Invalid format. Check “{name}”.',
   invalidEmail: 'Invalid email address.',
   emailExists: 'Email %(name)s already exists.',

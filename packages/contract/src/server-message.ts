@@ -11,7 +11,7 @@ export interface ServerMessage {
 export type MessageParams = Readonly<Record<string, MessageParam>>;
 
 /**
- * - text: a name or an address, shown as it is
+ * - text: a name or an address, shown unchanged
  * - number: in the format of the language; as `count` it selects the plural form
  * - `time`: `YYYY-MM-DD`, `HH:MM`, or both separated by a space, local time of the site
  * - `text`: a constant text of the catalogue
@@ -40,14 +40,14 @@ export type WithMessages<Value> = Value extends string
       ? { readonly [Name in keyof Value]: WithMessages<Value[Name]> }
       : Value;
 
-/** Position of a message in a response as a JSON Pointer (RFC 6901), for example `/data/jobs/0/error`. */
+/** The place of a message in a response as a JSON Pointer (RFC 6901), for example `/data/jobs/0/error`. */
 export interface MessageAt {
   readonly at: string;
   readonly code: string;
   readonly params: MessageParams;
 }
 
-/** Writes the parameters of a message in a language. */
+/** Formats the parameters of a message in a language. */
 export interface MessageLanguage {
   translate(text: string): string;
   number(value: number): string;
@@ -73,18 +73,18 @@ export function toEnglish(text: ServerText): string {
   return typeof text === 'string' ? text : text.english;
 }
 
-/** A text that is a parameter of another one. */
+/** Formats a message that is a parameter of another one. */
 export function toParam(text: ServerText): MessageParam {
   return typeof text === 'string' ? { text } : text;
 }
 
-/** The number that selects the plural form; null for a message without one. */
+/** Returns the number that selects the plural form; null for a message without one. */
 export function getCount({ count }: MessageParams): number | null {
   if (typeof count === 'number') return count;
   return typeof count === 'object' && 'inWords' in count ? count.inWords : null;
 }
 
-/** Fills in the placeholders `{name}` of a template. A placeholder without a parameter is kept. */
+/** Replaces the placeholders `{name}` of a template. A placeholder without a parameter stays. */
 export function fillMessage(template: string, params: MessageParams, language: MessageLanguage): string {
   return template.replace(/\{(\w+)\}/g, (place, name: string) =>
     Object.hasOwn(params, name) ? writeParam(params[name] as MessageParam, language) : place,
@@ -93,7 +93,7 @@ export function fillMessage(template: string, params: MessageParams, language: M
 
 const NUMBER_WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine'] as const;
 
-/** A parameter in the format of a language. */
+/** Formats a parameter in a language. */
 export function writeParam(param: MessageParam, language: MessageLanguage): string {
   if (typeof param === 'string') return param;
   if (typeof param === 'number') return language.number(param);

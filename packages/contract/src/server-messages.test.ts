@@ -3,7 +3,7 @@ import { loginMessages } from './login/limits.js';
 import { serverMessage, serverMessages } from './server-messages.js';
 
 describe('a text of the server', () => {
-  it('is English with its values, and code and parameters beside it', () => {
+  it('is sent in English and as code and parameters', () => {
     const time = { time: '2026-11-23 06:00' };
     expect(serverMessage('away_until', { time })).toEqual({
       english: 'Away Mode is on until 2026-11-23 06:00.',
@@ -12,7 +12,7 @@ describe('a text of the server', () => {
     });
   });
 
-  it('has the form of its number, small ones in words where they begin the text', () => {
+  it('has the plural form of its number, and small numbers at its start are words', () => {
     expect(serverMessage('plugins_failed', { count: 1 }).english).toBe('1 plugin failed.');
     expect(serverMessage('plugins_failed', { count: 1234 }).english).toBe('1,234 plugins failed.');
     expect(serverMessage('plugins_outdated', { count: { inWords: 1 } }).english).toBe('One plugin is out of date');
@@ -20,12 +20,12 @@ describe('a text of the server', () => {
     expect(serverMessage('plugins_outdated', { count: { inWords: 12 } }).english).toBe('12 plugins are out of date');
   });
 
-  it('puts names in as they are, even if they look like places', () => {
+  it('contains names unchanged, even if they look like placeholders', () => {
     const names = { login: '{email}', email: '$&', since: { time: '2026-01-02' } };
     expect(serverMessage('administrator_since', names).english).toBe('{email} ($&), since 2026-01-02, no login known');
   });
 
-  it('has the same words as the browser for what both check', () => {
+  it('is the same in guard and in the browser for values that both check', () => {
     expect([
       serverMessages.username_typed,
       serverMessages.username_exists,
@@ -33,7 +33,7 @@ describe('a text of the server', () => {
     ]).toEqual([loginMessages.usernameTyped, loginMessages.usernameExists, loginMessages.usernameNotAllowed]);
   });
 
-  it('that counts has a number to count', () => {
+  it('with plural forms has the parameter “count”', () => {
     for (const entry of Object.values(serverMessages)) {
       if (typeof entry !== 'string') expect(entry.other).toContain('{count}');
     }

@@ -196,7 +196,7 @@ type Places<Template> = Template extends `${string}{${infer Name}}${infer Rest}`
 type Forms<Entry> = Entry extends { readonly one: infer One; readonly other: infer Other } ? One | Other : Entry;
 type Params<Code extends MessageCode> = Readonly<Record<Places<Forms<(typeof serverMessages)[Code]>>, MessageParam>>;
 
-/** A text with values, in English and as code and parameters. */
+/** Creates a text with values, in English and as code and parameters. */
 export function serverMessage<Code extends MessageCode>(code: Code, params: Params<Code>): ServerMessage {
   const entry: string | { readonly one: string; readonly other: string } = serverMessages[code];
   const template = typeof entry === 'string' ? entry : getCount(params) === 1 ? entry.one : entry.other;

@@ -14,8 +14,8 @@ export const toggleValue = z.pipe(
 );
 
 /**
- * A whole number in a request: a number, or text of digits as a query holds it. Anything else is refused, so that `true`
- * and `[1]` never pass for 1.
+ * A whole number in a request: a number, or a text of digits, as in a query. Anything else is refused, so that `true`
+ * and `[1]` never count as 1.
  */
 export function wholeNumber(least: number, most: number, error: string) {
   const digits = z.pipe(z.string().check(z.overwrite(toPlainText), z.regex(/^\d{1,16}$/)), z.transform(Number));

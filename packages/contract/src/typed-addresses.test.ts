@@ -43,7 +43,7 @@ describe('an address or range', () => {
     ['198.51.100.7\u30fc198.51.100.9', '198.51.100.8', '198.51.100.10'],
     ['198。51。100。7', '198.51.100.7', '198.51.100.8'],
     ['\u200e2001:db8::a\u200b', '2001:db8::a', '2001:db8::b'],
-  ])('%s holds %s and not %s', (row, inside, outside) => {
+  ])('%s contains %s and not %s', (row, inside, outside) => {
     expect(holds(row, inside)).toBe(true);
     expect(holds(row, outside)).toBe(false);
   });
@@ -95,7 +95,7 @@ describe('several addresses in a text', () => {
     '203.0.113.10 | 198.51.100.0/24 | 2001:db8::1-2001:db8::9',
     '203.0.113.10、198.51.100.0/24、2001:db8::1-2001:db8::9',
     '203.0.113.10 (the office), 198.51.100.0/24 (everybody else), [2001:db8::1]-[2001:db8::9]',
-  ])('%j is three', (typed) => {
+  ])('%j is parsed to three', (typed) => {
     expect(texts(typed)).toEqual([
       '203.0.113.10',
       '198.51.100.0/24',
@@ -104,13 +104,13 @@ describe('several addresses in a text', () => {
     expect(readAddressRange(typed)).toBeNull();
   });
 
-  it('are not an address and its mask where a comma stands between them', () => {
+  it('with a comma between them are not an address and its net mask', () => {
     expect(texts('203.0.113.0, 255.255.255.0')).toEqual(['203.0.113.0', '255.255.255.0']);
     expect(texts('203.0.113.1 203.0.113.2')).toEqual(['203.0.113.1', '203.0.113.2']);
   });
 });
 
-describe('what can’t be read', () => {
+describe('an invalid address', () => {
   it.each([
     ['192.0.2.300', '192.0.2.300'],
     ['192.0.2', '192.0.2'],
@@ -164,13 +164,13 @@ describe('what can’t be read', () => {
     ['digits', '1'.repeat(60_000)],
     ['brackets', '([<'.repeat(20_000)],
     ['words', '192.0.2.1 - '.repeat(5_000)],
-  ])('is refused without running away: %s', (_, typed) => {
+  ])('is refused in linear time: %s', (_, typed) => {
     // The limit of the runner ends what runs away.
     expect(typeof texts(typed)).toBe('string');
   });
 });
 
-describe('everybody', () => {
+describe('a range of nearly all clients', () => {
   it.each([
     '0.0.0.0/0',
     '0.0.0.0/1',

@@ -1,10 +1,11 @@
 import { toPlainAddresses } from './typed-text.js';
 
 /**
- * IP addresses and ranges as people type and paste them: from a mail, a spreadsheet, a log, the configuration of a
- * router. Every field for addresses is read here, in the dashboard and again by guard, so that all take the same text.
+ * Parses IP addresses and ranges as people type and paste them: from a mail, a spreadsheet, a log, the configuration of
+ * a router. The dashboard and guard parse every field for addresses with these functions, so that all fields accept the
+ * same text.
  *
- * Without schemas and without expressions that the oldest browsers can't read: it is part of the pages.
+ * The file is part of the pages, so it has no schemas and no regular expressions that the oldest browsers can't parse.
  */
 
 /** The 4 or 16 bytes of an address. */
@@ -16,28 +17,28 @@ export interface AddressRange {
   readonly last: AddressBytes;
 }
 
-/** An address or range that was read. */
+/** A parsed address or range. */
 export interface TypedRange extends AddressRange {
   /**
-   * What is stored and shown: an address, a CIDR range (`198.51.100.0/24`), a pattern (`198.51.100.*`), or a range with a
-   * hyphen, always with both ends in full.
+   * The normalized text, which is stored and shown: an address, a CIDR range (`198.51.100.0/24`), a pattern
+   * (`198.51.100.*`), or a range with a hyphen and both ends in full.
    */
   readonly text: string;
 }
 
-/** `fault`: the first sign or word that can't be read; empty when there is no address at all. */
+/** `fault`: the first character or word that can't be parsed; empty if the text has no address. */
 export type TypedAddresses = { readonly ranges: readonly TypedRange[] } | { readonly fault: string };
 
 /** Maximum length of a `fault`. */
 const FAULT_CHARACTERS = 40;
 
 /**
- * Reads the addresses in a text: one or several, separated by spaces, commas, semicolons or line ends.
+ * Parses the addresses in a text: one or several, separated by spaces, commas, semicolons or line ends.
  *
- * Understood are addresses, CIDR ranges, net masks behind `/` or a space, patterns (`198.51.100.*`, and `%` for `*`),
- * ranges with any dash, with spaces around it, and in short (`198.51.100.7-9`), brackets and quotes with a port behind
- * them or without, and comments: behind `#` or `//`, and what stands in brackets and is no address. A zone (`%eth0`, RFC
- * 4007) is left out, because addresses are compared without it.
+ * It accepts addresses, CIDR ranges, net masks after `/` or a space, patterns (`198.51.100.*`, and `%` for `*`), ranges
+ * with any dash, with spaces around it, and in short form (`198.51.100.7-9`). Brackets and quotes around an address,
+ * with or without a port after them, are ignored. So are comments: text after `#` or `//`, and text in brackets that is
+ * not an address. A zone (`%eth0`, RFC 4007) is ignored, because addresses are compared without it.
  */
 export function readAddresses(typed: string): TypedAddresses {
   const ranges: TypedRange[] = [];
@@ -51,7 +52,7 @@ export function readAddresses(typed: string): TypedAddresses {
   return ranges.length === 0 ? { fault: '' } : { ranges };
 }
 
-/** The only address or range in a text, or null. */
+/** Parses a text with a single address or range; null for any other text. */
 export function readAddressRange(typed: string): TypedRange | null {
   const read = readAddresses(typed);
   return 'ranges' in read && read.ranges.length === 1 ? (read.ranges[0] ?? null) : null;
@@ -66,7 +67,7 @@ export function isInRange(address: AddressBytes, { first, last }: AddressRange):
 }
 
 /**
- * Whether a range is everybody, or nearly so: half of all IPv4 addresses, or as many IPv6 addresses as are assigned
+ * Whether a range includes nearly all clients: half of all IPv4 addresses, or as many IPv6 addresses as are assigned
  * (2000::/3, RFC 4291 section 2.4).
  */
 export function isEverybody({ first, last }: AddressRange): boolean {
@@ -75,7 +76,7 @@ export function isEverybody({ first, last }: AddressRange): boolean {
   return (to[0] ?? 0) - (from[0] ?? 0) >= (from.length === 4 ? 127 : 31);
 }
 
-/** The words of a line that are an address each. White space is made single first, so that no expression runs away. */
+/** Splits a line into words of one address each. White space is collapsed first, so that no expression backtracks. */
 function splitLine(line: string): readonly string[] {
   return line
     .replace(/\s+/g, ' ')
@@ -101,12 +102,12 @@ function cutFullStops(word: string): string {
   return word.slice(0, end);
 }
 
-/** @returns the fault as a text when the word can't be read */
+/** @returns the fault as a text if the word can't be parsed */
 function readWord(word: string): TypedRange | string {
   const text = word.includes(':') ? word.replace(/%[\w.~]+/g, '') : word.replace(/%/g, '*');
-  // The characters of the specification's section 5; the percent sign is read by now.
+  // The characters of the specification's section 5. The percent sign has been replaced before.
   const sign = Array.from(text).find((character) => !/[\da-f.:*/-]/i.test(character));
-  // A word of letters says more than its first letter.
+  // A whole word explains more than its first letter.
   if (sign !== undefined) return /[a-z]/i.test(sign) ? word : nameSign(sign);
   if (text.includes('/')) return readBlock(text);
   if (text.includes('-')) return readSpan(text);
@@ -114,7 +115,7 @@ function readWord(word: string): TypedRange | string {
   return readAddress(/^((?:\d+\.){3}\d+):\d{1,5}$/.exec(text)?.[1] ?? text);
 }
 
-/** A sign as it can be shown: what is seen as nothing by its code. */
+/** Formats a character for a message; an invisible one by its code. */
 function nameSign(sign: string): string {
   const code = sign.codePointAt(0) ?? 0;
   const isSeen = code > 0x20 && (code < 0x7f || code > 0xa0) && (code < 0x2000 || code > 0x206f);
@@ -141,7 +142,7 @@ function readBlock(text: string): TypedRange | string {
   };
 }
 
-/** The length of a net mask (`255.255.255.0`), or of one turned round as routers write it (`0.0.0.255`); else null. */
+/** The prefix length of a net mask (`255.255.255.0`) or of a router's wildcard mask (`0.0.0.255`); otherwise null. */
 function toPrefixLength(mask: string): number | null {
   const bytes = parseIpv4(mask);
   if (bytes === null) return null;
@@ -150,7 +151,7 @@ function toPrefixLength(mask: string): number | null {
   return /^0+1+$/.test(bits) ? bits.indexOf('1') : null;
 }
 
-/** IPv4 only. Parts that are left out at the end are `*` too. */
+/** IPv4 only. Missing parts at the end count as `*`. */
 function readPattern(text: string): TypedRange | null {
   const parts = text.split('.');
   if (parts.length > 4 || parts.length < (parts[0] === '*' ? 4 : 2)) return null;
@@ -172,7 +173,7 @@ function readSpan(text: string): TypedRange | string {
   return compare(first, last) === 0 ? { text: from, first, last } : { text: `${from}-${end}`, first, last };
 }
 
-/** The end of a range in full: of `198.51.100.7-9` it is 198.51.100.9, of `2001:db8::1-f` it is 2001:db8::f. */
+/** Returns the end of a range in full: 198.51.100.9 for `198.51.100.7-9`, 2001:db8::f for `2001:db8::1-f`. */
 function completeEnd(from: string, to: string): string {
   if (from.includes(':')) return /^[\da-f]{1,4}$/i.test(to) ? from.replace(/[\da-f]*$/i, to) : to;
   const own = to.split('.');

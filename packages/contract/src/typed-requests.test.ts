@@ -30,7 +30,7 @@ describe('a whole number as people type it', () => {
 });
 
 describe('an alert channel as people type it', () => {
-  it('has the host and the port in plain text', () => {
+  it('is parsed with a normalized host and port', () => {
     const typed = { host: ' ｌｏｇ．ｅｘａｍｐｌｅ\u200b', port: '６５１４', protocol: 'tcp' };
     expect(updateAlertSyslog.request.parse(typed)).toEqual({
       ...{ host: 'log.example', port: 6514, protocol: 'tcp', framing: 'octets' },
@@ -46,14 +46,14 @@ describe('an alert channel as people type it', () => {
     });
   });
 
-  it('has an address of the web and a secret without marks that nobody sees', () => {
+  it('is parsed without invisible characters in its URL and secret', () => {
     const url = 'https://hooks.example/a?b=1';
     const request = updateAlertWebhook.request.parse({ url: `\ufeff${url}\u200b `, secret: `\u2060${SECRET}\n` });
     expect(request).toEqual({ url, secret: SECRET });
     expect(updateAlertSlack.request.parse({ url: ` ${url}\u2060` })).toEqual({ url });
   });
 
-  it('keeps all else of an address as it was typed, since hosts and paths may have other scripts', () => {
+  it('keeps other scripts in its URL, because hosts and paths may contain them', () => {
     const url = 'https://bücher.example/größe?٣=½';
     expect(updateAlertWebhook.request.parse({ url })).toEqual({ url });
   });
@@ -69,7 +69,7 @@ describe('an address to block as people type it', () => {
     expect(blockAddresses.request.parse({ address: typed })).toMatchObject({ address });
   });
 
-  it.each([' ', '\u200b', '.,', '\ufeff \u2060'])('%j is missing', (address) => {
+  it.each([' ', '\u200b', '.,', '\ufeff \u2060'])('%j counts as missing', (address) => {
     expect(blockAddresses.request.safeParse({ address }).error?.issues[0]?.message).toBe('This field is required.');
   });
 });

@@ -21,7 +21,7 @@ const UNSEEN_MARKS = ['\u200b', '\u200e', '\u200f', '\u2060', '\u2066', '\u2069'
 const NUMERALS = ['²', '½', '⑫', 'Ⅳ', '一', '①', '₂'];
 
 describe('a digit', () => {
-  it('has its value in every script that this Node knows', () => {
+  it('has its value in every script that Node supports', () => {
     expect(digits.length).toBeGreaterThan(600);
     for (const system of Intl.supportedValuesOf('numberingSystem')) {
       const shown = Array.from({ length: 10 }, (_, value) =>
@@ -32,20 +32,20 @@ describe('a digit', () => {
     }
   });
 
-  it('has each value as often as every other, over all of Unicode', () => {
+  it('occurs equally often for each value in all of Unicode', () => {
     const counts = new Map<number, number>();
     for (const digit of digits) counts.set(toDigit(digit), (counts.get(toDigit(digit)) ?? 0) + 1);
     expect([...counts.keys()].sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(new Set(counts.values()).size).toBe(1);
   });
 
-  it('has its value where the digits of several scripts follow one another', () => {
+  it('has its value if the digits of several scripts are adjacent', () => {
     // Mathematical digits: bold, double-struck, sans-serif, bold sans-serif, monospace.
     const rows = Array.from({ length: 50 }, (_, i) => toDigit(String.fromCodePoint(0x1d7ce + i)));
     expect(rows).toEqual(Array.from({ length: 50 }, (_, i) => i % 10));
   });
 
-  it('is nothing that is no decimal digit', () => {
+  it('is not any other character', () => {
     for (const character of [...NUMERALS, 'a', 'O', 'l', '', ' ', '/', ':', '\u0000']) {
       expect([character, toDigit(character)]).toEqual([character, -1]);
     }
@@ -53,7 +53,7 @@ describe('a digit', () => {
 });
 
 describe('plain text', () => {
-  it('has every digit of every script in ASCII', () => {
+  it('has the digits of every script in ASCII', () => {
     for (const digit of digits) expect(toPlainText(digit)).toBe(String(toDigit(digit)));
   });
 
@@ -71,7 +71,7 @@ describe('plain text', () => {
     expect(toPlainText(typed)).toBe(plain);
   });
 
-  it('keeps letters of other scripts, which only look alike', () => {
+  it('keeps letters of other scripts that look like ASCII', () => {
     for (const text of ['оwner', 'exаmple', 'ωner', 'straße', 'e\u0301']) expect(toPlainText(text)).toBe(text);
   });
 
@@ -79,14 +79,14 @@ describe('plain text', () => {
     for (const numeral of NUMERALS) expect(toPlainText(`1${numeral}`)).toBe(`1${numeral}`);
   });
 
-  it('keeps the mark that turns round what follows, so that no check takes the text', () => {
+  it('keeps the right-to-left override, so that every check refuses the text', () => {
     expect(toPlainText('\u202e514')).toBe('\u202e514');
     expect(toPlainAddress('1.2.0.\u202e291')).toContain('\u202e');
     expect(dropUnseen('a\u202eb')).toBe('a\u202eb');
     expect(isUnseen(0x202e)).toBe(false);
   });
 
-  it('of plain text is itself, and nothing changes twice', () => {
+  it('of plain text is the same text, and a second conversion changes nothing', () => {
     const ascii = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)) });
     fc.assert(fc.property(ascii, (text) => toPlainText(text) === text.trim() && dropUnseen(text) === text.trim()));
     fc.assert(
@@ -99,7 +99,7 @@ describe('plain text', () => {
     );
   });
 
-  it('is the same wherever marks stand that nobody sees', () => {
+  it('is the same with invisible characters at any place', () => {
     const marks = fc.constantFrom(...UNSEEN_MARKS);
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(...'19.:/-aF'), marks)), (pairs) => {
@@ -139,26 +139,26 @@ describe('a plain address', () => {
     expect(toPlainAddress(typed)).toBe(plain);
   });
 
-  it('is never another address than the one that is seen', () => {
+  it('is never another address than the visible one', () => {
     for (const text of ['192.0.2.1²', '192.0.2.½', '192.0.2.l', '192.0.2.O', '192.0.2.1 192.0.2.2']) {
       expect(toPlainAddress(text)).toBe(text);
     }
   });
 });
 
-describe('text without what nobody sees', () => {
+describe('text without invisible characters', () => {
   it('keeps everything else as it was typed', () => {
     const seen = 'Größe \u2013 ５ ٣ ½ 名前 👍';
     expect(dropUnseen(` \ufeff${seen}\u200b `)).toBe(seen);
   });
 
-  it('has none of what Unicode ignores by default', () => {
+  it('has none of Unicode’s default-ignorable characters', () => {
     const ignorable = listCharacters(/^\p{Default_Ignorable_Code_Point}$/u);
     expect(ignorable.length).toBeGreaterThan(100);
     expect(ignorable.filter((mark) => dropUnseen(`a${mark}b`) !== 'ab')).toEqual(['\u202e']);
   });
 
-  it('loses no letter, no digit and no sign', () => {
+  it('keeps every letter, digit and symbol', () => {
     const lost = listCharacters(/^[\p{L}\p{N}\p{P}\p{S}]$/u).filter(
       (character) => dropUnseen(`a${character}b`) === 'ab',
     );

@@ -1,23 +1,23 @@
 /**
- * Text that people type or paste, as they see it. Keyboards and input methods of many languages type digits and signs of
- * their own, and what is copied from a chat, a mail or a spreadsheet brings marks along that nobody sees. Guard and the
- * dashboard read what was meant by the same functions; guard decides.
+ * Normalizes text that people type or paste. Keyboards and input methods of many languages produce other digits and
+ * punctuation than ASCII, and text copied from a chat, a mail or a spreadsheet may contain invisible characters. The
+ * dashboard and guard use the same functions; guard's result is the one that counts.
  *
- * Without regular expressions that the oldest browsers can't read, and without schemas: it is part of every page.
+ * The file is part of every page, so it has no schemas and no regular expressions that the oldest browsers can't parse.
  */
 
 /**
- * Text without the marks that nobody sees, without white space at its ends, and with full-width forms, digits of other
- * scripts and typographic hyphens in ASCII. Letters of other scripts stay, so that a check refuses what only looks alike,
- * and so do ² and ½, which mean more than a digit.
+ * Removes invisible characters and white space at the ends, and converts full-width forms, digits of other scripts and
+ * typographic hyphens to ASCII. Letters of other scripts stay, so that a check refuses characters that only look like
+ * ASCII. So do ² and ½, which are more than digits.
  */
 export function toPlainText(typed: string): string {
   return isPlain(typed) ? typed.trim() : convert(typed, toPlainCharacter).trim();
 }
 
 /**
- * An address or a range of addresses in plain text: as `toPlainText`, with any dash for the hyphen of a range, dots of
- * other scripts, and without the dot or comma behind it that belongs to the sentence.
+ * Normalizes an address or a range of addresses: like `toPlainText`, and converts any dash to the hyphen of a range and
+ * dots of other scripts to ASCII. A dot or comma at the end, which belongs to a sentence, is removed.
  */
 export function toPlainAddress(typed: string): string {
   const text = toPlainAddresses(typed);
@@ -26,19 +26,19 @@ export function toPlainAddress(typed: string): string {
   return text.slice(0, end).trim();
 }
 
-/** Addresses in plain text, as `toPlainAddress`, with all that stands around them; see typed-addresses.ts. */
+/** Normalizes addresses like `toPlainAddress`, but keeps the text around them; see typed-addresses.ts. */
 export function toPlainAddresses(typed: string): string {
   return isPlain(typed) ? typed : convert(typed, toAddressCharacter);
 }
 
-/** Text without the marks that nobody sees, and without white space at its ends. All else stays as it was typed. */
+/** Removes invisible characters, and white space at the ends. Everything else stays as it was typed. */
 export function dropUnseen(typed: string): string {
   return isPlain(typed) ? typed.trim() : convert(typed, keepSeen).trim();
 }
 
 /**
- * The value of a decimal digit of any script (Unicode category Nd), or -1 for anything else. Numerals such as ², ½ and ⑫
- * are none. In browsers that don't know Unicode's categories only ASCII and full-width digits have a value.
+ * Returns the value of a decimal digit of any script (Unicode category Nd), or -1 for anything else, including numerals
+ * such as ², ½ and ⑫. In browsers without Unicode categories only ASCII and full-width digits have a value.
  *
  * @param character one code point
  */
@@ -48,7 +48,7 @@ export function toDigit(character: string): number {
   let value = values.get(code);
   if (value === undefined) {
     if (!isDigit(code)) return -1;
-    // The ten digits of a script stand in a row from 0 to 9; several scripts may follow one another.
+    // The ten digits of a script are consecutive, from 0 to 9. Several scripts may be adjacent.
     let first = code;
     while (isDigit(first - 1)) first--;
     value = (code - first) % 10;
@@ -57,13 +57,13 @@ export function toDigit(character: string): number {
   return value;
 }
 
-/** Values by code point, for digits that were found; there are some hundreds. */
+/** Values of digits by code point, filled on demand; there are some hundreds. */
 const values = new Map<number, number>();
 
 /**
- * Whether a character is shown as nothing (Default_Ignorable_Code_Point and the invisible ones of category Cf).
+ * Whether a character is invisible: Default_Ignorable_Code_Point, and the invisible ones of category Cf.
  *
- * U+202E is not among them: it turns round what follows, so the reader has seen another text than the one that is read.
+ * U+202E is not included: it reverses the text after it, so a person has seen another text than the one that is parsed.
  */
 export function isUnseen(code: number): boolean {
   if (code < 0xad || code === RIGHT_TO_LEFT_OVERRIDE) return false;
@@ -79,7 +79,7 @@ const UNSEEN: readonly (readonly [number, number])[] = [
   [0xad, 0xad],
   [0x34f, 0x34f],
   [0x61c, 0x61c],
-  // Fillers and inherent vowels.
+  // Hangul fillers and inherent vowels of Khmer.
   [0x115f, 0x1160],
   [0x17b4, 0x17b5],
   [0x3164, 0x3164],
@@ -87,7 +87,7 @@ const UNSEEN: readonly (readonly [number, number])[] = [
   // Variation selectors.
   [0x180b, 0x180f],
   [0xfe00, 0xfe0f],
-  // Spaces without width, joiners, marks of direction.
+  // Zero-width spaces, joiners, directional marks.
   [0x200b, 0x200f],
   [0x202a, 0x202e],
   [0x2060, 0x206f],
@@ -100,7 +100,7 @@ const UNSEEN: readonly (readonly [number, number])[] = [
   [0xe0000, 0xe0fff],
 ];
 
-/** By far the most texts: ASCII, of which nothing is converted. */
+/** Most texts: ASCII without characters to convert. */
 function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
@@ -123,7 +123,7 @@ function toPlainCharacter(character: string, code: number): string {
   if (HYPHENS.includes(character)) return '-';
   if (COMMAS.includes(character)) return ',';
   if (/\s/.test(character)) return ' ';
-  // Full-width and small forms of ASCII signs and letters.
+  // Full-width and small forms of ASCII characters.
   const hasForms = (code >= 0xfe50 && code <= 0xfe6f) || (code >= 0xff01 && code <= 0xff5e);
   const plain = hasForms ? character.normalize('NFKC') : '';
   return /^[\x21-\x7e]$/.test(plain) ? plain : character;
@@ -134,19 +134,21 @@ function toAddressCharacter(character: string, code: number): string {
   return DOTS.includes(character) ? '.' : toPlainCharacter(character, code);
 }
 
-/** They look like the ASCII sign. */
+/** Characters that look like the ASCII hyphen. */
 const HYPHENS = '\u2010\u2011\ufe63\uff0d';
 /**
- * Those between the ends of a range: figure dash, en dash, em dash, bar, minus, wave dash, what a Japanese keyboard has for
- * the hyphen, and their presentation forms.
+ * Characters between the ends of a range: figure dash, en dash, em dash, horizontal bar, minus sign, wave dash, the
+ * long vowel mark of Japanese keyboards, and their presentation forms.
  */
 const DASHES = `${HYPHENS}\u2012\u2013\u2014\u2015\u2212\u301c\u30fc\ufe31\ufe32\ufe58\uff5e`;
 /** Ideographic full stop and its half-width form, Arabic full stop and decimal separator, one dot leader. */
 const DOTS = '\u3002\uff61\u06d4\u066b\u2024';
-/** Arabic, ideographic and its half-width form. The full-width one is among the full-width forms. */
+/** Arabic comma, ideographic comma and its half-width form. The full-width comma is among the full-width forms. */
 const COMMAS = '\u060c\u3001\uff64';
 
-/** Unicode's decimal digits. Made at run time, since the oldest browsers refuse a script that holds the expression. */
+/**
+ * Unicode's decimal digits. It is compiled at run time, because the oldest browsers refuse a script with this literal.
+ */
 const DECIMAL = decimalPattern();
 
 function decimalPattern(): RegExp {

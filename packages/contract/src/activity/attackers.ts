@@ -5,51 +5,51 @@ import { flag, toggleValue, wholeNumber } from '../shapes.js';
 import { currentBlock } from './blocks.js';
 
 /**
- * What an attacker is after, as the panel "Who is attacking" groups refused requests and failed logins. The order is
- * the order of precedence when a request fits several.
+ * Goals of attackers, by which the panel "Who is attacking" groups refused requests and failed logins. A request that
+ * matches several goals counts for the first of them.
  */
 export const attackGoals = ['passwords', 'holes', 'files', 'users', 'spam', 'overload'] as const;
 export type AttackGoal = (typeof attackGoals)[number];
 export const attackGoal = z.enum(attackGoals);
 
 const attacker = z.object({
-  /** An address, or the network (`198.51.100.0/24`, `2001:db8:77::/64`) when several of its addresses attack. */
+  /** An address, or a network (`198.51.100.0/24`, `2001:db8:77::/64`) if several of its addresses attack. */
   address: z.string(),
-  /** Number of attacking addresses in it; 1 for an address. */
+  /** Number of attacking addresses in the network; 1 for an address. */
   addresses: z.int(),
-  /** Host name of a single address; empty when it has none or it is not known yet. */
+  /** Host name of a single address; empty if it has none or is not resolved yet. */
   hostname: z.string(),
-  /** Visitor of a single address for `block-ip` and `get-visitor-status`; 0 for a network. */
+  /** Visitor id of a single address for `block-ip` and `get-visitor-status`; 0 for a network. */
   visitor_id: z.int(),
-  /** Goal of most of its refused requests. */
+  /** The most frequent goal of its refused requests. */
   goal: attackGoal,
-  /** Path that it asked for most, without the query. */
+  /** The path that it requested most often, without the query. */
   target: z.string(),
   /** Refused requests and failed logins by day, oldest first; the last one is today. */
   days: z.array(z.int()),
   blocked: z.int(),
-  /** Block or lock that holds now; null for none. */
+  /** The current block or lockout; null for none. */
   block: z.nullable(currentBlock),
-  /** 1 = it must not be blocked, for example because it includes the caller's own address. */
+  /** 1 = blocking it is refused, for example because it includes the caller's address. */
   do_not_block: flag,
   /** 1 = it is, or includes, the address of the caller. */
   own: flag,
 });
 export type Attacker = z.infer<typeof attacker>;
 
-/** Who attacked in the last seven days (today included, days of the site's time zone). */
+/** Attackers of the last seven days, including today; days are in the site's time zone. */
 export const attackersSchema = z.object({
   /** Unix seconds. */
   from: z.int(),
-  /** Refused requests and failed logins; the rows never sum to more. */
+  /** Refused requests and failed logins; at least the sum of the rows. */
   blocked: z.int(),
-  /** How many of those are failed logins; the others were refused. */
+  /** The failed logins among them; the others were refused. */
   failed: z.int(),
-  /** Number of addresses that they came from. */
+  /** Number of addresses that sent them. */
   addresses: z.int(),
-  /** Successful logins from those addresses since their first attack; null when it is not known. */
+  /** Successful logins from those addresses since their first attack; null if unknown. */
   logins: z.nullable(z.int()),
-  /** How many of those came from addresses that did no more than a member who mistypes: a few wrong passwords. */
+  /** Those from addresses with a few wrong passwords and no other attack, as of a user who mistypes. */
   mistyped: z.int(),
   /** Most active first. */
   entries: z.array(attacker),
@@ -72,34 +72,34 @@ export const activityAttackers = endpoint({
 const recentRequest = z.object({
   id: z.int(),
   ts_unix: z.int(),
-  /** Path and query, secrets masked. */
+  /** Path and query; secrets are masked. */
   target: z.string(),
   code: z.int(),
   rule: z.nullable(z.string()),
   failed_login: flag,
 });
 
-/** Everything that is known of one request of the list of unknown visitors. Unknown values are null. */
+/** All details of a request in the list of unknown visitors. Unknown values are null. */
 export const requestDetailsSchema = z.object({
   id: z.int(),
   ts: z.string(),
   ts_unix: z.int(),
   method: z.nullable(z.string()),
-  /** Full address as the visitor asked for it (`https://example.com/path?query`), values of secrets masked. */
+  /** The requested URL (`https://example.com/path?query`); values of secrets are masked. */
   url: z.string(),
   code: z.int(),
   /** As in the row, for example `403 Blocked`. */
   response: z.string(),
   rule: z.nullable(z.string()),
-  /** English sentence of what happened and why; the dashboard has its own for the rules that it knows. */
+  /** What happened and why, as an English sentence. The dashboard has its own texts for the rules that it knows. */
   reason: z.string(),
   failed_login: flag,
-  /** Login that a failed login tried; empty when there was none. */
+  /** The login name of a failed login; empty for any other request. */
   tried: z.string(),
   goal: z.nullable(attackGoal),
   agent: z.nullable(z.string()),
   referer: z.nullable(z.string()),
-  /** What a blocked visitor is told to quote, for example `001N-GDMM`. */
+  /** The reference that the blocked page shows to the visitor, for example `001N-GDMM`. */
   reference: z.nullable(z.string()),
   count: z.int(),
   visitor: z.object({
@@ -108,10 +108,10 @@ export const requestDetailsSchema = z.object({
     hostname: z.string(),
     block: z.nullable(currentBlock),
     do_not_block: flag,
-    /** Requests of it that are kept. */
+    /** Number of its requests in the log. */
     requests: z.int(),
   }),
-  /** The requests of this visitor around this one, newest first, at most six, this one among them. */
+  /** Requests of this visitor around this one, newest first: at most six, including this one. */
   recent: z.array(recentRequest),
 });
 export type RequestDetails = z.infer<typeof requestDetailsSchema>;

@@ -26,17 +26,17 @@ const listRequest = z.object({
   limitedView: z.nullish(toggleValue),
   page: z.nullish(page),
   /**
-   * A child's `selectedValue` goes before its `value`; empty text means no choice. The To of `date` includes its whole
-   * day.
+   * A child's `selectedValue` takes precedence over its `value`; an empty text means no choice. The To of `date`
+   * includes the whole day.
    */
   filters: sentFilters,
-  /** Our own: continues where the response with this cursor ended. */
+  /** Extension: the list continues after the response that contained this cursor. */
   cursor: z.nullish(z.string().check(z.maxLength(200))),
-  /** Our own, unknown visitors: one of `visitPresets`. */
+  /** Extension, unknown visitors: one of `visitPresets`. */
   preset: z.nullish(z.enum(visitPresets, { error: `Use ${visitPresets.join(', ')}.` })),
-  /** Our own, both activity lists: an address or network, part of a path, a login, or a reference (`001N-GDMM`). */
+  /** Extension, both activity lists: an address or network, part of a path, a login, or a reference (`001N-GDMM`). */
   search: z.nullish(z.string({ error: messages.invalidFormat }).check(z.trim(), z.maxLength(200))),
-  /** Our own: 1 = the To of `date` is an exact, exclusive time instead of a day. For a bar of one hour. */
+  /** Extension: 1 = the To of `date` is an exact, exclusive time instead of a day. It selects a bar of one hour. */
   exact: z.nullish(toggleValue),
 });
 
@@ -129,11 +129,10 @@ export const visitorStatus = endpoint({
 const durationError = 'Use 3600, 86400, 604800 or 0 seconds.';
 
 /**
- * What a request to block may hold beside `block`. A new block takes the place of one that holds, with its duration and
- * note.
+ * Optional fields of a request to block. A new block replaces the current one, including its duration and note.
  */
 const blockTerms = {
-  /** Seconds, one of `blockDurations`; without it the block has no end. */
+  /** Seconds, one of `blockDurations`. Default: no end. */
   duration: z.nullish(
     z.union([z.literal(blockDurations), z.pipe(z.literal(['3600', '86400', '604800', '0']), z.transform(Number))], {
       error: durationError,
@@ -146,11 +145,11 @@ const blockTerms = {
   ),
 };
 
-/** Whether the network of an address is meant: /24 of IPv4, /64 of IPv6. */
+/** Whether to block the network of the address: /24 of IPv4, /64 of IPv6. */
 const networkChoice = z.nullish(toggleValue);
 
 const blockRequest = z.extend(visitorId, { block: toggleValue, ...blockTerms });
-/** What holds after the call: `current` names the block with its end. */
+/** The state after the request: `current` is the block with its end. */
 const blockResponse = z.object({ block: flag, current: z.nullable(currentBlock) });
 
 export const blockIp = endpoint({
@@ -192,7 +191,7 @@ export const blockAddresses = endpoint({
   response: z.object({ visitor_id: z.int(), block: flag, current: z.nullable(currentBlock) }),
 });
 
-/** Visitors that one call may block. */
+/** Maximum number of visitors in one request to block. */
 export const MAX_BLOCKED_AT_ONCE = 100;
 
 export const blockVisitors = endpoint({

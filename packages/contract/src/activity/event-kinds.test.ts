@@ -7,13 +7,13 @@ import { toEventValue, toShortList } from './event-values.js';
 
 const words = { kind: '', object: '', objectType: '', before: null, after: null };
 
-describe('what registered users do, in words', () => {
-  it('names every kind once', () => {
+describe('the sentence of an event', () => {
+  it('uses each name of a kind once', () => {
     const ids = activityKinds.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has every kind that the connector writes', () => {
+  it('exists for every kind that the connector writes', () => {
     const folder = new URL('../../../connector/security-optimizer/includes/activity/', import.meta.url);
     const source = readdirSync(folder)
       .map((name) => readFileSync(new URL(name, folder), 'utf8'))
@@ -25,7 +25,7 @@ describe('what registered users do, in words', () => {
     expect(written.filter((kind) => !known.has(kind))).toEqual([]);
   });
 
-  it('tells what was changed, from what to what', () => {
+  it('names the changed object and the values before and after', () => {
     const event = {
       kind: 'user.role',
       object: 'editor-1',
@@ -36,7 +36,7 @@ describe('what registered users do, in words', () => {
     expect(eventSentence({ ...words, ...event })).toBe('Changed the role of “editor-1” from Editor to Administrator');
   });
 
-  it('leaves the values out when they are not known', () => {
+  it('omits unknown values', () => {
     const event = { kind: 'plugin.updated', object: 'My Tool', objectType: 'plugin', after: '1.1' };
     expect(eventSentence({ ...words, ...event })).toBe('Updated plugin “My Tool”');
   });
@@ -113,11 +113,11 @@ describe('what registered users do, in words', () => {
     ['comment.status', 'Tea', 'approved', 'seen', 'Changed a comment on “Tea” from approved to seen'],
     ['user.role', 'editor-1', '', 'Editor', 'Gave “editor-1” the role Editor'],
     ['user.role', 'editor-1', 'Editor', '', 'Took the role Editor from “editor-1”'],
-  ])('says a change as people say it: %s %s from %j to %j', (kind, object, before, after, sentence) => {
+  ])('describes the change %s %s from %j to %j in natural English', (kind, object, before, after, sentence) => {
     expect(eventSentence({ kind, object, objectType: '', before, after })).toBe(sentence);
   });
 
-  it('counts what a long list holds beyond its first values', () => {
+  it('shows the first values of a long list and counts the others', () => {
     const after = toShortList(['192.0.2.1', '192.0.2.2'], 12);
     const event = { kind: 'product.setting', object: 'Login Access', before: 'everyone', after };
     expect(eventSentence({ ...words, ...event })).toBe(
@@ -125,7 +125,7 @@ describe('what registered users do, in words', () => {
     );
   });
 
-  it('says the type of content, translated', () => {
+  it('names the type of content in the reader’s language', () => {
     const event = { kind: 'post.published', object: 'Hallo', objectType: 'page' };
     const german = (text: string) =>
       ({ page: 'Seite', 'Published {type} “{object}”': '{type} „{object}“ veröffentlicht' })[text] ?? text;
@@ -205,7 +205,7 @@ describe('what registered users do, in words', () => {
       expect(said(event)).toContain(part);
     });
 
-    it('leaves names as they are, whatever they are called', () => {
+    it('does not translate names, even if they equal a term', () => {
       expect(said({ kind: 'user.renamed', object: 'Editor', before: 'Editor', after: 'on' })).toContain(
         '“Editor” to “on”',
       );
@@ -213,12 +213,12 @@ describe('what registered users do, in words', () => {
     });
   });
 
-  it('puts names in as they are, even if they look like places', () => {
+  it('inserts names unchanged, even if they look like placeholders', () => {
     const event = { kind: 'post.updated', object: '{type} <b>$&</b>', objectType: 'post' };
     expect(eventSentence({ ...words, ...event })).toBe('Updated post “{type} <b>$&</b>”');
   });
 
-  it('shows a kind that it does not know by its id', () => {
+  it('shows an unknown kind by its id', () => {
     expect(eventSentence({ ...words, kind: 'shop.sold', object: 'Tea' })).toBe('shop.sold: Tea');
   });
 });

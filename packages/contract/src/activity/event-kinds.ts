@@ -14,9 +14,9 @@ export interface ActivityKind {
   readonly label: string;
   readonly sentence: string;
   readonly sentenceBare?: string;
-  /** Of settings: switched, given a value when they had none, and the reverse. */
+  /** For settings: switched on or off, set for the first time, and unset. */
   readonly settingSentences?: Readonly<Record<'on' | 'off' | 'set' | 'emptied', string>>;
-  /** For values that have a verb of their own, by the value after the change. */
+  /** Sentences for certain values, by the value after the change. */
   readonly valueSentences?: Readonly<Record<string, string>>;
 }
 
@@ -192,12 +192,12 @@ export const activityKinds = [
 
 export type ActivityKindId = (typeof activityKinds)[number]['id'];
 
-/** Object of an event that unlocks everything. */
+/** Object of an event that ends all lockouts. */
 export const EVERY_ADDRESS = 'every address';
-/** Kinds whose object is the display name of a setting of WordPress or guard. */
+/** Kinds whose object is the display name of a setting in WordPress or guard. */
 const NAMED_OBJECTS: ReadonlySet<string> = new Set(['option.changed', 'product.setting']);
 
-/** The object is the name of an action, and `after` its result: texts as JSON. */
+/** Kinds whose object is the name of an action, and `after` its result: texts as JSON. */
 function describeAction({ object, after }: EventValues, language: Language): string {
   const outcome = parseOutcome(after).map((text) =>
     typeof text === 'string' ? language.translate(text) : language.message(text),
@@ -219,33 +219,33 @@ function isNamed(kind: string, object: string): boolean {
   return NAMED_OBJECTS.has(kind) || (kind === 'login.unlocked' && object === EVERY_ADDRESS);
 }
 
-/** Kinds whose values are not names. */
+/** Kinds whose values are terms, not names. */
 const SPOKEN_VALUES: ReadonlySet<string> = new Set([
   ...['option.changed', 'product.setting', 'user.created', 'user.role', 'post.status', 'comment.status'],
   ...['post.scheduled', 'login.locked'],
 ]);
 
-/** Settings of WordPress, as the connector calls them, whose values somebody has typed or are titles. */
+/** Settings of WordPress, by the connector's names, whose values are free text or titles. */
 const TYPED_SETTINGS: ReadonlySet<string> = new Set([
   ...['Site Title', 'Tagline', 'Network Title', 'Site Icon', 'Homepage', 'Posts page', 'Privacy Policy page'],
   ...['WordPress Address', 'Site Address', 'Category base', 'Tag base'],
   ...['Store uploads in this folder', 'Full URL path to files', 'Administration Email Address'],
 ]);
 
-/** Whether values are what somebody has typed, so that "on" and "Monday" are no terms. */
+/** Whether the values are free text, in which "on" and "Monday" are not terms to translate. */
 function isTyped({ kind, object }: EventValues): boolean {
   return kind === 'option.changed' && TYPED_SETTINGS.has(object);
 }
 
-/** The owner's answer to the questions about consent is stored as a setting. */
+/** The owner's consent is stored as a setting. */
 const ANSWERED = 'Answered the questions about data and e-mails';
 const PAUSED = 'Paused all protections until {after}';
 const RESUMED = 'Ended the pause of all protections';
-/** `open` and `enabled` are how WordPress stores that comments and updates are on. */
+/** WordPress stores that comments and updates are on as `open` and `enabled`. */
 const ON: ReadonlySet<string | null> = new Set(['On', 'on', 'open', 'enabled']);
 const OFF: ReadonlySet<string | null> = new Set(['Off', 'off', 'closed', 'disabled', 'unset', '']);
 
-/** The sentence for an event, as people say it: what was switched, set or changed. */
+/** Selects the sentence for an event: switched, set, unset or changed. */
 function chooseSentence(
   { sentence, sentenceBare = sentence, settingSentences, valueSentences }: ActivityKind,
   words: EventValues,

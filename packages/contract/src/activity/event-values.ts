@@ -7,19 +7,19 @@
 const word = (text: string): string => text;
 
 const KNOWN: ReadonlySet<string> = new Set([
-  // States of settings that are on or off, and former values of guard's own settings.
+  // On and off, and former values of guard's settings.
   ...[word('on'), word('off'), word('On'), word('Off'), word('Default'), word('everyone'), word('nobody')],
   ...[word('Given'), word('Not given'), word('every address')],
   word('Capabilities of roles'),
-  // Roles that every WordPress has.
+  // The standard roles of WordPress.
   ...[word('Administrator'), word('Editor'), word('Author'), word('Contributor'), word('Subscriber')],
-  // Types of content and of terms of WordPress, as the connector writes them.
+  // Types of content and terms of WordPress, as the connector writes them.
   ...[word('post'), word('page'), word('block'), word('template'), word('template part'), word('navigation')],
   ...[word('global styles'), word('custom css'), word('category'), word('tag'), word('link category')],
   // Statuses of content and of comments.
   ...[word('Published'), word('Scheduled'), word('Draft'), word('Pending'), word('Private'), word('Trash')],
   ...[word('approved'), word('unapproved'), word('spam'), word('trash')],
-  // Choices of settings of WordPress.
+  // Choices in settings of WordPress.
   ...[word('posts'), word('your latest posts'), word('a static page'), word('Plain')],
   ...[word('user accounts'), word('sites'), word('user accounts and sites')],
 ]);
@@ -46,14 +46,19 @@ const FORMS: ReadonlyMap<string, string> = new Map([
 /** Local day and time at the site in ISO 8601 format, separated by a space. */
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?$/;
 
-/** @returns the name of a role that every WordPress has, in English; null for one that a plugin made. @param role as WordPress stores it: `editor` */
+/**
+ * @param role as WordPress stores it: `editor`
+ * @returns the English name of a standard role of WordPress; null for a role of a plugin
+ */
 export function getRoleName(role: string): string | null {
   const name = role.charAt(0).toUpperCase() + role.slice(1);
   return KNOWN.has(name) ? name : null;
 }
 
 /**
- * A role in the reader's language; roles of plugins are not translated. @param role as WordPress stores it: `editor`
+ * Formats a role in the reader's language. Roles of plugins are not translated.
+ *
+ * @param role as WordPress stores it: `editor`
  */
 export function formatRole(role: string, translate: (text: string) => string): string {
   const name = getRoleName(role);
@@ -67,20 +72,20 @@ export interface EventLanguage {
   time(time: string): string;
 }
 
-/** The stored form of a value with parts. */
+/** Formats a value with parts for storage. */
 export function toEventValue(code: 'away.daily' | 'away.period' | 'paused.until', ...params: string[]): string {
   return [code, ...params].join(' ');
 }
 
 const LIST = 'list.more';
 
-/** The stored form of a list that is too long for a sentence: its first values, and how many more there are. */
+/** Formats a list that is too long for a sentence for storage: its first values, and the number of the others. */
 export function toShortList(first: readonly string[], more: number): string {
   const list = first.join(', ');
   return more === 0 ? list : `${LIST} ${more} ${list}`;
 }
 
-/** A value, or values separated by commas, in the reader's language; unchanged when unknown. */
+/** Formats a value, or values separated by commas, in the reader's language. Unknown values are returned unchanged. */
 export function formatEventValue(value: string, { translate, time }: EventLanguage): string {
   const [code = '', ...params] = value.split(' ');
   if (code === 'paused.until') return time(params.join(' '));

@@ -3,14 +3,14 @@ import { messages } from '../messages.js';
 import { toggleValue } from '../shapes.js';
 import { visitPresets } from './schemas.js';
 
-/** An endpoint that responds with a file. Errors use the envelope, as everywhere. */
+/** An endpoint that responds with a file. Errors use the envelope, as in every endpoint. */
 export interface Download<Request extends z.ZodMiniType = z.ZodMiniType, Name extends string = string> {
   readonly name: Name;
   readonly suffix: string;
   readonly summary: string;
   /** Query parameters. */
   readonly request: Request;
-  /** Contents of the file, for the reference. */
+  /** Description of the file for the API reference. */
   readonly answer: string;
 }
 
@@ -27,7 +27,7 @@ export const activityExport = {
     format: z._default(z.enum(['csv', 'json'], { error: 'Use csv or json.' }), 'csv'),
     /** Unix seconds. */
     from: z.optional(text),
-    /** Unix seconds; includes its whole day unless `exact` is 1. */
+    /** Unix seconds; the whole day is included unless `exact` is 1. */
     to: z.optional(text),
     exact: z.optional(toggleValue),
     /** For `unknown`. */
@@ -37,9 +37,9 @@ export const activityExport = {
     /** One of `visitPresets`, and one of `attackGoals`. */
     preset: z.optional(z.enum(visitPresets, { error: `Use ${visitPresets.join(', ')}.` })),
     goal: z.optional(text),
-    /** For both: as in a list request. */
+    /** For both lists: as in a list request. */
     search: z.optional(text),
-    /** For `registered`: visitor id of the user, and id of the kind. */
+    /** For `registered`: the visitor id of the user, and the id of the kind. */
     user: z.optional(text),
     activity: z.optional(text),
   }),

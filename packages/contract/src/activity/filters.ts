@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** A list with gaps, as PHP writes it. */
+/** A list with gaps, as PHP encodes it: an object with numeric keys. */
 function filterValues<Item extends z.ZodMiniType>(item: Item) {
   return z.pipe(
     z.record(z.string(), item),
@@ -8,7 +8,7 @@ function filterValues<Item extends z.ZodMiniType>(item: Item) {
   );
 }
 
-/** Filters as the server sent them: a list, or a list with gaps as PHP writes it. Only the needed fields are read. */
+/** Filters in the server's format: a list, or an object with numeric keys. Other fields are ignored. */
 const sentChild = z.looseObject({
   id: z.nullish(z.string()),
   value: z.optional(z.unknown()),
@@ -21,7 +21,7 @@ const sentFilter = z.looseObject({
 const filterList = z.union([z.array(sentFilter), filterValues(sentFilter)], {
   error: 'Send the filters of the last answer.',
 });
-/** In a query (GET) they are JSON text. */
+/** In a query (GET) the filters are JSON text. */
 const filterText = z.pipe(
   z.string(),
   z.transform((text, context): unknown => {

@@ -11,7 +11,7 @@ const anyView: fc.Arbitrary<LogView> = fc.record({
 });
 
 describe('the address of a view of the Activity Log', () => {
-  it('is read back as the view that it was made of', () => {
+  it('is parsed to the view from which it was formatted', () => {
     fc.assert(
       fc.property(anyView, (view) => {
         expect(parseLogQuery(toLogQuery(view))).toEqual({ ...view, filters: { ...view.filters } });
@@ -19,18 +19,18 @@ describe('the address of a view of the Activity Log', () => {
     );
   });
 
-  it('is that of the page where nothing is chosen', () => {
+  it('is the page’s URL if no filter is set', () => {
     expect(toLogPath({})).toBe('admin.php?page=activity-log');
     expect(toLogPath({ tab: 'unknown', preset: 'all', search: '', filters: {} })).toBe('admin.php?page=activity-log');
   });
 
-  it('names what is chosen', () => {
+  it('contains the filters that are set', () => {
     expect(toLogPath({ preset: 'failed-logins', filters: { ip: '203.0.113.0/24' } })).toBe(
       'admin.php?page=activity-log&log_show=failed-logins&log_ip=203.0.113.0%2F24',
     );
   });
 
-  it('opens the first tab for a tab that there is not, and drops values that are too long', () => {
+  it('opens the first tab for an unknown one, and ignores values that are too long', () => {
     expect(parseLogQuery(`?page=activity-log&log_tab=other&log_ip=${'1'.repeat(201)}`)).toEqual({
       tab: 'unknown',
       preset: null,

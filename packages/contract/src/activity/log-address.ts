@@ -1,9 +1,9 @@
 import { pages } from '../pages.js';
 
 /**
- * The Activity Log's view as query parameters of its page in wp-admin, so that reload, Back, a copied link, the numbers of
- * the dashboard and links in mails open the same list. All parameters start with `log_`, since WordPress reads some short
- * names itself.
+ * The view of the Activity Log as query parameters of its page in wp-admin. Reload, Back, a copied link, the figures of
+ * the dashboard and links in mails then open the same list. All parameters start with `log_`, because WordPress uses
+ * some short names.
  */
 export interface LogView {
   readonly tab: 'unknown' | 'registered' | 'blocked' | 'weekly-reports' | 'log-settings';
@@ -11,7 +11,7 @@ export interface LogView {
   readonly preset: string | null;
   /** Text of the search field; empty for none. */
   readonly search: string;
-  /** Values of filters by `wp_name`; those of `date` are `from` and `to` in Unix seconds. */
+  /** Values of the filters by `wp_name`; `date` has `from` and `to` in Unix seconds. */
   readonly filters: Readonly<Partial<Record<LogFilterName, string>>>;
 }
 
@@ -22,7 +22,8 @@ const tabs: readonly LogView['tab'][] = ['unknown', 'registered', 'blocked', 'we
 const MAX_VALUE = 200;
 
 /**
- * Query of a view without `page`, for example `log_tab=registered&log_user=12`; empty for the first tab without filters.
+ * Formats a view as a query without `page`, for example `log_tab=registered&log_user=12`. The query of the first tab
+ * without filters is empty.
  */
 export function toLogQuery(view: Partial<LogView>): string {
   const query = new URLSearchParams();
@@ -36,7 +37,7 @@ export function toLogQuery(view: Partial<LogView>): string {
   return query.toString();
 }
 
-/** Address of a view below wp-admin: `admin.php?page=activity-log&log_show=blocked`. */
+/** Formats a view as a URL below wp-admin: `admin.php?page=activity-log&log_show=blocked`. */
 export function toLogPath(view: Partial<LogView>): string {
   const slug = pages.find(({ id }) => id === 'ACTIVITY_LOG')?.slug;
   const query = toLogQuery(view);
@@ -44,9 +45,9 @@ export function toLogPath(view: Partial<LogView>): string {
 }
 
 /**
- * Link to a view of the log.
+ * Formats a link to a view of the log.
  *
- * @param url address of the page Activity Log
+ * @param url URL of the page Activity Log
  */
 export function toLogHref(url: string, view: Partial<LogView>): string {
   const query = toLogQuery(view);
@@ -54,7 +55,9 @@ export function toLogHref(url: string, view: Partial<LogView>): string {
   return `${url}${url.includes('?') ? '&' : '?'}${query}`;
 }
 
-/** Reads a query such as `location.search`. Unknown tabs become the first one; values that are too long are dropped. */
+/**
+ * Parses a query such as `location.search`. An unknown tab becomes the first one; values that are too long are ignored.
+ */
 export function parseLogQuery(query: string): LogView {
   const given = new URLSearchParams(query);
   const read = (name: string) => {

@@ -1,6 +1,6 @@
 /**
- * Why requests are refused, by the name of the rule, which is an interface: it stands in the log, in exports and in
- * responses. A name with a colon is looked up by the part before it when the whole is not listed.
+ * The reasons of refused requests by the name of the rule. The names are an interface: the log, exports and responses
+ * contain them. For a name with a colon that is not listed, the entry of the part before the colon applies.
  */
 export const ruleReasons: Readonly<Record<string, string>> = {
   'blocked-visitor': 'Refused: this visitor is blocked.',
@@ -28,13 +28,13 @@ export const ruleReasons: Readonly<Record<string, string>> = {
   'malformed:431': 'Refused: the headers of the request are too long.',
 };
 
-/** For rules that this version has no sentence for. */
+/** For rules without an entry in this version. */
 export const OTHER_REFUSAL = 'Refused by a protection of this site.';
 
-/** What a request with a wrong password is called. */
+/** For requests with a wrong password. */
 export const FAILED_LOGIN_REASON = 'Failed login: the password was wrong.';
 
-/** Sentence that says why a request was refused; empty when no rule refused it. */
+/** Returns the reason for a refusal as a sentence; empty if no rule refused the request. */
 export function ruleReason(rule: string | null): string {
   if (rule === null) return '';
   const cut = rule.indexOf(':');

@@ -29,15 +29,15 @@ const activityFilter = z.object({
 const listed = {
   filters: z.array(activityFilter),
   page: z.int(),
-  /** Grows while pages are loaded if the list was too long to be counted. */
+  /** Number of pages. It grows while pages are loaded if the list is too long to be counted. */
   pages: z.int(),
-  /** Our own: cursor of the next page; null on the last one. */
+  /** Extension: cursor of the next page; null on the last one. */
   cursor: z.nullable(z.string()),
-  /** Our own: number of rows that match the filters; null when there are too many to count. */
+  /** Extension: number of rows that match the filters; null if there are too many to count. */
   total: z.nullable(z.int()),
   /**
-   * Our own: a text is looked for in a bounded number of rows. When that ends before the page is full: the time back to
-   * which it was looked for, Unix seconds; `cursor` goes on there. Else null.
+   * Extension: a search reads a limited number of rows. If it stops before the page is full, this is the time of the
+   * oldest row that it read, Unix seconds; `cursor` continues the search there. Otherwise null.
    */
   searched_to: z.optional(z.nullable(z.int())),
 };
@@ -51,7 +51,7 @@ const rowBase = {
   ip: z.string(),
   hostname: z.string(),
   response: z.string(),
-  /** Visitor that can be blocked: the address of an unknown visitor, the user of a registered one; 0 for none. */
+  /** Id of the visitor to block: the address of an unknown visitor, the user of a registered one; 0 for none. */
   visitor_id: z.int(),
   block: flag,
   do_not_block: flag,
@@ -65,28 +65,30 @@ export const unknownRow = z.object({
   /** `Human`, `Unknown`, or the name of a bot. */
   type: z.string(),
   page_visited: z.string(),
-  /** Number of equal requests in that moment. */
+  /** Number of equal requests at that time. */
   count: z.int(),
   /**
-   * Number of refused visits of the same second that this row includes during a flood: same rule, response and kind of
-   * page. 0 when there are none.
+   * During a flood a row may include other refused visits of the same second with the same rule, response and kind of
+   * page: their number. Otherwise 0.
    */
   more: z.int(),
   /** Origin of those visits: an address, a network (`203.0.113.0/24`), or null for several networks. */
   more_from: z.nullable(z.string()),
   /** HTTP status. */
   code: z.int(),
-  /** Name of the rule that refused it, or null. */
+  /** Name of the rule that refused the request, or null. */
   rule: z.nullable(z.string()),
-  /** English sentence that says why it was refused; empty when it was not. The dashboard has its own for known rules. */
+  /**
+   * The reason for the refusal as an English sentence; empty if it was not refused. The dashboard has its own texts.
+   */
   reason: z.string(),
-  /** One of `attackGoals`, when it was refused, failed to log in or looks like a scan; else null. */
+  /** One of `attackGoals` for a refused request, a failed login or a scan; otherwise null. */
   goal: z.optional(z.nullable(z.string())),
-  /** 1 = the request held a password that was refused. */
+  /** 1 = the request contained a wrong password. */
   failed_login: flag,
-  /** Login that it tried; empty when there was none. */
+  /** Login name of the request; may be empty. */
   tried: z.string(),
-  /** Block or lock of the visitor that holds now. */
+  /** Current block or lockout of the visitor. */
   current_block: z.nullable(currentBlock),
 });
 
@@ -109,13 +111,13 @@ export const registeredRow = z.object({
   /** The parts of the sentence, so that a client can translate it. */
   words: eventValues,
   origin: z.enum(['web', 'cli', 'cron', 'system']),
-  /** The event's user is the caller. */
+  /** 1 = the event's user is the caller. */
   you: flag,
-  /** Visitor of the address, for `block-ip`; 0 without an address. */
+  /** Visitor id of the address for `block-ip`; 0 without an address. */
   ip_visitor_id: z.int(),
-  /** Block or lock of the address that holds now. */
+  /** Current block or lockout of the address. */
   ip_block: z.nullable(currentBlock),
-  /** 1 = the address must not be blocked. */
+  /** 1 = blocking the address is refused. */
   ip_do_not_block: flag,
 });
 
@@ -124,9 +126,9 @@ export const blockedRow = z.object({
   /** Time of the block. */
   ts: z.string(),
   ts_unix: z.int(),
-  /** End of a block or of a lockout after failed logins, in the format of `ts`; null when it has no end. */
+  /** End of a block or of a lockout after failed logins, in the format of `ts`; null if it has no end. */
   until: z.nullable(z.string()),
-  /** The same in Unix seconds. */
+  /** The same time in Unix seconds. */
   until_unix: z.nullable(z.int()),
   by: currentBlock.shape.by,
   by_login: currentBlock.shape.by_login,
@@ -139,7 +141,7 @@ export const blockedRow = z.object({
   hostname: z.string(),
 });
 
-/** Presets of the list of unknown visitors: what `preset` of a list request names. */
+/** Presets of the list of unknown visitors: the values of `preset` in a list request. */
 export const visitPresets = ['all', 'blocked', 'failed-logins', 'scanners', 'not-found'] as const;
 export type VisitPreset = (typeof visitPresets)[number];
 
@@ -170,11 +172,11 @@ export const visitorStatusSchema = z.object({
   type: z.enum(['ip', 'user']),
   /** Address, network or login. */
   name: z.string(),
-  /** The /64 network that is blocked with an IPv6 address; empty when the visitor is blocked alone. */
+  /** The /64 network that is blocked with an IPv6 address; empty if only the visitor is blocked. */
   network: z.string(),
   hostname: z.string(),
   do_not_block: flag,
-  /** Reason why the visitor must not be blocked; empty when it may be. */
+  /** Why blocking the visitor is refused; empty if it is allowed. */
   reason: z.string(),
   /** For an address: visits of the last 24 hours. */
   visits_today: z.nullable(z.int()),
@@ -182,15 +184,15 @@ export const visitorStatusSchema = z.object({
   visits_hours: z.nullable(z.array(z.int())),
   first_seen: z.nullable(z.int()),
   last_seen: z.nullable(z.int()),
-  /** Block or lock that holds now. A lock by failed logins alone leaves `block` at 0. */
+  /** Current block or lockout. For a lockout alone `block` is 0. */
   current: z.nullable(currentBlock),
-  /** For an address: its network (/24 of IPv4, /64 of IPv6) and what blocking it costs; null for a user. */
+  /** For an address: its network (/24 of IPv4, /64 of IPv6) and the effect of blocking it; null for a user. */
   network_cost: z.nullable(
     z.object({
       range: z.string(),
-      /** Other visitors of the log that came from it; counts to 1,000. */
+      /** Number of other visitors of the log in it, up to 1,000. */
       visitors: z.int(),
-      /** 1 = it includes the address of the caller, so it must not be blocked. */
+      /** 1 = it includes the address of the caller, so blocking it is refused. */
       own: flag,
     }),
   ),
@@ -208,19 +210,19 @@ export const recipientsSchema = z.object({
 
 const lifetimeOption = z.object({ value: z.int(), label: z.string(), selected: flag });
 
-/** How many entries go when the log is kept for fewer days. `exact` 0: there are more events than were counted. */
+/** Number of entries that a shorter retention deletes. `exact` 0: there are more events than were counted. */
 export const lifetimePreviewSchema = z.object({ visits: z.int(), events: z.int(), exact: flag });
 
 /** Options of the page Activity Log. */
 export const activityOptionsSchema = z.object({
   disable_activity_log: flag,
   log_lifetime: z.array(lifetimeOption).check(z.minLength(1)),
-  /** Our own switch: do not store the last octet of IPv4 and the last 80 bits of IPv6. */
+  /** Additional switch: do not store the last octet of IPv4 and the last 80 bits of IPv6. */
   anonymize_addresses: flag,
-  /** Our own switch: list the requests by which WordPress runs its scheduled tasks among unknown visitors. */
+  /** Additional switch: list the requests that run WordPress's scheduled tasks among unknown visitors. */
   log_own_cron: flag,
   /**
-   * Number of visits within the retention that were not recorded, because they came faster than they could be written.
+   * Number of visits within the retention that were not recorded, because they could not be written fast enough.
    */
   dropped: z.int(),
 });

@@ -101,7 +101,7 @@ export const testAlerts = endpoint({
   request: z.object({
     channel: z.enum(['mail', 'webhook', 'slack', 'syslog'], { error: 'Use mail, webhook, slack or syslog.' }),
   }),
-  /** `sent`: to how many addresses, for mail. */
+  /** `sent`: number of recipients, for mail. */
   response: z.object({ ok: flag, sent: z.int(), text: z.string(), alerts: alertsSchema }),
 });
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { flag } from '../shapes.js';
 
-/** What a recipient can be told at once, in the order of the page. */
+/** Kinds of alerts, in the order of the page. */
 export const ALERT_KINDS = [
   'new-administrator',
   'administrator-login',
@@ -14,40 +14,40 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** Lockouts within an hour from which on they count as a wave. */
+/** Number of lockouts within an hour that counts as a wave. */
 export const WAVE_LOCKOUTS = 10;
-/** Choices of the limit: mails, and messages to Slack, within one hour. */
+/** Choices of the limit per hour: mails, and messages to Slack. */
 export const ALERTS_PER_HOUR = [2, 4, 10] as const;
 export const DEFAULT_ALERTS_PER_HOUR = 4;
-/** Quiet hours on the site's clock, from and to, in minutes after midnight. */
+/** Quiet hours in the site's time zone: start and end in minutes after midnight. */
 export const QUIET_FROM = 22 * 60;
 export const QUIET_TO = 7 * 60;
 
-/** Longest address of a webhook. */
+/** Maximum length of a webhook's URL. */
 export const WEBHOOK_URL_MAX = 2000;
 
-/** The last attempt of a channel. */
+/** The last delivery of a channel. */
 const lastAnswer = z.object({
   /** Local time of the site, `YYYY-MM-DD HH:MM`. */
   at: z.string(),
   ok: flag,
-  /** The answer in words, for example `200`, or why nothing was delivered. */
+  /** The status of the response, for example `200`, or why nothing was delivered. */
   text: z.string(),
-  /** Alerts that wait to be delivered. */
+  /** Number of alerts in the queue. */
   waiting: z.int(),
 });
 
 const kind = z.enum(ALERT_KINDS);
 
-/** Alerts of a site, as the tab Weekly Reports shows them. Secrets are never part of it. */
+/** The settings of alerts for the tab Weekly Reports, without secrets. */
 export const alertsSchema = z.object({
-  /** Kinds that this guard can report. */
+  /** Kinds that this version reports. */
   kinds: z.array(kind),
-  /** Recipients of the tab, in its order: whether they get the weekly report, and which alerts. */
+  /** Recipients in the order of the tab: whether they get the weekly report, and their alerts. */
   recipients: z.array(z.object({ email: z.string(), report: flag, kinds: z.array(kind) })),
   per_hour: z.int(),
   quiet_hours: flag,
-  /** `address` is host and path without the query; of Slack the host alone, since its path is a secret. */
+  /** `address` is host and path without the query; for Slack only the host, because the path is a secret. */
   webhook: z.nullable(z.object({ address: z.string(), has_secret: flag, last: z.nullable(lastAnswer) })),
   slack: z.nullable(z.object({ address: z.string(), last: z.nullable(lastAnswer) })),
   syslog: z.nullable(

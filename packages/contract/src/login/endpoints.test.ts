@@ -12,7 +12,7 @@ test.each([
   [0, 0],
   ['3', 3],
   [5, 5],
-])('login attempts %j mean %j', (sent, meant) => {
+])('login attempts %j are parsed to %j', (sent, meant) => {
   expect(limitLoginAttempts.request.parse({ login_attempts: sent })).toEqual({ login_attempts: meant });
 });
 
@@ -42,16 +42,16 @@ describe('new names of users', () => {
     },
   );
 
-  test('or a switch have to be there', () => {
+  test('can be omitted only with a switch', () => {
     expect(disableAdminUsername.request.safeParse({}).error?.issues[0]?.path).toEqual(['disable_usernames']);
   });
 });
 
-test.each(['0', '-1', '1.5', 'x', ''])('the user %j is no user', (id) => {
+test.each(['0', '-1', '1.5', 'x', ''])('the user id %j is refused', (id) => {
   expect(resetUserTwoFactor.request.safeParse({ id }).success).toBe(false);
 });
 
-test('the fixed texts and names stand letter by letter as the specification has them', () => {
+test('the fixed texts and names are those of the specification, letter by letter', () => {
   expect(loginMessages).toEqual({
     usernameTyped: 'Username {name} already typed.',
     usernameExists: 'Username {name} already exists.',

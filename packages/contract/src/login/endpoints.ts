@@ -6,7 +6,7 @@ import { flag, toggleValue, userRef, wholeNumber } from '../shapes.js';
 import { WEEKDAYS } from './limits.js';
 import { awayState, loginUrlOption, twoFactorRole, usernamesData } from './schemas.js';
 
-/** Users and their new names: a list, or an object with numeric keys, as PHP writes a list with gaps. */
+/** Users and their new names: a list, or an object with numeric keys, as PHP encodes a list with gaps. */
 const newName = z.object({
   ID: wholeNumber(1, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
   user_login: z._default(z.string(), ''),
@@ -18,11 +18,12 @@ const newNames = z.pipe(
   z.transform((value) => Object.values(value)),
 );
 
-/** A date, a time, or Unix seconds; guard's rule decides which is allowed. */
+/** A date, a time, or Unix seconds. Guard checks which is allowed. */
 const moment = z.optional(z.union([z.string(), z.number(), z.null()], { error: messages.invalidFormat }));
 
 /**
- * A row of a list of addresses. Values that are not text are rejected: a nested list must not count as an empty row.
+ * A row of a list of addresses. A value that is not text is rejected, so that a nested list does not count as an empty
+ * row.
  */
 const addressRow = z.catch(z.string(), '-');
 
@@ -78,7 +79,7 @@ export const twoFactorRoles = endpoint({
   response: z.object({ two_factor_roles: z.array(twoFactorRole) }),
 });
 
-/** How many mails went out, and how many did not. */
+/** Number of mails that were sent, and of those that were not. */
 const mailed = z.object({ mailed: z.int(), failed: z.int() });
 
 export const remindTwoFactor = endpoint({
@@ -130,7 +131,7 @@ export const resetUserTwoFactor = endpoint({
   response: z.object({ reset_2fa: z.array(userRef) }),
 });
 
-/** The fields of the schedule are beside `away_mode`, because the original client fills its form from them. */
+/** The schedule is beside `away_mode`, because the original client fills its form from these fields. */
 const awayAnswer = z.object({
   type: z.enum(['off', 'period', 'weekly', 'daily']),
   from_date: z.optional(z.string()),

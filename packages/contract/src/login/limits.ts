@@ -1,6 +1,6 @@
 /**
- * Constants of Login Security that the dashboard and guard share. Without schemas, so that the browser bundle stays
- * small.
+ * Constants of Login Security that the dashboard and guard share. The file has no schemas, which keeps the browser's
+ * bundle small.
  */
 
 /** Usernames that attackers try first. Compared case-insensitively. Specification section 5. */
@@ -16,7 +16,7 @@ export const LOGIN_ATTEMPT_VALUES = [0, 3, 5] as const;
 export type LoginAttempts = (typeof LOGIN_ATTEMPT_VALUES)[number];
 export const DEFAULT_LOGIN_ATTEMPTS: LoginAttempts = 5;
 
-/** Lockout times of an address after n, 2n and 3n failures, seconds. */
+/** Lockout durations of an address after n, 2n and 3n failures, in seconds. */
 export const LOCKOUT_SECONDS = [3600, 24 * 3600, 7 * 24 * 3600] as const;
 
 /** One custom address: path segments of letters, digits, hyphen and underscore. */
@@ -25,7 +25,7 @@ export const LOGIN_PATH_MIN = 3;
 export const LOGIN_PATH_MAX = 64;
 
 /**
- * First segments that WordPress handles itself: its rewrite rules, feeds, and its short addresses of login and admin.
+ * First segments that WordPress handles itself: rewrite rules, feeds, and short URLs of login and admin.
  */
 const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   ...['admin', 'dashboard', 'login', 'feed', 'rdf', 'rss', 'rss2', 'atom', 'comments', 'page', 'embed', 'trackback'],
@@ -33,13 +33,14 @@ const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether WordPress handles a custom address itself on every site. Guard also refuses the folders of the site at hand.
+ * Whether WordPress handles a custom address itself on every site. Guard also refuses the folders of the particular
+ * site.
  *
  * @param path without slashes around it
  */
 export function isReservedLoginPath(path: string): boolean {
   const [first = ''] = path.toLowerCase().split('/');
-  // WordPress reads a number as a year of the archive.
+  // WordPress interprets a number as a year of the archive.
   return first.startsWith('wp-') || RESERVED_SEGMENTS.has(first) || /^\d+$/.test(first);
 }
 
@@ -47,7 +48,7 @@ export function isReservedLoginPath(path: string): boolean {
 export const TWO_FACTOR_ROLES = ['administrator', 'editor'] as const;
 /** Maximum number of further roles that an owner may choose. */
 export const TWO_FACTOR_MORE_ROLES_MAX = 50;
-/** Maximum number of users whom one click mails about logging in. */
+/** Maximum number of users who get a mail about logging in by one click. */
 export const TEAM_MAILS_MAX = 50;
 /** Maximum number of users listed with their second factor. */
 export const TWO_FACTOR_USERS_MAX = 100;

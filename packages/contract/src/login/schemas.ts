@@ -4,11 +4,11 @@ import { LOGIN_ATTEMPT_VALUES, WEEKDAYS } from './limits.js';
 
 /**
  * A role of the site and whether its users need a second factor. `required`: always, not a choice. `name` is in the
- * language of the site. For a chosen role that no longer exists it is the role itself.
+ * language of the site. For a chosen role that was removed, `name` is the role's id.
  */
 export const twoFactorRole = z.object({ role: z.string(), name: z.string(), selected: flag, required: flag });
 
-/** A user who needs a second factor while it is on. `sessions`: in how many browsers this user is logged in. */
+/** A user who needs a second factor while it is on. `sessions`: number of browsers with a session of the user. */
 export const twoFactorUser = z.object({
   ID: z.int(),
   user_login: z.string(),
@@ -19,8 +19,8 @@ export const twoFactorUser = z.object({
 });
 
 /**
- * Who needs a second factor while it is on. `users` holds at most 100 of them: the caller, then those who have none. Null
- * while the connector can't list them.
+ * Users who need a second factor while it is on. `users` has at most 100 of them: the caller first, then users without
+ * a second factor. Null while the connector can't list them.
  */
 export const twoFactorUsers = z.nullable(z.object({ total: z.int(), set_up: z.int(), users: z.array(twoFactorUser) }));
 
@@ -30,7 +30,9 @@ export const loginAttemptOption = z.object({
   selected: flag,
 });
 
-/** `login` and `signup`: for `custom` the bare path, for `default` the whole URL. `signup` is null while registration is closed. */
+/**
+ * `login` and `signup`: the path for `custom`, the URL for `default`. `signup` is null while registration is closed.
+ */
 export const loginUrlOption = z.object({
   type: z.enum(['default', 'custom']),
   label: z.string(),
@@ -70,7 +72,7 @@ export const usernamesData = z.object({
 /** Options of the page Login Security. */
 export const loginOptionsSchema = z.object({
   sg2fa: flag,
-  /** Our own switch: allow application passwords for users who need a second factor. */
+  /** Additional switch: allow application passwords for users who need a second factor. */
   two_factor_app_passwords: flag,
   /** Roles and whether they need a second factor; empty while the connector can't list the roles. */
   two_factor_roles: z.array(twoFactorRole),
@@ -80,10 +82,10 @@ export const loginOptionsSchema = z.object({
   usernames_data: usernamesData,
   login_access: z.array(z.string()),
   login_attempts: z.array(loginAttemptOption).check(z.minLength(1)),
-  /** Addresses that are locked now by failed logins. */
+  /** Addresses that are locked out by failed logins. */
   locked_addresses: z.int(),
   login_url: z.array(loginUrlOption).check(z.minLength(2)),
-  /** To how many people "Send to my team" goes; null when they are more than it mails, or not known. */
+  /** Number of recipients of "Send to my team"; null if unknown or above its limit. */
   team_size: z.nullable(z.int()),
   away_mode: awayState,
   /** Client address of this request, for "Add 203.0.113.10". */

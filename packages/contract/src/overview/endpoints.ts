@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
 import { flag, toggleValue } from '../shapes.js';
 
-/** A problem that the owner must fix, found by a check; it disappears when it is fixed. */
+/** A problem that a check found and the owner must fix. It disappears once it is fixed. */
 export const notification = z.object({
   id: z.string(),
   /** `danger` before `warning` before `info`. */
@@ -21,13 +21,13 @@ export const hardeningItem = z.object({
   icon: z.string(),
   button_link: z.string(),
   button_text: z.string(),
-  /** Number of essentials of this page that are on, and their total. */
+  /** Number of essentials of this page that are on, and the number of all. */
   on: z.int(),
   total: z.int(),
 });
 export type HardeningItem = z.infer<typeof hardeningItem>;
 
-/** The provider's free e-book; null when it is not configured. */
+/** The provider's free e-book; null if none is configured. */
 export const ebook = z.object({ title: z.string(), link: z.string(), text: z.string(), image: z.string() });
 export type Ebook = z.infer<typeof ebook>;
 
@@ -57,11 +57,11 @@ export const eBook = endpoint({
   response: z.nullable(ebook),
 });
 
-/** Whether to ask for a review, and its URL; `link` is empty when the provider has none. */
+/** Whether to ask for a review, and its URL; `link` is empty if the provider has none. */
 export const rateState = z.object({ show: flag, link: z.string() });
 export type RateState = z.infer<typeof rateState>;
 
-/** Figures below the protection score, each null when unknown. */
+/** Figures below the protection score; unknown ones are null. */
 export const protectionFactsSchema = z.object({
   /** Refused visits of the last 7 days. */
   blocked: z.nullable(z.int()),

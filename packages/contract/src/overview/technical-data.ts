@@ -1,6 +1,6 @@
 /**
- * What the provider gets from a site whose owner shares technical data: these fields and no others, in this order. The
- * consent dialog shows the whole list; docs/developer/overview.md describes the request.
+ * The fields that a site sends to the provider if its owner shares technical data, in this order. The consent dialog
+ * lists all of them; docs/developer/overview.md describes the request.
  */
 export const technicalDataFields = [
   { field: 'site', text: 'A random-looking identifier of the site, not its address' },

@@ -6,41 +6,41 @@ import { flag } from '../shapes.js';
 export const CHECKS = ['core', 'administrators', 'uploads', 'plugins'] as const;
 export type CheckName = (typeof CHECKS)[number];
 
-/** Names in one list of a finding or a note; the rest is counted. */
+/** Maximum number of names in a list of a finding or a note; the others are counted. */
 export const CHECKUP_ITEMS_MAX = 200;
 
 export const checkupFinding = z.object({
-  /** The same while the same thing is found in the same state: a kept file that changes again is a new finding. */
+  /** Identifies the finding and its state: a file that was marked as known and changes again is a new finding. */
   key: z.string(),
   check: z.enum(CHECKS),
   title: z.string(),
-  /** What, since when and by whom. */
+  /** Details: what, since when and by whom. */
   text: z.string(),
-  /** What the fix costs, or what is known besides; may be empty. */
+  /** Effects of the fix, or other facts; may be empty. */
   fact: z.string(),
   /** Files, each with the time of its last change. */
   items: z.array(z.string()),
-  /** An administrator of the last seven days. */
+  /** An administrator who was added in the last seven days. */
   is_new: flag,
-  /** URL in wp-admin where it is fixed; empty when there is none. */
+  /** URL in wp-admin for the fix; may be empty. */
   link: z.string(),
   link_text: z.string(),
-  /** Plugin that a clean copy would fix, as WordPress names it; otherwise empty. */
+  /** Plugin that a clean copy would fix, by WordPress's name; otherwise empty. */
   plugin: z.string(),
 });
 export type CheckupFinding = z.infer<typeof checkupFinding>;
 
 export const checkOutcome = z.object({
   check: z.enum(CHECKS),
-  /** 0: it could not run, so nothing is known. */
+  /** 0: the check could not run, so nothing is known. */
   ran: flag,
-  /** What could not be done, and why; empty for a check that ran. */
+  /** What could not be done and why; empty if the check ran. */
   title: z.string(),
   text: z.string(),
 });
 export type CheckOutcome = z.infer<typeof checkOutcome>;
 
-/** Worth knowing, and no finding. */
+/** Information that is not a finding. */
 export const checkupNote = z.object({
   id: z.string(),
   title: z.string(),
@@ -48,7 +48,7 @@ export const checkupNote = z.object({
   items: z.array(z.string()),
   link: z.string(),
   link_text: z.string(),
-  /** The parts of the items, if they are changes of settings. */
+  /** For changes of settings: the parts of the items. */
   changes: z.optional(z.array(z.object({ day: z.string(), user: z.string(), words: eventValues }))),
 });
 export type CheckupNote = z.infer<typeof checkupNote>;
@@ -61,7 +61,7 @@ export const checkupResult = z.object({
   at: z.int(),
   checks: z.array(checkOutcome),
   findings: z.array(checkupFinding),
-  /** Findings that are left out, since somebody keeps them. */
+  /** Findings that are omitted because an owner marked them as known. */
   kept: z.array(keptFinding),
   notes: z.array(checkupNote),
 });
@@ -70,21 +70,21 @@ export type CheckupResult = z.infer<typeof checkupResult>;
 export const earlierCheckup = z.object({
   at: z.int(),
   findings: z.int(),
-  /** Checks that did not run. */
+  /** Number of checks that did not run. */
   missing: z.array(z.enum(CHECKS)),
 });
 export type EarlierCheckup = z.infer<typeof earlierCheckup>;
 
 export const checkupSchema = z.object({
-  /** Checks that have ended, while a checkup runs. */
+  /** Checks that have ended in the running checkup. */
   running: z.nullable(z.object({ done: z.int(), total: z.int() })),
-  /** Why the last one was not finished; otherwise empty. */
+  /** Why the last checkup did not finish; otherwise empty. */
   error: z.string(),
-  /** Null before the first one. */
+  /** The last checkup; null before the first one. */
   latest: z.nullable(checkupResult),
-  /** Those before it, newest first. */
+  /** Earlier checkups, newest first. */
   earlier: z.array(earlierCheckup),
-  /** How many more there are. */
+  /** Number of earlier checkups that are not listed. */
   more: z.int(),
   weekly: z.object({
     weekly_checkup: flag,
@@ -92,11 +92,11 @@ export const checkupSchema = z.object({
     day: z.int(),
     /** `HH:MM` on the wall clock of the site. */
     time: z.string(),
-    /** Who gets a mail when something appears. */
+    /** Recipients of a mail about new findings. */
     emails: z.array(z.string()),
   }),
 });
 export type Checkup = z.infer<typeof checkupSchema>;
 
-/** Earlier checkups that are shown at first. */
+/** Number of earlier checkups in the first response. */
 export const EARLIER_SHOWN = 4;

@@ -11,7 +11,7 @@ const jobItem = z.object({
   id: z.string(),
   name: z.string(),
   version: z.string(),
-  /** `unchecked`: the plugin directory could not be asked, so nothing is known and nothing was changed. */
+  /** `unchecked`: the plugin directory could not be reached, so nothing was changed. */
   state: z.enum(['waiting', 'running', 'done', 'failed', 'unchecked', 'skipped']),
   /** A sentence; may be empty. */
   reason: z.string(),
@@ -29,12 +29,12 @@ export const job = z.object({
   /** Login of the user who started it. */
   actor: z.string(),
   done: z.int(),
-  /** 0 while unknown. */
+  /** Number of steps; 0 while unknown. */
   total: z.int(),
   items: z.array(jobItem),
   /** The result, in sentences. */
   summary: z.array(z.string()),
-  /** Reason why it stopped; otherwise empty. */
+  /** Why the job stopped; otherwise empty. */
   error: z.string(),
 });
 export type Job = z.infer<typeof job>;
@@ -77,7 +77,7 @@ export const logOutUsers = endpoint({
 
 export const postHackSchema = z.object({
   jobs: z.array(job),
-  /** Each null when unknown. */
+  /** Unknown values are null. */
   facts: z.object({ plugins: z.nullable(z.int()), users: z.nullable(z.int()), sessions: z.nullable(z.int()) }),
 });
 

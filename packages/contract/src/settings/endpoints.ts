@@ -9,7 +9,7 @@ import {
   simpleSettings,
 } from './simple-settings.js';
 
-/** Request name of a setting, tracked per row in the dashboard. */
+/** The request of a setting. The dashboard tracks each by this name. */
 export function settingRequestName<Field extends string>(field: Field): `update:${Field}` {
   return `update:${field}`;
 }
@@ -50,7 +50,7 @@ function choiceList(values: readonly number[]) {
   return z.array(z.object({ value: z.literal([...values]), label: z.string(), selected: flag })).check(z.minLength(1));
 }
 
-/** One of these numbers, as a number or a string. */
+/** Accepts one of these numbers, as a number or a string. */
 export function choiceValue(values: readonly number[], refusal = 'Choose one of the values.') {
   return z.pipe(
     z.union([z.literal([...values]), z.literal(values.map(String))], { error: refusal }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { defaultSecurityOptions, siteSecurityToggles } from './protections.js';
 
-test('the catalogue holds the seven toggles of the specification in its order, with their fields and calls', () => {
+test('the catalogue contains the seven toggles of the specification in its order, with their fields and endpoints', () => {
   expect(siteSecurityToggles.map(({ title, field, suffix }) => [title, field, suffix])).toEqual([
     ['Lock and Protect System Folders', 'lock_system_folders', '/lock-system-folders'],
     ['Hide WordPress Version', 'wp_remove_version', '/hide-wp-version'],
@@ -13,7 +13,7 @@ test('the catalogue holds the seven toggles of the specification in its order, w
   ]);
 });
 
-test('a fresh site has feeds and readme untouched and everything else on', () => {
+test('on a fresh site feeds and readme are unchanged and every other toggle is on', () => {
   expect(defaultSecurityOptions).toEqual({
     lock_system_folders: 1,
     wp_remove_version: 1,
@@ -25,7 +25,7 @@ test('a fresh site has feeds and readme untouched and everything else on', () =>
   });
 });
 
-test('only the readme row never carries the label recommended', () => {
+test('every row but the readme’s can have the label “recommended”', () => {
   expect(siteSecurityToggles.filter(({ essential }) => !essential).map(({ field }) => field)).toEqual([
     'delete_readme',
   ]);

@@ -4,8 +4,8 @@
  */
 
 /**
- * Where a setting takes effect: `gateway` = guard, before PHP starts; `php` = the connector, inside WordPress; `log` = the
- * Activity Log.
+ * Where a setting takes effect: `gateway` = guard, before PHP starts; `php` = the connector, inside WordPress; `log` =
+ * the Activity Log.
  */
 export type EnforcedAt = 'gateway' | 'php' | 'log';
 
@@ -22,14 +22,14 @@ export interface SiteSecurityToggle {
   readonly default: 0 | 1;
   /** Value while all protections are paused. */
   readonly paused: 0;
-  /** Counts as an essential, and has the label 'recommended' while it is off. */
+  /** Whether it counts as an essential and has the label 'recommended' while it is off. */
   readonly essential: boolean;
   readonly enforcedAt: readonly [EnforcedAt, ...EnforcedAt[]];
   /** Success texts, shown after the change. */
   readonly messages: {
     readonly on: string;
     readonly off: string;
-    /** Replaces `on` when the connector reports this note about the field. */
+    /** Replaces `on` if the connector reports this note about the field. */
     readonly notes?: Readonly<Record<string, string>>;
   };
 }
@@ -137,7 +137,7 @@ export type EssentialField = Extract<(typeof siteSecurityToggles)[number], { rea
 /** The seven options, each 0 or 1. */
 export type SecurityOptions = Readonly<Record<SecurityField, 0 | 1>>;
 
-/** The options of a site whose owner has changed nothing. */
+/** The options of a site before its owner changes any. */
 export const defaultSecurityOptions = Object.fromEntries(
   siteSecurityToggles.map((toggle) => [toggle.field, toggle.default]),
 ) as SecurityOptions;

@@ -12,28 +12,28 @@ import { type EnforcedAt, siteSecurityToggles } from './protections.js';
 export interface SimpleSetting {
   /** Name in requests, responses and storage. */
   readonly field: string;
-  /** Allowed values; default: a switch (0 or 1). */
+  /** Allowed values. Default: a switch (0 or 1). */
   readonly values?: readonly number[];
   /** Value on a fresh site. */
   readonly default: number;
-  /** Value while all protections are paused; by default a pause does not change it. */
+  /** Value while all protections are paused. Default: unchanged. */
   readonly paused?: number;
   readonly enforcedAt: readonly EnforcedAt[];
-  /** Names in the connector's policy, if the opposite switch has another name; default: `field`. */
+  /** Names in the connector's policy, if the inverse switch has another name. Default: `field`. */
   readonly oppositeInPolicy?: readonly string[];
   /** Who may change it. `provider`: only the command line. `owner` (default): an administrator of the site. */
   readonly changedBy?: 'owner' | 'provider';
   /** Display name. */
   readonly title: string;
-  /** Labels of the values in the audit log; default: On or Off for a switch, otherwise the number. */
+  /** Labels of the values in the audit log. Default: On or Off for a switch, otherwise the number. */
   readonly valueNames?: Readonly<Record<number, string>>;
-  /** Suffix of the endpoint that changes it; absent for an endpoint with its own rules. */
+  /** Suffix of the endpoint that changes it; absent if the endpoint has rules of its own. */
   readonly suffix?: string;
   /** Description of the endpoint for the API reference. */
   readonly summary?: string;
   /** Error text that names the allowed values; a switch has a default text. */
   readonly refusal?: string;
-  /** The response contains the list of choices. */
+  /** Whether the response contains the list of choices. */
   readonly label?: (value: number) => string;
   /** Success texts, shown after the change. */
   readonly messages?: SettingMessages | ((value: number) => ServerText);
@@ -42,7 +42,7 @@ export interface SimpleSetting {
 export interface SettingMessages {
   readonly on: string;
   readonly off: string;
-  /** Replaces `on` when the connector reports this note about the field. */
+  /** Replaces `on` if the connector reports this note about the field. */
   readonly notes?: Readonly<Record<string, string>>;
 }
 
