@@ -1,6 +1,6 @@
 /**
- * Writes docs/developer/api-reference.md from the contract: every endpoint, its request and its response. `npm run docs` runs it;
- * with `--check` it writes nothing and fails when the file is not up to date.
+ * Writes docs/developer/api-reference.md from the contract: every endpoint, its request and its response. `npm run docs`
+ * runs it. With `--check` it writes nothing and fails if the file is not up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { downloads } from '@security-optimizer/contract/activity/export';
@@ -51,14 +51,14 @@ function endpointSection({ name, namespace, suffix, methods, summary, request, r
     '',
     fieldTable(request, 'input'),
     '',
-    '`data` of the answer:',
+    '`data` of the response:',
     '',
     fieldTable(response, 'output'),
     '',
   ].join('\n');
 }
 
-function downloadSection({ name, suffix, summary, request, answer }) {
+function downloadSection({ name, suffix, summary, request, content }) {
   return [
     `### ${suffix}`,
     '',
@@ -70,7 +70,7 @@ function downloadSection({ name, suffix, summary, request, answer }) {
     '',
     fieldTable(request, 'input'),
     '',
-    `Answer: ${answer}`,
+    `Response: ${content}`,
     '',
   ].join('\n');
 }
@@ -83,21 +83,28 @@ const text = `# API reference
 
 Generated from \`packages/contract/src\` by \`npm run docs\`. Do not edit by hand.
 
-## Calls
+## Requests and responses
 
-All calls are below \`/wp-json/${API_NAMESPACE}\` unless it says otherwise, also as \`/?rest_route=/${API_NAMESPACE}/…\`. A slash at the end is
-optional. A call needs the WordPress session cookie of an administrator and the header \`X-WP-Nonce\` (action \`wp_rest\`; the
-query parameter \`_wpnonce\` does too); WP-CLI signs its calls instead ([connector-protocol.md](connector-protocol.md)). GET takes its values from the query, as PHP reads it
-(\`filters[0][wp_name]=ip\`; filters may also stand there as JSON text), the other methods from a JSON body of at most
-${MAX_BODY_BYTES / 1024} KB, whatever its Content-Type; an absent body is \`{}\`.
+**URLs.** All endpoints are below \`/wp-json/${API_NAMESPACE}\`, unless stated otherwise. The form
+\`/?rest_route=/${API_NAMESPACE}/…\` works too. A slash at the end is optional.
 
-Every answer is \`{ "data": …, "message": "…", "status": 200 }\`; the HTTP status is \`status\`. A refused call has \`data: null\`,
-a \`code\`, and for bad input \`fields\`, which names each field and says what is allowed.
+**Authentication.** A request needs the WordPress session cookie of an administrator, and a nonce for the action
+\`wp_rest\` in the header \`X-WP-Nonce\` or the query parameter \`_wpnonce\`. WP-CLI signs its requests instead
+([connector-protocol.md](connector-protocol.md)).
+
+**Input.** GET reads its values from the query, in PHP's format (\`filters[0][wp_name]=ip\`); filters may also be JSON
+text. Other methods read a JSON body of at most ${MAX_BODY_BYTES / 1024} KB, whatever its Content-Type. An absent body counts as \`{}\`.
+
+**Responses.** A response is \`{ "data": …, "message": "…", "status": 200 }\`; \`status\` equals the HTTP status. The
+response to a refused request has \`data: null\` and a \`code\`. For invalid input it also has \`fields\`, which names each
+invalid field and the allowed values.
+
+## Endpoints
 
 ${endpoints.map(endpointSection).join('\n')}
 ## Files
 
-Calls that answer with a file. Who may call, and how a refused call is answered, is the same as above.
+Endpoints that respond with a file. Authentication and the responses to refused requests are the same as above.
 
 ${downloads.map(downloadSection).join('\n')}
 ## Errors

@@ -19,7 +19,7 @@ export const fetchOptions = endpoint({
   name: 'fetchOptions',
   suffix: '/fetch-options',
   methods: ['POST', 'GET'],
-  summary: 'The options of one page.',
+  summary: 'The options of a page.',
   request: z.object({ page: optionsPage }),
   response: z.union([securityOptionsSchema, loginOptionsSchema, activityOptionsSchema]),
 });
@@ -37,8 +37,8 @@ export const siteSecurityEndpoints = [
     suffix: '/signed-xml-rpc',
     methods: ['GET'],
     summary:
-      'Whether signed requests by XML-RPC are let through while it is off, and the active plugins that need it; with ' +
-      'none, nothing is let through.',
+      'Whether signed XML-RPC requests are allowed while XML-RPC is off, and the active plugins that need them. ' +
+      'Without such a plugin none is allowed.',
     request: z.object({}),
     response: signedXmlRpcSchema,
   }),
@@ -46,7 +46,7 @@ export const siteSecurityEndpoints = [
     name: 'update:signed_xml_rpc',
     suffix: '/signed-xml-rpc',
     methods: ['POST'],
-    summary: 'Let signed requests by XML-RPC through while it is off (1) or not (0).',
+    summary: 'Allow signed XML-RPC requests while XML-RPC is off (1) or refuse them (0).',
     request: z.object({ signed_xml_rpc: toggleValue }),
     response: signedXmlRpcSchema,
   }),

@@ -63,8 +63,8 @@ export const activityAttackers = endpoint({
   suffix: '/activity-attackers',
   methods: ['POST', 'GET'],
   summary:
-    'Who attacked in the last seven days: addresses and networks with their goal, the most attacked paths and the ' +
-    'goals. 5 rows, or up to 100 with `all` 1.',
+    'The attackers of the last seven days: addresses and networks with their goal, the most attacked paths, and ' +
+    'the goals. 5 rows, or up to 100 with `all` 1.',
   request: z.object({ all: z.nullish(toggleValue) }),
   response: attackersSchema,
 });
@@ -120,7 +120,7 @@ export const activityRequest = endpoint({
   name: 'activityRequest',
   suffix: '/activity-request/{id}',
   methods: ['POST', 'GET'],
-  summary: 'Everything that is known of one row of the list of unknown visitors.',
+  summary: 'All details of a row in the list of unknown visitors.',
   request: z.object({ id: wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat) }),
   response: requestDetailsSchema,
 });

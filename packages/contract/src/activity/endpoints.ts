@@ -56,13 +56,13 @@ function list<const Name extends string, Response extends z.ZodMiniType>(
 export const activityUnknown = list(
   'activityUnknown',
   '/activity-unknown',
-  'What visitors without a session asked for, newest first. Filters: date, type, code, ip, goal (one of `attackGoals`).',
+  'Requests of visitors without a session, newest first. Filters: date, type, code, ip, goal (one of `attackGoals`).',
   unknownList,
 );
 export const registeredActivity = list(
   'registeredActivity',
   '/activity-registered',
-  'What registered users did, newest first. Filters: date, user, activity.',
+  'Activity of registered users, newest first. Filters: date, user, activity.',
   registeredList,
 );
 export const blockedUsers = list(
@@ -78,7 +78,7 @@ export const searchActivityFilter = endpoint({
   name: 'searchActivityFilter',
   suffix: '/activity-options',
   methods: ['POST', 'GET'],
-  summary: 'Choices of one filter that hold the searched text, most frequent first, at most 200.',
+  summary: 'Choices of a filter that contain the searched text, most frequent first, at most 200.',
   request: z.object({
     list: activityListName,
     filter: z.string(),
@@ -91,7 +91,7 @@ export const activityNews = endpoint({
   name: 'activityNews',
   suffix: '/activity-new',
   methods: ['POST', 'GET'],
-  summary: 'How many rows a list has gained since the row with the id `since`; counts to 1,000.',
+  summary: 'Number of rows that were added to a list since the row with the id `since`, up to 1,000.',
   request: z.object({
     list: activityListName,
     since: wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
@@ -111,8 +111,9 @@ export const activityTraffic = endpoint({
   suffix: '/activity-traffic',
   methods: ['POST', 'GET'],
   summary:
-    'Visits per day (or per hour, when the period is at most two days) in the time zone of the site; the kept days by ' +
-    'default. Hours are counted in UTC: where the clock differs by half an hour, an hour counts to the day it begins in.',
+    'Visits per day (per hour for a period of at most two days) in the time zone of the site. Default: the whole ' +
+    'retention. Hours are counted in UTC: in a time zone with an offset of half an hour, an hour counts for the ' +
+    'day in which it begins.',
   request: z.object({ from: z.nullish(seconds), to: z.nullish(seconds) }),
   response: trafficSchema,
 });
@@ -121,7 +122,7 @@ export const visitorStatus = endpoint({
   name: 'visitorStatus',
   suffix: '/get-visitor-status/{id}',
   methods: ['POST', 'GET'],
-  summary: 'Whether a visitor is blocked.',
+  summary: 'The state of a visitor: blocks, and whether blocking is allowed.',
   request: visitorId,
   response: visitorStatusSchema,
 });
@@ -157,9 +158,9 @@ export const blockIp = endpoint({
   suffix: '/block-ip/{id}',
   methods: ['POST'],
   summary:
-    'Block (1) or unblock (0) the address of a visitor: of an IPv6 address its /64, or with `single` 1 the address alone; ' +
-    'with `network` 1 its network (/24 of IPv4). A block may have a `duration` and a `note`; a lock by failed logins is ' +
-    'made longer by it.',
+    'Block (1) or unblock (0) the address of a visitor. For an IPv6 address its /64 is blocked, or with `single` ' +
+    '1 the address alone; with `network` 1 the network of an address (/24 of IPv4). A block may have a `duration` ' +
+    'and a `note`. It extends a lockout after failed logins.',
   request: z.extend(blockRequest, { single: z.optional(toggleValue), network: networkChoice }),
   response: blockResponse,
 });
@@ -168,7 +169,9 @@ export const blockUser = endpoint({
   name: 'blockUser',
   suffix: '/block-user/{id}',
   methods: ['POST'],
-  summary: 'Block (1) or unblock (0) a user: sessions end, logins and requests with a session are refused.',
+  summary:
+    'Block (1) or unblock (0) a user. The sessions of a blocked user end; logins, and requests with a session, ' +
+    'are refused.',
   request: blockRequest,
   response: blockResponse,
 });
@@ -178,9 +181,9 @@ export const blockAddresses = endpoint({
   suffix: '/block-addresses',
   methods: ['POST'],
   summary:
-    'Block an address (IPv6 with its /64, or alone with `/128` behind it), a CIDR range, a wildcard or a range with a ' +
-    'hyphen by its text, or several of them: all or none. `visitor_id` and `current` are those of the first. A range that ' +
-    'means everybody is refused unless `confirm` is true.',
+    'Block an address (IPv6 with its /64, or with `/128` alone), a CIDR range, a wildcard or a range with a ' +
+    'hyphen. The text may contain several of them: all are blocked or none. `visitor_id` and `current` are those ' +
+    'of the first. A range of nearly all clients is refused unless `confirm` is true.',
   request: z.object({
     address: z
       .string({ error: messages.invalidFormat })
@@ -199,8 +202,8 @@ export const blockVisitors = endpoint({
   suffix: '/block-visitors',
   methods: ['POST'],
   summary:
-    'Block (1) or unblock (0) the addresses of several visitors, at most 100. Those that must not be blocked are named ' +
-    'with the reason; the others are blocked.',
+    'Block (1) or unblock (0) the addresses of up to 100 visitors. The response lists the visitors that were ' +
+    'refused, with the reason; the others are blocked.',
   request: z.object({
     ids: z
       .array(visitorId.shape.id, { error: 'Send a list of visitors.' })
@@ -218,7 +221,7 @@ export const loginUnblock = endpoint({
   name: 'loginUnblock',
   suffix: '/login-unblock',
   methods: ['POST'],
-  summary: 'End the lock of an address that failed to log in too often.',
+  summary: 'End the lockout of an address after failed logins.',
   request: z.object({
     ip: z.string({ error: messages.required }).check(z.minLength(1, messages.required)),
     block: z.optional(z.literal([0, '0', false], { error: 'Use 0.' })),
@@ -230,7 +233,7 @@ export const weeklyReport = endpoint({
   name: 'weeklyReport',
   suffix: '/weekly-report',
   methods: ['POST', 'GET'],
-  summary: 'Who gets the weekly report.',
+  summary: 'The recipients of the weekly report.',
   request: z.object({}),
   response: recipientsSchema,
 });
@@ -249,8 +252,8 @@ export const notificationEmails = endpoint({
   suffix: '/notification-emails',
   methods: ['POST'],
   summary:
-    'The whole new list of recipients: addresses or objects with `email`. In `fields` of a refusal, names are positions ' +
-    'in the list, from 0.',
+    'Replace the list of recipients: addresses, or objects with `email`. The names in `fields` of an error are ' +
+    'positions in the list, from 0.',
   request: z.object({
     entries: z.union([z.array(email), emailsByNumber], { error: 'Send a list of e-mail addresses.' }),
   }),
@@ -271,7 +274,7 @@ export const testWeeklyReport = endpoint({
   name: 'testWeeklyReport',
   suffix: '/weekly-report-test',
   methods: ['POST'],
-  summary: 'Send the report as it would be now to the e-mail address of the caller.',
+  summary: 'Send the report as it would be sent now to the e-mail address of the caller.',
   request: z.object({}),
   response: z.object({ email: z.string() }),
 });
@@ -281,8 +284,9 @@ export const logLifetimePreview = endpoint({
   suffix: '/activity-log-lifetime-preview',
   methods: ['POST', 'GET'],
   summary:
-    'How many entries are deleted when the log is kept for so many days: visits, and events of users (counted to a ' +
-    'limit; `exact` is 0 when there are more). They go a minute after the change, so until then it can be undone.',
+    'Number of entries that a retention of so many days deletes: visits, and events of users (counted up to a ' +
+    'limit; `exact` is 0 if there are more). They are deleted a minute after the change, so it can be undone ' +
+    'until then.',
   request: z.object({ log_lifetime: choiceValue(LOG_LIFETIMES, 'Use 1 to 12 days.') }),
   response: lifetimePreviewSchema,
 });

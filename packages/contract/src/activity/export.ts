@@ -11,7 +11,7 @@ export interface Download<Request extends z.ZodMiniType = z.ZodMiniType, Name ex
   /** Query parameters. */
   readonly request: Request;
   /** Description of the file for the API reference. */
-  readonly answer: string;
+  readonly content: string;
 }
 
 const text = z.string().check(z.maxLength(200, messages.invalidFormat));
@@ -20,8 +20,8 @@ export const activityExport = {
   name: 'activityExport',
   suffix: '/activity-export',
   summary:
-    'Every row of a list that the filters match, newest first. Filters stand as plain parameters, so that a link can ' +
-    'hold them; a link also needs the nonce as `_wpnonce`.',
+    'Every row of a list that matches the filters, newest first. Filters are plain query parameters, so that a ' +
+    'link can contain them. A link also needs the nonce as `_wpnonce`.',
   request: z.object({
     list: z.enum(['unknown', 'registered'], { error: 'Use unknown or registered.' }),
     format: z._default(z.enum(['csv', 'json'], { error: 'Use csv or json.' }), 'csv'),
@@ -43,11 +43,11 @@ export const activityExport = {
     user: z.optional(text),
     activity: z.optional(text),
   }),
-  answer:
-    '`text/csv` (RFC 4180, UTF-8 with a byte order mark, a line of names first; a cell that a spreadsheet would take for ' +
-    'a formula begins with an apostrophe; control characters are written as `\\u000a`) or `application/json` (a list of ' +
-    'objects), as an attachment and without envelope. It is written while it is read; when the log fails in the middle ' +
-    'the connection is cut, so that half a file is never taken for a whole one.',
+  content:
+    '`text/csv` (RFC 4180, UTF-8 with a byte order mark and a header row) or `application/json` (a list of objects), as an ' +
+    'attachment without the envelope. In CSV a cell that a spreadsheet would interpret as a formula begins with an ' +
+    'apostrophe, and control characters are written as `\\u000a`. The file is streamed. If reading the log fails, the ' +
+    'connection is closed before the end, so that a client can detect an incomplete file.',
 } as const satisfies Download;
 
 /** All endpoints that respond with a file. */

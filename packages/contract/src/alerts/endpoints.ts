@@ -15,7 +15,7 @@ export const fetchAlerts = endpoint({
   name: 'fetchAlerts',
   suffix: '/alerts',
   methods: ['POST', 'GET'],
-  summary: 'Who gets which alerts, the channels with their last answer, the limit and the quiet hours.',
+  summary: 'The alerts of each recipient, the channels with their last delivery, the limit and the quiet hours.',
   request: z.object({}),
   response: alertsSchema,
 });
@@ -24,7 +24,7 @@ export const updateAlertRecipient = endpoint({
   name: 'update:alert_recipient',
   suffix: '/alert-recipient',
   methods: ['POST'],
-  summary: 'What a recipient of the tab Weekly Reports gets: the weekly report (1) or not (0), and which alerts.',
+  summary: 'Set what a recipient of the tab Weekly Reports gets: the weekly report (1) or not (0), and the alerts.',
   request: z.object({
     email: z.string({ error: messages.required }).check(z.minLength(1, messages.required)),
     report: toggleValue,
@@ -38,8 +38,8 @@ export const updateAlertWebhook = endpoint({
   suffix: '/alert-webhook',
   methods: ['POST'],
   summary:
-    'The address that each alert is posted to, and the secret that signs it (`whsec_` and base64, as Standard ' +
-    'Webhooks has it). Without `url` or `secret` the stored one stays; an empty `url` switches the webhook off.',
+    'Set the URL to which each alert is posted, and the secret that signs it (`whsec_` and base64, as in Standard ' +
+    'Webhooks). An absent `url` or `secret` keeps the stored one; an empty `url` switches the webhook off.',
   request: z.object({
     url: z.optional(url),
     secret: z.optional(
@@ -58,7 +58,7 @@ export const updateAlertSlack = endpoint({
   name: 'update:alert_slack',
   suffix: '/alert-slack',
   methods: ['POST'],
-  summary: 'The address of an incoming webhook of Slack, or of a service that takes the same format; empty = off.',
+  summary: 'Set the URL of an incoming webhook of Slack, or of a service with the same format; empty = off.',
   request: z.object({ url }),
   response: alertsSchema,
 });
@@ -68,8 +68,8 @@ export const updateAlertSyslog = endpoint({
   suffix: '/alert-syslog',
   methods: ['POST'],
   summary:
-    'The system log (RFC 5424) that alerts are written to. `framing` is that of TCP (RFC 6587): counted octets or a ' +
-    'line feed at the end. An empty `host` switches it off.',
+    'Set the syslog server (RFC 5424) for alerts. `framing` applies to TCP (RFC 6587): octet counting, or a line ' +
+    'feed at the end. An empty `host` switches it off.',
   request: z.object({
     host: z
       .string({ error: messages.required })
@@ -85,7 +85,7 @@ export const updateAlertLimits = endpoint({
   name: 'update:alert_limits',
   suffix: '/alert-limits',
   methods: ['POST'],
-  summary: 'At most this many mails an hour (2, 4 or 10), and whether alerts wait from 22:00 to 07:00.',
+  summary: 'Set the maximum number of mails per hour (2, 4 or 10), and whether alerts wait from 22:00 to 07:00.',
   request: z.object({
     per_hour: z.optional(z.literal([...ALERTS_PER_HOUR], { error: 'Use 2, 4 or 10.' })),
     quiet_hours: z.optional(toggleValue),
@@ -97,7 +97,7 @@ export const testAlerts = endpoint({
   name: 'testAlerts',
   suffix: '/alert-test',
   methods: ['POST'],
-  summary: 'Send a test alert by one channel now: by mail to everybody who gets alerts, or by another channel.',
+  summary: 'Send a test alert by one channel now. By mail it is sent to all recipients of alerts.',
   request: z.object({
     channel: z.enum(['mail', 'webhook', 'slack', 'syslog'], { error: 'Use mail, webhook, slack or syslog.' }),
   }),

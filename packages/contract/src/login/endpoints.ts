@@ -32,10 +32,10 @@ export const loginAccess = endpoint({
   suffix: '/login-access',
   methods: ['POST'],
   summary:
-    'Addresses, CIDR ranges, wildcards and ranges with a hyphen that may log in; an empty list lets everyone try. ' +
-    'The body may also be the bare list, and a row may hold several addresses. A list without the address of the caller, ' +
-    'and one with a range that means everybody, is refused unless `confirm` is true. ' +
-    'In `fields` of a refusal, names are positions in the list, from 0.',
+    'Set the addresses, CIDR ranges, wildcards and ranges with a hyphen that may log in. With an empty list every ' +
+    'address may. The body may also be the bare list, and a row may contain several addresses. A list without the ' +
+    'address of the caller, or with a range of nearly all clients, is refused unless `confirm` is true. The names ' +
+    'in `fields` of an error are positions in the list, from 0.',
   request: z.object({
     entries: z.array(addressRow, { error: 'Send a list of addresses.' }),
     confirm: z.optional(toggleValue),
@@ -48,7 +48,7 @@ export const customLoginUrl = endpoint({
   name: 'update:login_url',
   suffix: '/custom-login-url',
   methods: ['POST'],
-  summary: 'Move the login and the sign-up to addresses of your own, or back to those of WordPress.',
+  summary: 'Move login and sign-up to custom URLs, or back to those of WordPress.',
   request: z.object({
     type: z.enum(['default', 'custom'], { error: 'Use default or custom.' }),
     login: z.nullish(z.string({ error: messages.invalidFormat })),
@@ -62,8 +62,8 @@ export const twoFactor = endpoint({
   suffix: '/2fa',
   methods: ['POST'],
   summary:
-    'Ask administrators and editors for a second factor (1) or not (0). Switching it on ends their sessions but the ' +
-    'one of the caller, who goes on at `two_factor_setup_url`.',
+    'Require a second factor from administrators and editors (1) or not (0). Switching it on ends their sessions ' +
+    'except the one of the caller, who continues at `two_factor_setup_url`.',
   request: z.object({ sg2fa: toggleValue }),
   response: z.object({ sg2fa: flag, two_factor_setup_url: z.string() }),
 });
@@ -73,8 +73,9 @@ export const twoFactorRoles = endpoint({
   suffix: '/two-factor-roles',
   methods: ['POST'],
   summary:
-    'The roles that need a second factor beside administrators and editors, as WordPress stores them (`shop_manager`). ' +
-    'While it is on, users of a role that is added are logged out and set it up at the next login.',
+    'Set the roles that need a second factor besides administrators and editors, by their ids in WordPress ' +
+    '(`shop_manager`). While it is on, users of an added role are logged out and set up their second factor at ' +
+    'the next login.',
   request: z.object({ two_factor_roles: z.array(z.string(), { error: 'Send a list of roles.' }) }),
   response: z.object({ two_factor_roles: z.array(twoFactorRole) }),
 });
@@ -87,8 +88,8 @@ export const remindTwoFactor = endpoint({
   suffix: '/two-factor-reminder',
   methods: ['POST'],
   summary:
-    'Mail those who need a second factor and have none, except the caller, how they set it up. Refused with ' +
-    '`mail_not_sent` when none could be sent, or when they are more than 50.',
+    'Send setup instructions to users who need a second factor and have none, except the caller. Refused with ' +
+    '`mail_not_sent` if no mail could be sent, or if there are more than 50 such users.',
   request: z.object({}),
   response: mailed,
 });
@@ -98,8 +99,8 @@ export const sendLoginUrl = endpoint({
   suffix: '/send-login-url',
   methods: ['POST'],
   summary:
-    'Mail the address of the login to all who may write on the site. Refused with `mail_not_sent` when none could be ' +
-    'sent, or when they are more than 50.',
+    'Send the login URL to all users who may write on the site. Refused with `mail_not_sent` if no mail could be ' +
+    'sent, or if there are more than 50 such users.',
   request: z.object({}),
   response: mailed,
 });
@@ -109,8 +110,8 @@ export const disableAdminUsername = endpoint({
   suffix: '/disable-admin-username',
   methods: ['POST'],
   summary:
-    'Forbid common usernames (1) or allow them (0). While administrators have one, `admin_names` gives each a new one: ' +
-    'all are renamed or none. In `fields` of a refusal, names are user IDs.',
+    'Forbid common usernames (1) or allow them (0). If administrators have one, `admin_names` contains a new name ' +
+    'for each: all are renamed or none. The names in `fields` of an error are user IDs.',
   request: z.object({ disable_usernames: z.optional(toggleValue), admin_names: z.optional(newNames) }).check(
     z.refine((body) => body.disable_usernames !== undefined || body.admin_names !== undefined, {
       path: ['disable_usernames'],
@@ -124,7 +125,9 @@ export const resetUserTwoFactor = endpoint({
   name: 'resetUserTwoFactor',
   suffix: '/reset-user-2fa/{id}',
   methods: ['POST'],
-  summary: 'Forget the second factor of a user, who sets up a new one at the next login. Answers who has one still.',
+  summary:
+    'Delete the second factor of a user, who sets up a new one at the next login. The response lists the users ' +
+    'who still have one.',
   request: z.object({
     id: wholeNumber(1, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
   }),
@@ -146,7 +149,7 @@ export const fetchAwayMode = endpoint({
   name: 'fetchAwayMode',
   suffix: '/away-mode',
   methods: ['GET'],
-  summary: 'The schedule of Away Mode, and what it does now and next.',
+  summary: 'The schedule of Away Mode, its current state and its next change.',
   request: z.object({}),
   response: awayAnswer,
 });
@@ -156,9 +159,9 @@ export const setAwayMode = endpoint({
   suffix: '/away-mode',
   methods: ['POST'],
   summary:
-    'Set the schedule, in the time zone of the site. `from` and `to` may be Unix seconds, `value` is another name of `weekly`. ' +
-    'Refused while Away Mode is on. A schedule that starts at once is refused (`away_starts_at_once`) unless `confirm` ' +
-    'is true.',
+    'Set the schedule, in the time zone of the site. `from` and `to` may be Unix seconds; `value` is another name ' +
+    'of `weekly`. Refused while Away Mode is on. A schedule that starts at once is refused ' +
+    '(`away_starts_at_once`) unless `confirm` is true.',
   request: z.object({
     type: z.nullish(z.string()),
     from_date: moment,

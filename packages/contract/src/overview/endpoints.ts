@@ -37,7 +37,7 @@ export const notifications = endpoint({
   ...reads,
   name: 'notifications',
   suffix: '/notifications',
-  summary: 'What needs the owner now, most urgent first.',
+  summary: 'The notifications for the owner, most urgent first.',
   response: z.array(notification),
 });
 
@@ -45,7 +45,7 @@ export const hardening = endpoint({
   ...reads,
   name: 'hardening',
   suffix: '/hardening',
-  summary: 'A card for each page with essentials, and what is still open there.',
+  summary: 'A card for each page with essentials, and the essentials that are still off.',
   response: z.array(hardeningItem),
 });
 
@@ -53,7 +53,7 @@ export const eBook = endpoint({
   ...reads,
   name: 'ebook',
   suffix: '/e-book',
-  summary: 'The e-book that the provider offers, or null.',
+  summary: 'Figures below the protection score; unknown ones are null.',
   response: z.nullable(ebook),
 });
 
@@ -94,7 +94,7 @@ export const updateConsent = endpoint({
   namespace: 'provider',
   suffix: '/update-settings',
   methods: ['PUT', 'POST'],
-  summary: 'Save what the owner agreed to. Both questions are answered then and not asked again.',
+  summary: 'Save the owner’s consent. Both questions count as answered and are not asked again.',
   request: z.object({
     siteground_settings_security: z.literal([1, '1', true], { error: 'Use 1.' }),
     siteground_data_consent: z.optional(toggleValue),

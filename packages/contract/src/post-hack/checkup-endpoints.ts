@@ -11,8 +11,8 @@ export const checkupEndpoints = [
     suffix: '/checkup',
     methods: ['POST', 'GET'],
     summary:
-      'The result of the latest checkup for traces of a break-in, those before it (`all`: 1 for all of them), and ' +
-      'whether one runs.',
+      'The result of the latest checkup for traces of a break-in, earlier ones (`all`: 1 for all of them), and the ' +
+      'progress of a running one.',
     request: z.object({ all: z.optional(toggleValue) }),
     response: checkupSchema,
   }),
@@ -21,8 +21,8 @@ export const checkupEndpoints = [
     suffix: '/run-checkup',
     methods: ['POST'],
     summary:
-      'Look for traces of a break-in, changing nothing: core files, administrators, uploads, plugins. It goes on when ' +
-      'the page is left; a second start joins the one that runs.',
+      'Search for traces of a break-in in core files, administrators, uploads and plugins, without changing ' +
+      'anything. It continues if the page is closed; a second start joins the running checkup.',
     request: z.object({}),
     response: checkupSchema,
   }),
@@ -30,7 +30,7 @@ export const checkupEndpoints = [
     name: 'keepFinding',
     suffix: '/keep-finding',
     methods: ['POST'],
-    summary: 'Mark a finding of the latest checkup as known (1), so that it is left out from now on, or no longer (0).',
+    summary: 'Mark a finding of the latest checkup as known (1), so that it is omitted from now on, or unmark it (0).',
     request: z.object({ key: z.string().check(z.minLength(1), z.maxLength(300)), keep: toggleValue }),
     response: checkupSchema,
   }),

@@ -47,10 +47,9 @@ export const reinstallPlugins = endpoint({
   suffix: '/reinstall-plugins',
   methods: ['POST'],
   summary:
-    'Replace every free plugin by a clean copy of the same version. `only` names plugin files to try again; ' +
-    'what became of the others stays in the answer. The job has one item for each plugin that the facts count; ' +
-    'must-use plugins and drop-ins are left as they are. ' +
-    'A second start joins the job that runs.',
+    'Replace every free plugin by a clean copy of the same version. `only` lists plugin files to try again; the ' +
+    'results of the others stay in the response. The job has one item for each plugin in `facts`. Must-use ' +
+    'plugins and drop-ins are not changed. A second start joins the running job.',
   request: z.object({ only: z.optional(z.array(z.string().check(z.maxLength(300))).check(z.maxLength(1000))) }),
   response: started,
 });
@@ -60,8 +59,8 @@ export const forcePasswordReset = endpoint({
   suffix: '/force-password-reset',
   methods: ['POST'],
   summary:
-    'Log everyone out and let nobody in again without a new password. With `go_on` a reset that stopped sends the ' +
-    'mails that are left; users who chose a new password meanwhile keep it.',
+    'Log out all users; each needs a new password before the next login. With `go_on` an interrupted reset sends ' +
+    'the remaining mails; users who have chosen a new password keep it.',
   request: z.object({ go_on: z.optional(toggleValue) }),
   response: started,
 });
@@ -70,7 +69,7 @@ export const logOutUsers = endpoint({
   name: 'logOutUsers',
   suffix: '/logout-users',
   methods: ['POST'],
-  summary: 'End every session; with `keep_mine` all but the one of the caller.',
+  summary: 'End all sessions; with `keep_mine` all except the one of the caller.',
   request: z.object({ keep_mine: z.optional(toggleValue) }),
   response: started,
 });
@@ -85,7 +84,7 @@ export const postHackJobs = endpoint({
   name: 'postHackJobs',
   suffix: '/post-hack-jobs',
   methods: ['POST', 'GET'],
-  summary: 'The latest job of each kind, and what is known before one is started.',
+  summary: 'The latest job of each kind, and facts that are shown before a job is started.',
   request: z.object({}),
   response: postHackSchema,
 });

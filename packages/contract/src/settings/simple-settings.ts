@@ -62,7 +62,7 @@ export const simpleSettings = {
     {
       field: 'login_attempts',
       suffix: '/limit-login-attempts',
-      summary: 'Lock an address after 3 or 5 failed logins, or never (0).',
+      summary: 'Lock out an address after 3 or 5 failed logins, or never (0).',
       title: 'Limit Login Attempts',
       values: LOGIN_ATTEMPT_VALUES,
       refusal: 'Use 0, 3 or 5.',
@@ -91,7 +91,7 @@ export const simpleSettings = {
     {
       field: 'two_factor_app_passwords',
       suffix: '/two-factor-app-passwords',
-      summary: 'Let users who need a second factor use application passwords (1) or not (0).',
+      summary: 'Allow application passwords for users who need a second factor (1) or refuse them (0).',
       title: 'Application passwords beside the second factor',
       default: 0,
       paused: 0,
@@ -120,7 +120,7 @@ export const simpleSettings = {
     {
       field: 'log_lifetime',
       suffix: '/activity-log-lifetime',
-      summary: 'Keep the log for 1 to 12 days. With fewer than 8 no weekly report is sent.',
+      summary: 'Keep the log for 1 to 12 days. With fewer than 8, no weekly reports are sent.',
       title: 'Days that the activity log is kept',
       values: LOG_LIFETIMES,
       refusal: 'Use 1 to 12 days.',
@@ -135,7 +135,8 @@ export const simpleSettings = {
     {
       field: 'anonymize_addresses',
       suffix: '/anonymize-addresses',
-      summary: 'Store addresses without their last octet (IPv4) or last 80 bits (IPv6) from now on (1), or whole (0).',
+      summary:
+        'From now on store addresses without their last octet (IPv4) or last 80 bits (IPv6) (1), or in full (0).',
       title: 'Anonymised addresses',
       default: 0,
       enforcedAt: ['log'],
@@ -148,7 +149,8 @@ export const simpleSettings = {
       field: 'log_own_cron',
       suffix: '/log-own-cron',
       summary:
-        'List the calls that WordPress makes to itself to run its scheduled tasks among unknown visitors from now on (1), or leave them out (0).',
+        'From now on list the requests that run WordPress’s scheduled tasks among unknown visitors (1), or omit them ' +
+        '(0).',
       title: 'Scheduled tasks of WordPress in the log',
       default: 0,
       enforcedAt: ['log'],
@@ -162,7 +164,7 @@ export const simpleSettings = {
     {
       field: 'weekly_checkup',
       suffix: '/weekly-checkup',
-      summary: 'Run the checkup once a week (1) or only when it is asked for (0).',
+      summary: 'Run the checkup once a week (1) or only on demand (0).',
       title: 'Weekly checkup',
       default: 1,
       enforcedAt: [],
