@@ -18,14 +18,14 @@ import {
 } from '../src/features/security-dashboard/overview.js';
 import { bundledIcons } from '../src/ui/icon.js';
 
-describe('the dashboard keeps to the contract, whose table of endpoints it does not load', () => {
-  it('in the call for the options', () => {
+describe('the dashboard matches the contract, whose table of endpoints it does not load', () => {
+  it('in the endpoint of the options', () => {
     expect(FETCH_OPTIONS).toBe(fetchOptions.name);
     expect(securityOptions.call.suffix).toBe(fetchOptions.suffix);
     expect(fetchOptions.request.safeParse(securityOptions.call.body).success).toBe(true);
   });
 
-  it('in the calls of the Security Dashboard', () => {
+  it('in the endpoints of the Security Dashboard', () => {
     const parts = [notificationsSource, hardeningSource, ebookSource, rateSource, factsSource];
     const known = overviewEndpoints.map(({ name, suffix }) => `${name} ${suffix}`);
     expect(parts.map(({ name, suffix }) => `${name} ${suffix}`)).toEqual(known.slice(0, parts.length));
@@ -36,7 +36,7 @@ describe('the dashboard keeps to the contract, whose table of endpoints it does 
     for (const { field } of siteSecurityToggles) expect(toggleRequestName(field)).toBe(contractName(field));
   });
 
-  it('in the names and addresses of the calls of the activity log', () => {
+  it('in the names and paths of the Activity Log’s endpoints', () => {
     const root = join(dirname(fileURLToPath(import.meta.url)), '../src');
     const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name) && !name.includes('.test.'))
@@ -62,7 +62,7 @@ describe('the dashboard keeps to the contract, whose table of endpoints it does 
     expect(fetchOptions.request.safeParse(activityOptions.call.body).success).toBe(true);
   });
 
-  it('in the icons: each that the catalogue and the pages name is bundled', () => {
+  it('in the icons: each one named in the catalogue or on a page is bundled', () => {
     const named = [...siteSecurityToggles, ...pages].map(({ icon }) => icon);
     expect(named.filter((icon) => !bundledIcons.has(icon))).toEqual([]);
   });

@@ -32,7 +32,7 @@ describe('the gallery', () => {
     expect(components.filter((component) => !new RegExp(`<${component}[\\s/>]`).test(examples))).toEqual([]);
   });
 
-  it('has an address of its own for each group and example', () => {
+  it('has a unique URL for each group and example', () => {
     const ids = groups.flatMap((group) => [group.id, ...group.examples.map(({ id }) => id)]);
     expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([]);
     expect(ids.filter((id) => !/^[a-z0-9-]+$/.test(id))).toEqual([]);

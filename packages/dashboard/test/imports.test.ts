@@ -56,11 +56,11 @@ function getRank(file: string): readonly [layer: number, feature: number] {
 }
 
 describe('the imports of the dashboard', () => {
-  it('know every folder', () => {
+  it('are checked for every folder', () => {
     expect(files.filter((file) => getRank(file).includes(-1))).toEqual([]);
   });
 
-  it('lead only to lower layers and earlier features', () => {
+  it('point only to lower layers and earlier features', () => {
     const wrong = files.flatMap((file) => {
       const [layer, feature] = getRank(file);
       return (graph.get(file) ?? [])
@@ -73,7 +73,7 @@ describe('the imports of the dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('run in no circle', () => {
+  it('have no cycles', () => {
     const done = new Set<string>();
     function findCircle(file: string, path: readonly string[]): readonly string[] | null {
       if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
@@ -90,7 +90,7 @@ describe('the imports of the dashboard', () => {
 });
 
 describe('the controls in ui/', () => {
-  it('import nothing of the product, nor does what they import', () => {
+  it('import nothing of the product, not even indirectly', () => {
     const seen = new Set(files.filter((file) => file.startsWith('ui/')));
     expect(seen.size).toBeGreaterThan(20);
     const wrong: string[] = [];

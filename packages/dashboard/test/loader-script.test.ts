@@ -55,14 +55,14 @@ afterEach(() => {
 });
 
 describe('the loader script', () => {
-  it('loads the modern build as a module, and what the page needs beside it at the same time', () => {
+  it('loads the modern build as a module, with the page’s files at the same time', () => {
     runLoader();
     expect(loaded()?.src).toBe('https://example.com/assets/new.js');
     expect(loaded()?.type).toBe('module');
     expect(preloads()).toEqual(['https://example.com/assets/page.js', 'https://example.com/assets/runtime.js']);
   });
 
-  it('loads the legacy build where a modern feature is missing', () => {
+  it('loads the legacy build if a modern feature is missing', () => {
     vi.stubGlobal('structuredClone', undefined);
     runLoader();
     expect(loaded()?.src).toBe('https://example.com/assets/old.js');
@@ -70,20 +70,20 @@ describe('the loader script', () => {
     expect(preloads()).toEqual([]);
   });
 
-  it('loads the legacy build where modules are unknown', () => {
+  it('loads the legacy build if modules are not supported', () => {
     Reflect.deleteProperty(HTMLScriptElement.prototype, 'noModule');
     runLoader();
     expect(loaded()?.src).toBe('https://example.com/assets/old.js');
   });
 
-  it('reads the container when it was merged into another script', () => {
+  it('finds the container if it was merged into another script', () => {
     printContainer();
     runLoader(null);
     expect(loaded()?.src).toBe('https://example.com/assets/new.js');
     expect(preloaded()?.requests).toHaveLength(1);
   });
 
-  it('waits for the container when it was merged into a script of the head', () => {
+  it('waits for the container if it was merged into a script of the head', () => {
     runLoader(null);
     expect(loaded()).toBeNull();
     printContainer();
@@ -91,7 +91,7 @@ describe('the loader script', () => {
     expect(loaded()?.src).toBe('https://example.com/assets/new.js');
   });
 
-  it('says so when the build cannot be loaded, once there is a place for it', () => {
+  it('shows an error if the build cannot be loaded, once the container exists', () => {
     runLoader();
     loaded()?.dispatchEvent(new Event('error'));
     printContainer();
@@ -100,8 +100,8 @@ describe('the loader script', () => {
   });
 });
 
-describe('the first calls of a page', () => {
-  it('are sent by the loader as the client would send them', async () => {
+describe('the first requests of a page', () => {
+  it('are sent by the loader exactly as by the client', async () => {
     runLoader();
     expect(fetched.mock.calls).toEqual([
       [
@@ -121,7 +121,7 @@ describe('the first calls of a page', () => {
     expect(request?.hasArrived).toBe(true);
   });
 
-  it('find the API behind plain permalinks', () => {
+  it('find the API with plain permalinks', () => {
     runLoader({ ...config, rest_base: 'https://example.com/index.php?rest_route=/' });
     expect(fetched.mock.calls[0]?.[0]).toBe(
       'https://example.com/index.php?rest_route=/security-optimizer/v1/fetch-options',
@@ -139,7 +139,7 @@ describe('the first calls of a page', () => {
     expect(loaded()).not.toBeNull();
   });
 
-  it('are left to the client where the address leads to another part of the page', () => {
+  it('are left to the client if the URL opens another part of the page', () => {
     window.location.hash = '#registered';
     runLoader();
     expect(fetched).not.toHaveBeenCalled();
@@ -152,7 +152,7 @@ describe('the first calls of a page', () => {
     expect(loaded()).not.toBeNull();
   });
 
-  it('may fail without anybody hearing of it before the client does', async () => {
+  it('can fail without an unhandled error before the client runs', async () => {
     fetched.mockRejectedValue(new TypeError('Failed to fetch'));
     runLoader();
     await expect(preloaded()?.requests[0]?.response).rejects.toThrow('Failed to fetch');

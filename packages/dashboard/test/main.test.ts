@@ -27,20 +27,20 @@ function printContainer(): HTMLElement {
 }
 
 describe('the script of the dashboard', () => {
-  it('starts as soon as its container is there, while the rest of the page loads', async () => {
+  it('starts as soon as its container exists, while the rest of the page loads', async () => {
     const container = printContainer();
     await import('../src/app/main.js');
     expect(container.dataset.started).toBe('');
   });
 
-  it('draws into a container that is printed later, before the scripts behind it run', async () => {
+  it('draws into a container that is printed later, before the following scripts run', async () => {
     await import('../src/app/main.js');
     const container = printContainer();
     await Promise.resolve();
     expect(container.dataset.started).toBe('');
   });
 
-  it('waits for a container that is not printed yet', async () => {
+  it('waits for a container that does not exist yet', async () => {
     await import('../src/app/main.js');
     const container = printContainer();
     document.dispatchEvent(new Event('DOMContentLoaded'));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { mount } from '../src/app/mount.js';
 
 describe('the start of the dashboard', () => {
-  it('asks for the options before the code of the page is there', async () => {
+  it('fetches the options before the code of the page is loaded', async () => {
     const container = document.createElement('div');
     container.dataset.page = 'LOGIN_SETTINGS';
     container.dataset.config = JSON.stringify({ rest_base: 'http://example.com/wp-json/', wp_nonce: 'aaaaaaaaaa' });

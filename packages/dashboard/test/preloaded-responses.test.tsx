@@ -82,13 +82,13 @@ const SECURITY = '/fetch-options {"page":"security"}';
 const LOGIN = '/fetch-options {"page":"login"}';
 
 describe('a preloaded request', () => {
-  it('is drawn at once when its response is there, and sent no second time', async () => {
+  it('is drawn at once if its response has arrived, and is not sent again', async () => {
     const atOnce = await open('SITE_SECURITY', preloaded('SITE_SECURITY', { [SECURITY]: ok(OPTIONS) }), () => ok({}));
     expect(atOnce).toContain('role="switch"');
     expect(asked).not.toContain(SECURITY);
   });
 
-  it('is waited for when its response is still on its way', async () => {
+  it('is awaited if its response has not arrived', async () => {
     let arrive: (answer: Answer) => void = () => {};
     const answer = new Promise<Answer>((resolve) => {
       arrive = resolve;
@@ -117,25 +117,25 @@ describe('a preloaded request', () => {
       /The database is locked/,
     ],
     ['brings no JSON', { status: 200, body: '<html>' }, /REST API/],
-  ])('that %s shows what the same answer shows later', async (_, answer, text) => {
+  ])('that %s has the same result as a later response of that kind', async (_, answer, text) => {
     await open('SITE_SECURITY', preloaded('SITE_SECURITY', { [SECURITY]: answer }), () => ok({}));
     expect((await screen.findAllByText(text)).length).toBeGreaterThan(0);
   });
 
-  it('with a nonce that has grown old is repeated once with a new one', async () => {
+  it('with an expired nonce is repeated once with a new one', async () => {
     const given = preloaded('SITE_SECURITY', { [SECURITY]: STALE });
     await open('SITE_SECURITY', given, (_call, nonce) => (nonce === NONCE ? STALE : ok(OPTIONS)));
     expect(await screen.findAllByRole('switch')).toHaveLength(7);
     expect(asked.slice(0, 2)).toEqual(['nonce', SECURITY]);
   });
 
-  it('is not taken when the nonce was renewed meanwhile', () => {
+  it('is not used if the nonce was renewed in between', () => {
     const answers = createPreloadedResponses(preloaded('SITE_SECURITY', { [SECURITY]: ok(OPTIONS) }));
     const call = { suffix: '/fetch-options', body: { page: 'security' } };
     expect(answers.take(call, 'bbbbbbbbbb', new AbortController().signal)).toBeNull();
   });
 
-  it('that nobody waits for any more is over', async () => {
+  it('is aborted if no component waits for it any more', async () => {
     const answers = createPreloadedResponses(preloaded('SITE_SECURITY', { [LOGIN]: new Promise<Answer>(() => {}) }));
     const abort = new AbortController();
     const taken = answers.take({ suffix: '/fetch-options', body: { page: 'login' } }, NONCE, abort.signal);
@@ -146,7 +146,7 @@ describe('a preloaded request', () => {
 
 describe('the list of preloaded requests', () => {
   it.each(Object.entries(preloadedRequests))(
-    'holds for %s only what the page asks for by itself, once',
+    'contains for %s exactly the requests that the page makes by itself',
     async (page, calls) => {
       const wanted = calls.map(([suffix, body]) => `${suffix} ${JSON.stringify(body)}`);
       await open(page, undefined, (call) =>

@@ -18,8 +18,8 @@ const shipped: Prepare = (code, file) => {
   return prepared;
 };
 
-describe('the parts of React that are shipped', { timeout: 60_000 }, () => {
-  it('draw, update and remove as the whole of React does', async () => {
+describe('the reduced build of React', { timeout: 60_000 }, () => {
+  it('draws, updates and removes like the whole of React', async () => {
     const expected = await play(await load(whole));
 
     expect(await play(await load(shipped))).toEqual(expected);
@@ -30,13 +30,13 @@ describe('the parts of React that are shipped', { timeout: 60_000 }, () => {
       expect(log).toContain(part);
   });
 
-  it('are at most two thirds of React', async () => {
+  it('is at most two thirds of React', async () => {
     const file = await readReact('react-dom', 'react-dom-client');
 
     expect((await shipped(file, 'react-dom-client')).length).toBeLessThan((file.length * 2) / 3);
   });
 
-  it('fail loudly where something is used that is left out', async () => {
+  it('throws if a removed part is used', async () => {
     const { react, dom } = await load(shipped);
     const root = dom.createRoot(document.createElement('div'), { onUncaughtError: () => undefined });
     const draw = (type: unknown, props?: object): string => {

@@ -51,12 +51,12 @@ it.each([
   ['de_DE', 'Der Abwesenheitsmodus ist bis 23. Nov. 2026, 18:05 eingeschaltet.'],
   ['es_ES', 'El modo ausente está activado hasta el 23 nov 2026, 18:05.'],
   ['it_IT', 'La modalità assenza è attiva fino al 23 nov 2026, 18:05.'],
-])('a time in a text of the server has 24 hours in %s', (locale, said) => {
+])('a time in a text of the server has the 24-hour format in %s', (locale, said) => {
   speak(locale);
   expect(plain(translateServerMessage(serverMessage('away_until', { time: { time: '2026-11-23 18:05' } })))).toBe(said);
 });
 
-it('an event tells its days and times as the language writes them', () => {
+it('an event formats days and times in the language', () => {
   speak('de_DE');
   const words = { kind: 'product.setting', object: 'Away Mode', objectType: '', before: 'Off' };
   const format = (after: string) => plain(eventSentence({ ...words, after }, ownersLanguage));
@@ -65,7 +65,7 @@ it('an event tells its days and times as the language writes them', () => {
   expect(format(toEventValue('away.daily', '22:00', '06:00'))).toMatch(/10:00 PM.*6:00 AM/);
 });
 
-it('roles are said as WordPress says them, and those of plugins as they are', () => {
+it('WordPress’s roles are translated, and those of plugins are unchanged', () => {
   speak('it_IT');
   expect(formatRole('administrator', translate)).toBe('Amministratore');
   expect(formatRole('shop_manager', translate)).toBe('shop_manager');

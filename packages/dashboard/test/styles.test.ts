@@ -23,7 +23,7 @@ function isInKeyframes(rule: Rule): boolean {
 }
 
 describe.each(sheets)('the style sheet $name', ({ root }) => {
-  it('touches nothing outside the dashboard', () => {
+  it('affects nothing outside the dashboard', () => {
     const stray: string[] = [];
     root.walkRules((rule) => {
       if (!isInKeyframes(rule)) stray.push(...rule.selectors.filter((selector) => !SCOPED.test(selector)));
@@ -34,7 +34,7 @@ describe.each(sheets)('the style sheet $name', ({ root }) => {
     expect(stray).toEqual([]);
   });
 
-  it('uses nothing that the oldest browsers do not know', () => {
+  it('uses only features of the oldest browsers', () => {
     const found: string[] = [];
     root.walkDecls(({ prop, value }) => {
       if (NEW_PROPERTIES.test(prop) || NEW_VALUES.test(value)) found.push(`${prop}: ${value}`);
@@ -45,7 +45,7 @@ describe.each(sheets)('the style sheet $name', ({ root }) => {
     expect(found).toEqual([]);
   });
 
-  it('keeps :focus-visible in rules of their own, since an unknown selector voids its whole list', () => {
+  it('keeps :focus-visible in separate rules, because an unknown selector invalidates its whole list', () => {
     root.walkRules(({ selectors }) => {
       const known = selectors.filter((selector) => !selector.includes(':focus-visible'));
       if (known.length > 0) expect(known).toHaveLength(selectors.length);

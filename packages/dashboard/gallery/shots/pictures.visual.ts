@@ -46,7 +46,7 @@ function captureAll(look: LookName, wanted: readonly Scene[]): Promise<void> {
   return captureLook(browser, inject('galleryOrigin'), look, wanted, (scene, result) => captured.set(scene, result));
 }
 
-describe.each(Object.keys(LOOKS) as LookName[])('in the look %s', (look) => {
+describe.each(Object.keys(LOOKS) as LookName[])('a picture of the look %s', (look) => {
   const wanted = scenes
     .filter((scene) => scene.look === look)
     .flatMap((scene) => scene.examples.map((example) => ({ scene, example })));

@@ -23,8 +23,8 @@ async function catchFailure(promise: Promise<unknown>): Promise<ApiFailure> {
   return error;
 }
 
-describe('a call', () => {
-  it('carries the nonce, asks for JSON and sends a JSON body', async () => {
+describe('an API request', () => {
+  it('sends the nonce and a JSON body, and accepts JSON', async () => {
     await api.call({ suffix: '/xss-protection', body: { xss_protection: 1 } });
     const [call] = server.calls;
     expect(call?.url).toBe('/wp-json/security-optimizer/v1/xss-protection');
@@ -37,7 +37,7 @@ describe('a call', () => {
     expect(call?.body).toBe('{"xss_protection":1}');
   });
 
-  it.each(['GET', 'DELETE'] as const)('sends no body with %s', async (method) => {
+  it.each(['GET', 'DELETE'] as const)('has no body with %s', async (method) => {
     await api.call({ suffix: '/notifications', method, body: { a: 1 }, query: { page: 1 } });
     expect(server.calls[0]).toMatchObject({
       method,
@@ -47,12 +47,12 @@ describe('a call', () => {
     expect(server.calls[0]?.headers['content-type']).toBeUndefined();
   });
 
-  it('can go to the other namespace', async () => {
+  it('can use the other namespace', async () => {
     await api.call({ suffix: '/update-settings', method: 'PUT', namespace: 'provider-settings/v1', body: {} });
     expect(server.calls[0]).toMatchObject({ method: 'PUT', url: '/wp-json/provider-settings/v1/update-settings' });
   });
 
-  it('gives data, message and the texts of the metadata notification', async () => {
+  it('returns data, message and the texts of the metadata notification', async () => {
     server.handler = () => ({
       body: { status: 200, data: [1], message: 'Done.', metadata: { notification: { success: 'Yes', error: 'No' } } },
     });
@@ -67,12 +67,12 @@ describe('a call', () => {
     ['a body without a status', { data: {} }],
     ['a status as text', { data: {}, status: '200' }],
     ['another status', { data: {}, status: 201 }],
-  ])('fails for %s, even when HTTP says 200', async (_name, body) => {
+  ])('fails for %s, even with HTTP status 200', async (_name, body) => {
     server.handler = () => ({ body });
     expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('refused');
   });
 
-  it('carries status, message, code and fields of a refusal', async () => {
+  it('fails with status, message, code and fields of the response', async () => {
     server.handler = () => ({
       status: 400,
       body: { data: null, status: 400, code: 'invalid_input', message: 'Nothing was saved.', fields: { a: 'Use 0.' } },
@@ -86,7 +86,7 @@ describe('a call', () => {
     });
   });
 
-  it('reads the status of an error of WordPress itself', async () => {
+  it('parses the status of an error of WordPress itself', async () => {
     server.handler = () => ({ status: 404, body: { code: 'rest_no_route', message: 'No.', data: { status: 404 } } });
     expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ status: 404, code: 'rest_no_route' });
   });
@@ -100,18 +100,18 @@ describe('a call', () => {
     });
   });
 
-  it('fails without a status when nothing answers', async () => {
+  it('fails without a status if there is no response', async () => {
     server.handler = () => null;
     expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'no_response', status: 0 });
   });
 
-  it('gives up after its time', async () => {
+  it('fails after its timeout', async () => {
     server.handler = () => new Promise(() => undefined);
     expect((await catchFailure(api.call({ suffix: '/rate', timeout: 50 }))).kind).toBe('no_response');
   });
 });
 
-describe('a nonce that has grown old', () => {
+describe('an expired nonce', () => {
   function acceptOnly(nonce: string, fresh: { status?: number; body: string } | null): void {
     server.handler = (call) => {
       if (call.url === '/nonce') return fresh;
@@ -120,19 +120,19 @@ describe('a nonce that has grown old', () => {
   }
   const urls = (): string[] => server.calls.map((call) => call.url.replace('/wp-json/security-optimizer/v1', ''));
 
-  it('is renewed once and the call repeated once', async () => {
+  it('is renewed once, and the request is repeated once', async () => {
     acceptOnly('newnonce01', { body: 'newnonce01\n' });
     await expect(api.call({ suffix: '/rate' })).resolves.toMatchObject({ data: 'saved' });
     expect(urls()).toEqual(['/rate', '/nonce', '/rate']);
   });
 
-  it('is renewed once for many calls that fail together', async () => {
+  it('is renewed once for several requests that fail at the same time', async () => {
     acceptOnly('newnonce01', { body: 'newnonce01' });
     await Promise.all(Array.from({ length: 5 }, () => api.call({ suffix: '/rate' })));
     expect(urls().filter((url) => url === '/nonce')).toHaveLength(1);
   });
 
-  it('is not renewed a second time when the new one is refused as well', async () => {
+  it('is not renewed a second time if the new one is refused too', async () => {
     acceptOnly('othernonce', { body: 'newnonce01' });
     expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'refused', status: 403 });
     expect(urls()).toEqual(['/rate', '/nonce', '/rate']);
@@ -143,7 +143,7 @@ describe('a nonce that has grown old', () => {
     ['0', { body: '0' }],
     ['-1', { body: '-1' }],
     ['a login page', { body: '<!DOCTYPE html><form name="loginform">' }],
-  ])('means that the session is gone when the answer is %s', async (_name, fresh) => {
+  ])('means that the session has ended if the response to the renewal is %s', async (_name, fresh) => {
     acceptOnly('newnonce01', fresh);
     expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('session_gone');
     expect(urls()).toEqual(['/rate', '/nonce']);
@@ -152,12 +152,12 @@ describe('a nonce that has grown old', () => {
   it.each([
     ['nothing', null],
     ['an error of the server', { status: 502, body: 'Bad gateway' }],
-  ])('says nothing about the session when the answer is %s', async (_name, fresh) => {
+  ])('says nothing about the session if the response to the renewal is %s', async (_name, fresh) => {
     acceptOnly('newnonce01', fresh);
     expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('no_response');
   });
 
-  it('is not looked for when the owner lacks the right', async () => {
+  it('is not renewed if the owner lacks the capability', async () => {
     server.handler = () => refused(403, 'rest_forbidden', 'Sorry, you are not allowed to do that.');
     expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({
       kind: 'refused',
@@ -189,7 +189,7 @@ describe('restUrl', () => {
     expect(restUrl(root, route, {}, base)).toBe(expected);
   });
 
-  it('starts a query after a path and goes on with the one that is there', () => {
+  it('starts a query after a path, and extends an existing query', () => {
     const query = { page: 2, q: 'a b&c', none: undefined };
     expect(restUrl('https://example.com/wp-json/', 'x/v1/y', query, base)).toBe(
       'https://example.com/wp-json/x/v1/y?page=2&q=a%20b%26c',

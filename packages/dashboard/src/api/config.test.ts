@@ -25,7 +25,7 @@ const defaults = {
 };
 
 describe('readConfig', () => {
-  it('takes what the connector printed', () => {
+  it('parses the configuration of the connector', () => {
     const config = read(
       JSON.stringify({
         rest_base: 'https://example.com/wp-json/',
@@ -55,11 +55,11 @@ describe('readConfig', () => {
     });
   });
 
-  it.each([undefined, '', 'null', '[]', '{broken', '7'])('has safe defaults for the configuration %j', (config) => {
+  it.each([undefined, '', 'null', '[]', '{broken', '7'])('has defaults for the configuration %j', (config) => {
     expect(read(config)).toMatchObject(defaults);
   });
 
-  it('has a default for each value of a wrong form', () => {
+  it('has a default for each value of the wrong type', () => {
     const wrong = { rest_base: 7, home_url: null, assets_path: [], locale: '{broken', localeSlug: {}, pages: [1, {}] };
     expect(read(JSON.stringify(wrong), 'NO_SUCH_PAGE')).toMatchObject(defaults);
   });

@@ -76,7 +76,7 @@ function open(parts: readonly PartProps[]) {
 }
 
 describe('data from the server', () => {
-  it('are fetched once however many show them, and reach those who only listen', async () => {
+  it('are fetched once for several components, and components that only observe get them too', async () => {
     const { texts } = open([{ name: 'a' }, { name: 'a' }]);
     expect(texts()).toEqual(['waiting', 'waiting']);
     await sent[0]?.answer('known');
@@ -85,14 +85,14 @@ describe('data from the server', () => {
     expect(screen.getByRole('status').textContent).toBe('known');
   });
 
-  it('are fetched by nobody who only listens', async () => {
+  it('are not fetched for a component that only observes', async () => {
     open([]);
     await settled();
     expect(screen.getByRole('status').textContent).toBe('unknown');
     expect(sent).toHaveLength(0);
   });
 
-  it('that could not be fetched are not asked for again by themselves', async () => {
+  it('are not fetched again automatically after a failure', async () => {
     const { texts } = open([{ name: 'a' }]);
     await sent[0]?.fail();
     act(() => {
@@ -106,7 +106,7 @@ describe('data from the server', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('are asked for at once when the browser calls itself offline: the request itself says what is wrong', async () => {
+  it('are requested even if the browser reports to be offline; the request itself then fails', async () => {
     onlineManager.setOnline(false);
     const { texts } = open([{ name: 'a' }]);
     await sent[0]?.fail();
@@ -114,7 +114,7 @@ describe('data from the server', () => {
     onlineManager.setOnline(true);
   });
 
-  it('show no old failure before they are fetched again', async () => {
+  it('have no error of an earlier attempt while they are fetched again', async () => {
     const { texts, show } = open([{ name: 'a' }]);
     await sent[0]?.fail();
     show([]);
@@ -125,7 +125,7 @@ describe('data from the server', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('that nobody shows any more are aborted when they listen to the signal, and leave no failure', async () => {
+  it('are aborted without an error if no component shows them any more and the query uses the signal', async () => {
     const { show } = open([
       { name: 'a', abortable: true },
       { name: 'b', abortable: true },
@@ -136,7 +136,7 @@ describe('data from the server', () => {
     expect(services.queries.getQueryState(['texts', 'b'])).toMatchObject({ status: 'pending', fetchStatus: 'idle' });
   });
 
-  it('that nobody shows any more are kept for later when they do not listen', async () => {
+  it('are kept for later if no component shows them any more and the query ignores the signal', async () => {
     const { show } = open([{ name: 'b' }]);
     show([]);
     await sent[0]?.answer('known');
@@ -144,8 +144,8 @@ describe('data from the server', () => {
   });
 });
 
-describe('data that a change has made old', () => {
-  it('are fetched again at once where they are shown, and else when they are shown next', async () => {
+describe('invalidated data', () => {
+  it('are fetched again at once if they are visible, otherwise when they are shown next', async () => {
     const { show, texts } = open([{ name: 'a' }, { name: 'b' }]);
     await sent[0]?.answer('a');
     await sent[1]?.answer('b');
@@ -158,7 +158,7 @@ describe('data that a change has made old', () => {
     expect(texts()).toEqual(['a again', 'b again']);
   });
 
-  it('stay on the screen when they cannot be fetched again', async () => {
+  it('stay visible if fetching them again fails', async () => {
     const { texts } = open([{ name: 'a' }]);
     await sent[0]?.answer('known');
     act(() => void invalidate(services.queries, ['texts']));
@@ -166,7 +166,7 @@ describe('data that a change has made old', () => {
     expect(texts()).toEqual(['known']);
   });
 
-  it('are not taken from the response to an earlier request, even the first one', async () => {
+  it('are not replaced by the response to an earlier request, not even to the first one', async () => {
     const { texts } = open([{ name: 'a' }]);
     act(() => void invalidate(services.queries, ['texts']));
     expect(sent).toHaveLength(2);

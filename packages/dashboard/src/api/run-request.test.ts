@@ -23,7 +23,7 @@ function setUp(call: () => Promise<unknown>) {
 const success = { data: 1, message: 'Done.', notification: {} };
 
 describe('a tracked request', () => {
-  it('is started, then succeeded; its callbacks run last', async () => {
+  it('starts and succeeds; its callbacks run last', async () => {
     const parts = setUp(async () => {
       parts.log.push(parts.requests.state('rate'));
       return success;
@@ -35,7 +35,7 @@ describe('a tracked request', () => {
     expect(parts.notices.list()).toMatchObject([{ type: 'success', text: 'Done.' }]);
   });
 
-  it('is started, then failed; the failure and the completion callback run after the notice', async () => {
+  it('starts and fails; the callbacks for failure and completion run after the notice', async () => {
     const parts = setUp(() => Promise.reject(new ApiFailure('refused', { status: 500, message: 'No.' })));
     await expect(parts.run(parts.request)).rejects.toBeInstanceOf(ApiFailure);
     expect(parts.requests.state('rate')).toBe('failed');
@@ -53,7 +53,7 @@ describe('a tracked request', () => {
     expect(parts.requests.isRunning()).toBe(false);
   });
 
-  it('runs on until the last of two with the same name has ended', () => {
+  it('is running until the last of two requests with the same name has ended', () => {
     const requests = createRequestStore();
     requests.started('a');
     requests.started('a');
@@ -63,13 +63,13 @@ describe('a tracked request', () => {
     expect(requests.state('a')).toBe('failed');
   });
 
-  it('may choose its success text by the answer', async () => {
+  it('can choose its success text by the response', async () => {
     const parts = setUp(async () => ({ ...success, message: '' }));
     await parts.run<number>({ ...parts.request, successText: (data) => `Value ${data}.` });
     expect(parts.notices.list()).toMatchObject([{ text: 'Value 1.' }]);
   });
 
-  it('shows one notice about a session that is gone, however many requests notice it', async () => {
+  it('shows one notice about an ended session, even if several requests fail', async () => {
     const parts = setUp(() => Promise.reject(new ApiFailure('session_gone')));
     await parts.run(parts.request).catch(() => undefined);
     await parts.run({ ...parts.request, name: 'other' }).catch(() => undefined);
@@ -83,18 +83,18 @@ const notJson = new ApiFailure('not_json', { status: 555, message: messages.notJ
 const refused = new ApiFailure('refused', { status: 500, message: 'Server says no.' });
 
 describe('failureNotice', () => {
-  it('prefers the request’s own text to everything else', () => {
+  it('prefers the request’s own text', () => {
     expect(failureNotice(notJson, 'Own text.')).toMatchObject({ type: 'error', text: 'Own text.' });
     expect(failureNotice(refused, 'Own text.').text).toBe('Own text.');
   });
 
-  it('takes the text that the server sent for it next', () => {
+  it('then uses the text of the server for this request', () => {
     const failure = new ApiFailure('refused', { message: 'Server.', notification: { error: 'For this request.' } });
     expect(failureNotice(failure, undefined).text).toBe('For this request.');
     expect(failureNotice(failure, 'Own text.').text).toBe('Own text.');
   });
 
-  it('explains status 555 under its own title', () => {
+  it('explains status 555 under a title of its own', () => {
     expect(failureNotice(notJson, undefined)).toMatchObject({
       title: 'Could not connect to the WordPress REST API',
       text: messages.notJsonHelp,
@@ -107,13 +107,13 @@ describe('failureNotice', () => {
     expect(notice.title).toBeUndefined();
   });
 
-  it('says that nothing came back', () => {
+  it('says that there was no response', () => {
     const notice = failureNotice(new ApiFailure('no_response'), undefined);
     expect(notice.text).toBe('An error occurred. Please try again later');
     expect(notice.title).toBeUndefined();
   });
 
-  it('shows the message about the REST API when a refusal says nothing', () => {
+  it('shows the message about the REST API if the response has no message', () => {
     expect(failureNotice(new ApiFailure('refused', { status: 500 }), undefined)).toMatchObject({
       title: 'Could not connect to the WordPress REST API',
       text: messages.notJsonHelp,
@@ -139,16 +139,16 @@ describe('successNotice', () => {
     });
   });
 
-  it('does not say the same sentence twice', () => {
+  it('does not repeat the same sentence', () => {
     expect(successNotice('Feeds can’t be read.', answer("feeds can't  be read"))?.text).toBe('Feeds can’t be read.');
   });
 
-  it('uses the server’s success text when the request has none', () => {
+  it('uses the server’s success text if the request has none', () => {
     expect(successNotice(undefined, answer('', 'Saved.'))?.text).toBe('Saved.');
     expect(successNotice('Own.', answer('', 'Saved.'))?.text).toBe('Own.');
   });
 
-  it('is silent when there is nothing to say', () => {
+  it('is null if there is no text', () => {
     expect(successNotice(undefined, answer(''))).toBeNull();
   });
 });

@@ -13,10 +13,10 @@ const answer = z.object({
   entries: z.array(entry),
 });
 
-describe('a schema that was made tolerant', () => {
+describe('a tolerant schema', () => {
   const schema = tolerant(answer, { level: 'low' });
 
-  it('reads what has the form of the contract as it is, without what the contract does not name', () => {
+  it('returns valid data unchanged, without unknown fields', () => {
     const sent = {
       title: 'A',
       count: 2,
@@ -31,7 +31,7 @@ describe('a schema that was made tolerant', () => {
   it.each([
     ['is left out', {}],
     ['has another form', { title: [], count: 'many', until: [], blocked: 'yes', level: 'middle', entries: {} }],
-  ])('gives what shows nothing where a field %s', (_, sent) => {
+  ])('uses an empty value if a field %s', (_, sent) => {
     expect(z.parse(schema, sent)).toEqual({
       title: '',
       count: 0,
@@ -42,23 +42,23 @@ describe('a schema that was made tolerant', () => {
     });
   });
 
-  it('reads numbers, texts and switches that are written in another way', () => {
+  it('converts numbers, texts and switches of another type', () => {
     const sent = { title: 404, count: '12', until: null, blocked: true, level: 'low', entries: [] };
     expect(z.parse(schema, sent)).toMatchObject({ title: '404', count: 12, blocked: 1 });
   });
 
-  it('leaves out items whose state is not known, and fills in the others', () => {
+  it('drops items with an unknown state, and completes the others', () => {
     const { entries } = z.parse(schema, { entries: [{ state: 'off' }, { name: 'x', state: 'half' }, null, 'x'] });
     expect(entries).toEqual([{ name: '', state: 'off' }]);
   });
 
-  it.each([null, 'text', [], 7])('does not take %j for an object', (sent) => {
+  it.each([null, 'text', [], 7])('does not accept %j as an object', (sent) => {
     expect(z.safeParse(schema, sent).success).toBe(false);
   });
 });
 
 describe('readKnown', () => {
-  it('reads the fields that fit the contract, and leaves out the others', () => {
+  it('returns the valid fields and drops the others', () => {
     expect(readKnown(answer, { title: 'A', count: 'x', blocked: '1', entries: [{}], more: 1 })).toEqual({
       title: 'A',
       blocked: 1,
@@ -69,7 +69,7 @@ describe('readKnown', () => {
 });
 
 describe('readItems', () => {
-  it('reads the items that fit, and none of what is no list', () => {
+  it('returns the valid items, and an empty list for anything else', () => {
     expect(readItems(entry, [{ name: 'x', state: 'on' }, null, { name: 'y' }])).toEqual([{ name: 'x', state: 'on' }]);
     expect(readItems(entry, { 0: { name: 'x', state: 'on' } })).toEqual([]);
   });

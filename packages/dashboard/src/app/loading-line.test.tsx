@@ -40,7 +40,7 @@ function renderNested(): void {
 }
 
 describe('the loader', () => {
-  it('appears after one second of a running request and goes when it ends', () => {
+  it('appears after a request has run for one second, and disappears when it ends', () => {
     render(<ServicesProvider services={services}>{<Loader>{(line) => line}</Loader>}</ServicesProvider>);
     act(() => services.requests.started('any'));
     pass(999);
@@ -51,7 +51,7 @@ describe('the loader', () => {
     expect(lines()).toBe(0);
   });
 
-  it('does not appear for requests that are quick, however many there are', () => {
+  it('does not appear during several quick requests', () => {
     render(<ServicesProvider services={services}>{<Loader>{(line) => line}</Loader>}</ServicesProvider>);
     for (let round = 0; round < 5; round++) {
       act(() => services.requests.started('any'));
@@ -61,7 +61,7 @@ describe('the loader', () => {
     expect(lines()).toBe(0);
   });
 
-  it('shows nothing inside one that is on the screen', () => {
+  it('is hidden inside another visible loader', () => {
     renderNested();
     act(() => services.requests.started('inner'));
     pass(1000);

@@ -20,7 +20,7 @@ describe('the shell', () => {
     await findSwitch('Disable XML-RPC');
   });
 
-  it('puts messages into a portal at the end of the body, and takes it away again', async () => {
+  it('puts notices into a portal at the end of the body, and removes it at the end', async () => {
     await openPage(site);
     await findSwitch('Disable XML-RPC');
     expect(document.body.lastElementChild?.className).toBe('so so-portal');
@@ -28,12 +28,12 @@ describe('the shell', () => {
     expect(document.querySelector('.so-portal')).toBeNull();
   });
 
-  it.each(['NO_SUCH_PAGE', ''])('shows the first page that is built for the identifier %j', async (id) => {
+  it.each(['NO_SUCH_PAGE', ''])('shows the first page for the identifier %j', async (id) => {
     await openPage(site, {}, id);
     expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Security Optimizer');
   });
 
-  it('adds no landmark of its own inside the one that wp-admin has', async () => {
+  it('adds no landmark inside the main landmark of wp-admin', async () => {
     const container = await openPage(site);
     expect(container.querySelectorAll('main, header')).toHaveLength(2);
     closePage();
@@ -45,13 +45,13 @@ describe('the shell', () => {
     await findSwitch('Disable XML-RPC');
   });
 
-  it('tells its container the device class', async () => {
+  it('sets the device class on its container', async () => {
     const container = await openPage(site);
     await waitFor(() => expect(container.dataset.device).toBe('tablet'));
     await findSwitch('Disable XML-RPC');
   });
 
-  it('speaks the language of the locale data', async () => {
+  it('uses the language of the locale data', async () => {
     await openPage(site, {
       locale: JSON.stringify({ 'Disable XML-RPC': ['XML-RPC abschalten'], recommended: ['empfohlen'] }),
     });
@@ -59,7 +59,7 @@ describe('the shell', () => {
     expect(screen.getByText('empfohlen')).toBeDefined();
   });
 
-  it('is in English when the locale data are broken', async () => {
+  it('is in English if the locale data are invalid', async () => {
     await openPage(site, { locale: '{"Disable XML-RPC": ' });
     await findSwitch('Disable XML-RPC');
   });
@@ -90,7 +90,7 @@ describe('the device class', () => {
     expect(deviceClass(width)).toBe(expected);
   });
 
-  it('follows the window once its size has rested for 300 ms', () => {
+  it('follows the window once its size has not changed for 300 ms', () => {
     vi.useFakeTimers();
     const resize = (width: number): void => {
       act(() => {

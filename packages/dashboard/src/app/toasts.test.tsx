@@ -46,8 +46,8 @@ function pass(milliseconds: number): void {
 const toasts = (): Element[] => Array.from(document.querySelectorAll('.so-toast'));
 const isLeaving = (): boolean => toasts()[0]?.classList.contains('is-leaving') === true;
 
-describe('a message', () => {
-  it('leaves after 7 seconds and is gone half a second later', () => {
+describe('a notice', () => {
+  it('starts to disappear after 7 seconds and is removed half a second later', () => {
     show(saved);
     pass(6900);
     expect(isLeaving()).toBe(false);
@@ -59,7 +59,7 @@ describe('a message', () => {
     expect(toasts()).toHaveLength(0);
   });
 
-  it('waits while it is hovered and then lives out the rest of its time', () => {
+  it('pauses its timer while it is hovered', () => {
     show(saved);
     pass(4940);
     fireEvent.mouseEnter(toasts()[0] as Element);
@@ -72,7 +72,7 @@ describe('a message', () => {
     expect(isLeaving()).toBe(true);
   });
 
-  it('waits while it holds the focus', () => {
+  it('pauses its timer while it has the focus', () => {
     show(saved);
     act(() => screen.getByRole('button', { name: 'Dismiss' }).focus());
     pass(60_000);
@@ -82,7 +82,7 @@ describe('a message', () => {
     expect(isLeaving()).toBe(true);
   });
 
-  it('stays until it is closed when it is a prompt', () => {
+  it('stays until it is closed if it is a prompt', () => {
     show(failed);
     pass(3_600_000);
     expect(isLeaving()).toBe(false);
@@ -91,12 +91,12 @@ describe('a message', () => {
     expect(toasts()).toHaveLength(0);
   });
 
-  it('stands below the older ones, and is there once however often it is said', () => {
+  it('is below older ones, and a repeated notice appears only once', () => {
     show(failed, saved, saved);
     expect(toasts().map((toast) => toast.querySelector('p')?.textContent)).toEqual(['No.', 'Saved.']);
   });
 
-  it('is titled Success or Error unless it has a title of its own', () => {
+  it('has the title Success or Error by default', () => {
     show(saved, failed, { ...failed, title: 'Own title' }, { type: 'info', text: 'Good to know.', autoClose: true });
     expect(toasts().map((toast) => toast.querySelector('b')?.textContent)).toEqual([
       'Success',
@@ -111,14 +111,14 @@ describe('a message', () => {
     ['info', 'status'],
     ['warning', 'alert'],
     ['error', 'alert'],
-  ] as const)('of type %s is spoken as %s, in a region that was there before its text', (type, role) => {
+  ] as const)('of type %s is announced as %s, in a live region that existed before its text', (type, role) => {
     act(() => services.notices.show({ type, text: 'Hello.', autoClose: true }));
     expect(screen.getByRole(role).textContent).toBe('');
     pass(60);
     expect(screen.getByRole(role).textContent).toContain('Hello.');
   });
 
-  it('hands the focus on when it is closed: to the next one, then back to where it came from', () => {
+  it('moves the focus when it is closed: to the next notice, then back to the previous element', () => {
     show(failed, { ...failed, text: 'Second.' });
     const outside = screen.getByRole('button', { name: 'Outside' });
     act(() => outside.focus());
@@ -131,21 +131,21 @@ describe('a message', () => {
   });
 });
 
-describe('a message of a change that can be taken back', () => {
+describe('a notice with Undo', () => {
   const undo = vi.fn();
   const blocked = undoNotice({ title: 'Blocked for 24 hours', text: '192.0.2.7, until tomorrow, 14:35', undo });
   const button = (): HTMLElement => screen.getByRole('button', { name: 'Undo' });
 
   beforeEach(() => undo.mockReset());
 
-  it('says what has happened in its own words and offers Undo in place of Dismiss', () => {
+  it('has its own title and the button Undo instead of Dismiss', () => {
     show(blocked);
     expect(toasts()[0]?.querySelector('b')?.textContent).toBe('Blocked for 24 hours');
     expect(screen.queryByText('Success')).toBeNull();
     expect(screen.queryByRole('button', { name: 'Dismiss' })).toBeNull();
   });
 
-  it('takes it back once, and leaves', () => {
+  it('undoes the change once, and closes', () => {
     show(blocked);
     const pressed = button();
     fireEvent.click(pressed);
@@ -154,7 +154,7 @@ describe('a message of a change that can be taken back', () => {
     expect(isLeaving()).toBe(true);
   });
 
-  it('offers it as long as it lives: 7 seconds, not counting the time under the pointer', () => {
+  it('offers Undo for 7 seconds, not counting the time while it is hovered', () => {
     show(blocked);
     fireEvent.mouseEnter(toasts()[0] as Element);
     pass(60_000);
@@ -167,7 +167,7 @@ describe('a message of a change that can be taken back', () => {
     expect(undo).not.toHaveBeenCalled();
   });
 
-  it('gives the focus back to where it came from', () => {
+  it('restores the focus', () => {
     show(blocked);
     const outside = screen.getByRole('button', { name: 'Outside' });
     act(() => outside.focus());
@@ -210,7 +210,7 @@ describe('a message with Undo beside an open dialog', () => {
     expect(isLeaving()).toBe(true);
   });
 
-  it('does not wait where the dialog leaves it room', () => {
+  it('does not wait where the dialog leaves room for it', () => {
     vi.stubGlobal('innerWidth', 1440);
     show(held);
     pass(7000);
@@ -218,7 +218,7 @@ describe('a message with Undo beside an open dialog', () => {
   });
 });
 
-describe('the place of messages', () => {
+describe('the position of notices', () => {
   const scrollBy = vi.fn();
   let changed: HTMLElement;
 
@@ -241,7 +241,7 @@ describe('the place of messages', () => {
   });
   const isRaised = (): boolean => document.querySelector('.so-toasts.is-raised') !== null;
 
-  it('does not move the page when they cover nothing that has changed', () => {
+  it('does not scroll the page if they do not cover the change', () => {
     place(300);
     show({ ...saved, about: changed });
     expect(scrollBy).not.toHaveBeenCalled();
@@ -256,7 +256,7 @@ describe('the place of messages', () => {
     expect(isRaised()).toBe(false);
   });
 
-  it('is at the top while what has changed is at the end of the page', () => {
+  it('is at the top if the change is at the end of the page', () => {
     place(710);
     show({ ...saved, about: changed });
     expect(isRaised()).toBe(true);

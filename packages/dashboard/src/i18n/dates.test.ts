@@ -5,7 +5,7 @@ import { getDateTexts } from './date-texts.js';
 import { siteNow } from './site-time.js';
 
 describe('days', () => {
-  it('move over months, years and days when clocks change', () => {
+  it('are added across months, years and changes of daylight saving time', () => {
     expect(addDays('2026-10-25', 1)).toBe('2026-10-26');
     expect(addDays('2026-12-31', 1)).toBe('2027-01-01');
     expect(addMonths('2026-08-31', 6)).toBe('2027-02-28');
@@ -13,7 +13,7 @@ describe('days', () => {
     expect(countDays('2026-10-24', '2026-10-26')).toBe(3);
   });
 
-  it('stand in weeks that begin on the given day', () => {
+  it('are arranged in weeks that begin on the given day', () => {
     const november = getWeeks(2026, 10, 1);
     expect(november[0]).toEqual([null, null, null, null, null, null, '2026-11-01']);
     expect(november).toHaveLength(6);
@@ -32,23 +32,23 @@ describe('the clock of the site', () => {
     ['-03:30', '2026-11-21', 20 * 60],
     ['5.5', '2026-11-22', 5 * 60],
     ['Nowhere/Town', '2026-11-21', 23 * 60 + 30],
-  ])('in %s', (zone, day, minutes) => {
+  ])('is right in %s', (zone, day, minutes) => {
     expect(siteNow(zone, at)).toEqual({ day, minutes });
   });
 
-  it('shows midnight as the beginning of a day', () => {
+  it('shows midnight as the start of a day', () => {
     expect(siteNow('Europe/Berlin', Date.parse('2026-11-21T23:00:00Z'))).toEqual({ day: '2026-11-22', minutes: 0 });
   });
 });
 
 describe('the language', () => {
-  it('decides where a week begins', () => {
+  it('determines the first day of the week', () => {
     expect(['en-US', 'en-GB', 'de', 'de-DE', 'ar-EG', 'he-IL', 'pt-BR', 'en'].map(getWeekStart)).toEqual([
       0, 1, 1, 1, 6, 0, 0, 0,
     ]);
   });
 
-  it('decides about twelve or twenty-four hours', () => {
+  it('determines a 12-hour or 24-hour clock', () => {
     expect(getDateTexts('en-GB').is12Hours).toBe(false);
     const american = getDateTexts('en-US');
     expect(american.is12Hours).toBe(true);
@@ -67,11 +67,11 @@ describe('the language', () => {
     expect(plain(texts.range('2026-11-28', '2026-12-02'))).toBe(overMonths);
   });
 
-  it('writes a single day as it is', () => {
+  it('formats a single day as such', () => {
     expect(getDateTexts('en-GB').range('2026-11-28', '2026-11-28')).toBe('28 November');
   });
 
-  it('writes both days of a range out where the browser cannot put them together', () => {
+  it('formats both days of a range in full if the browser can’t merge them', () => {
     const { formatRange } = Intl.DateTimeFormat.prototype;
     Reflect.deleteProperty(Intl.DateTimeFormat.prototype, 'formatRange');
     try {
@@ -81,7 +81,7 @@ describe('the language', () => {
     }
   });
 
-  it('falls back to English when the browser does not know it', () => {
+  it('is English if the browser does not know it', () => {
     expect(getDateTexts('no_such-locale!').months[0]).toBe('January');
   });
 });

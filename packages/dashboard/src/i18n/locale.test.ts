@@ -7,13 +7,13 @@ afterEach(() => loadLocale(null));
 describe('loadLocale', () => {
   const german = { '': { plural_forms: 'nplurals=2; plural=(n != 1);' }, 'Try again': ['Noch einmal'] };
 
-  it('translates with messages alone', () => {
+  it('accepts messages alone', () => {
     loadLocale(german);
     expect(translate('Try again')).toBe('Noch einmal');
     expect(translate('Log in')).toBe('Log in');
   });
 
-  it.each([TEXT_DOMAIN, 'messages'])('translates with a whole Jed file under the domain %s', (domain) => {
+  it.each([TEXT_DOMAIN, 'messages'])('accepts a whole Jed file with the domain %s', (domain) => {
     loadLocale({ domain: 'messages', locale_data: { [domain]: german } });
     expect(translate('Try again')).toBe('Noch einmal');
   });
@@ -24,14 +24,14 @@ describe('loadLocale', () => {
     ['the header alone', { '': { lang: 'en', plural_forms: 'nplurals=2; plural=(n != 1);' } }],
     ['a Jed file of another domain', { locale_data: { other: german } }],
     ['entries of a wrong form', { 'Try again': 'Noch einmal', 'Log in': [7] }],
-  ])('means English for %s', (_name, data) => {
+  ])('falls back to English for %s', (_name, data) => {
     loadLocale(german);
     loadLocale(data);
     expect(translate('Try again')).toBe('Try again');
     expect(translate('Log in')).toBe('Log in');
   });
 
-  it('means English for a plural rule that cannot be read', () => {
+  it('falls back to English for an invalid plural rule', () => {
     loadLocale({ ...german, '': { plural_forms: 'nonsense' } });
     expect(_n('%d option', '%d options', 2, TEXT_DOMAIN)).toBe('%d options');
     expect(translate('Try again')).toBe('Try again');

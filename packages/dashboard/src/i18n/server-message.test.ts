@@ -41,13 +41,13 @@ describe('a text of the server with values', () => {
     expect(translateServerMessage(message)).toBe(expected);
   });
 
-  it('puts values in as they are, also when they look like places or patterns', () => {
+  it('contains values unchanged, even if they look like placeholders or patterns', () => {
     expect(translateServerMessage(serverMessage('visitor_unblocked', { name: '{count} $& Two' }))).toBe(
       '{count} $& Two ist nicht mehr blockiert.',
     );
   });
 
-  it('translates the text inside it, and writes times as the language does', () => {
+  it('translates the texts inside it, and formats times in the language', () => {
     const reason = serverMessage('mail_server_refused', { host: 'mail.example.net', answer: '550 no such user.' });
     const time = { time: '2026-11-23 06:00' };
     const message = serverMessage('report_failed_retry', { email: 'a@example.com', reason, time });
@@ -56,7 +56,7 @@ describe('a text of the server with values', () => {
     );
   });
 
-  it('is English without a translation, with times as the country writes them', () => {
+  it('is English without a translation, with times in the format of the country', () => {
     loadLocale(null);
     setTimeLocale('en-US');
     const message = serverMessage('away_until', { time: { time: '2026-11-23 18:05' } });
@@ -71,7 +71,7 @@ describe('a text of the server with values', () => {
 describe('a response', () => {
   const { code, params, english } = serverMessage('visitor_unblocked', { name: '192.0.2.1' });
 
-  it('has its texts translated where it says that they stand', () => {
+  it('has its texts translated at the places that it lists', () => {
     const body = {
       message: english,
       fields: { 'a/b~c': english },
@@ -92,7 +92,7 @@ describe('a response', () => {
     { message: english, texts: [{ at: '/__proto__/message', code, params }] },
     { message: 7, texts: [{ at: '/message', code, params }] },
     { message: english, texts: [{ at: '/message', code: 7, params: null }] },
-  ])('that is malformed stays as it is: %j', (body) => {
+  ])('that is malformed is not changed: %j', (body) => {
     const before = JSON.stringify(body);
     translateTexts(body);
     expect(JSON.stringify(body)).toBe(before);

@@ -23,21 +23,21 @@ describe('entries as people type or paste them', () => {
     'ａ＠ｅｘａｍｐｌｅ．ｃｏｍ b＠example．com',
     '<A@Example.com>, <B@example.com>',
     '\uff1ca@example.com\uff1e b@example.com',
-  ])('are in plain text and lower case: %j', (text) => {
+  ])('are normalized and lower-cased: %j', (text) => {
     expect(addChips([], text, toPlainText)).toEqual(BOTH);
   });
 
-  it('stand once, also when they only look different', () => {
+  it('are unique, even if they differ only in invisible characters', () => {
     expect(addChips(['a@example.com'], 'a@example.com\u200b A@EXAMPLE.COM ａ@example.com', toPlainText)).toEqual([
       'a@example.com',
     ]);
   });
 
-  it('are none when nothing of them can be seen', () => {
+  it('are omitted if they are invisible', () => {
     expect(addChips([], '\u200b \ufeff , <> \u2060', toPlainText)).toEqual([]);
   });
 
-  it('stay as they are where a letter only looks alike', () => {
+  it('keep letters that only look like ASCII', () => {
     expect(addChips([], 'аdmin@example.com \u202ea@example.com', toPlainText)).toEqual([
       'аdmin@example.com',
       '\u202ea@example.com',

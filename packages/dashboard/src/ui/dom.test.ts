@@ -17,7 +17,7 @@ function page() {
 }
 
 describe('the focus', () => {
-  it.each([0, 10, 400])('moves to the heading when its element is removed %d ms later', (ms) => {
+  it.each([0, 10, 400])('moves to the heading if its element is removed %d ms later', (ms) => {
     const { save, heading } = page();
     restoreFocus(() => heading);
     if (ms > 0) vi.advanceTimersByTime(ms);
@@ -26,7 +26,7 @@ describe('the focus', () => {
     expect(document.activeElement).toBe(heading);
   });
 
-  it('stays where the user has moved it meanwhile, also when that element is removed', () => {
+  it('stays where the user has moved it, even if that element is removed', () => {
     const { save, other, heading } = page();
     restoreFocus(() => heading);
     vi.advanceTimersByTime(10);
@@ -36,7 +36,7 @@ describe('the focus', () => {
     expect(document.activeElement).toBe(other);
   });
 
-  it('stays on an element that is not removed, and is not moved long after', () => {
+  it('stays on an element that is not removed, and does not move long afterwards', () => {
     const { save, heading } = page();
     restoreFocus(() => heading);
     vi.advanceTimersByTime(2000);
@@ -46,7 +46,7 @@ describe('the focus', () => {
     expect(document.activeElement).toBe(document.body);
   });
 
-  it('is lost rather than moved to an element that is gone as well', () => {
+  it('does not move to an element that was removed as well', () => {
     const { save, heading } = page();
     restoreFocus(() => heading);
     save.remove();

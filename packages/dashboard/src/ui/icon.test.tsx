@@ -28,7 +28,7 @@ function draw(name: string): SVGElement {
 }
 
 describe('an icon', () => {
-  it('of the set is drawn at once, without a request, and says nothing to screen readers', () => {
+  it('of the set is drawn at once, without a request, and is hidden from screen readers', () => {
     const svg = draw('check');
     expect(svg.innerHTML).toBe('<path d="M4.5 10.5l3.7 3.7 7.3-7.9"></path>');
     expect(svg.getAttribute('aria-hidden')).toBe('true');
@@ -53,20 +53,20 @@ describe('an icon', () => {
     ['is not an image', 'page', '<!DOCTYPE html><p>Log in</p>'],
     ['is broken', 'broken', '<svg xmlns="http://www.w3.org/2000/svg"><path d="M1 1'],
     ['holds nothing that can be drawn', 'empty', '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'],
-  ])('falls back to the plain circle when its file %s', async (_name, name, body) => {
+  ])('falls back to the plain circle if its file %s', async (_name, name, body) => {
     if (body !== undefined) files[`/assets/icons/${name}.svg`] = { body };
     const svg = draw(name);
     await waitFor(() => expect(svg.innerHTML).toBe(CIRCLE));
     expect(server.calls).toHaveLength(1);
   });
 
-  it.each(['../secret', 'a/b', 'x.svg?y', 'A B', ''])('does not ask for a file by the name %j', async (name) => {
+  it.each(['../secret', 'a/b', 'x.svg?y', 'A B', ''])('is not fetched for the name %j', async (name) => {
     const svg = draw(name);
     await waitFor(() => expect(svg.innerHTML).toBe(CIRCLE));
     expect(server.calls).toHaveLength(0);
   });
 
-  it('keeps nothing of a file that could load or run anything', async () => {
+  it('drops everything that could load or run something', async () => {
     files['/assets/icons/bad.svg'] = {
       body: `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="alert(1)">
         <script>alert(1)</script><style>*{}</style><image href="https://example.net/x.png"/>

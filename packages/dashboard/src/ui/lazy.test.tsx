@@ -18,8 +18,8 @@ const show = (load: Parameters<typeof Lazy>[0]['load']) => (
   </ServicesProvider>
 );
 
-describe('a part of a page whose code is fetched when it is first shown', () => {
-  it('says so when the code does not come, and asks again on request', async () => {
+describe('a lazily loaded part of a page', () => {
+  it('shows an error if the code can’t be loaded, and tries again on request', async () => {
     let isThere = false;
     const load = () => (isThere ? second() : lost());
     render(show(load));
@@ -30,7 +30,7 @@ describe('a part of a page whose code is fetched when it is first shown', () => 
     expect(await screen.findByText('the second part')).toBeTruthy();
   });
 
-  it('shows another part although the one before did not come', async () => {
+  it('is shown even if the previous part could not be loaded', async () => {
     const { rerender } = render(show(lost));
     await screen.findByText(FAILED);
     rerender(show(second));
@@ -50,7 +50,7 @@ function Example() {
 
 const shown = () => screen.getByRole('paragraph').textContent;
 
-describe('what is not seen at first', () => {
+describe('a part below the first screen', () => {
   it('waits until the page is loaded and the browser is idle', () => {
     vi.spyOn(document, 'readyState', 'get').mockReturnValue('loading');
     let idle: () => void = () => {};
@@ -69,14 +69,14 @@ describe('what is not seen at first', () => {
     unmount();
   });
 
-  it('is drawn soon in a browser that does not say when it is idle', async () => {
+  it('is drawn soon in a browser without requestIdleCallback', async () => {
     vi.stubGlobal('requestIdleCallback', undefined);
     render(<Example />);
     expect(shown()).toBe('the first screen');
     expect(await screen.findByText('all of it')).toBeDefined();
   });
 
-  it('is not drawn any more once the page is gone', () => {
+  it('is not drawn after the page was closed', () => {
     const cancel = vi.fn();
     vi.stubGlobal('requestIdleCallback', () => 7);
     vi.stubGlobal('cancelIdleCallback', cancel);
@@ -89,10 +89,10 @@ function Below({ ready }: { readonly ready: boolean }) {
   return <p>{usePlaced(ready) ? 'shown' : 'held back'}</p>;
 }
 
-describe('what stands below a part that is still to come', () => {
+describe('content below a part that still loads', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is shown once that is there, and stays when it is asked for anew', () => {
+  it('appears once that part is there, and stays if the part is loaded again', () => {
     const { rerender } = render(<Below ready={false} />);
     expect(shown()).toBe('held back');
     rerender(<Below ready />);
@@ -101,7 +101,7 @@ describe('what stands below a part that is still to come', () => {
     expect(shown()).toBe('shown');
   });
 
-  it('waits three seconds at most', () => {
+  it('waits at most three seconds', () => {
     vi.useFakeTimers();
     render(<Below ready={false} />);
     act(() => void vi.advanceTimersByTime(2999));

@@ -48,7 +48,7 @@ beforeEach(() => {
 });
 
 describe('a select', () => {
-  it('shows what is chosen, and what to do while nothing is', async () => {
+  it('shows the chosen option, or a prompt', async () => {
     render(<Example />);
     expect(field().textContent).toBe('Choose a month');
     expect(field().getAttribute('aria-expanded')).toBe('false');
@@ -59,7 +59,7 @@ describe('a select', () => {
     await waitFor(() => expect(document.activeElement).toBe(field()));
   });
 
-  it('marks what is chosen in its list, and begins there', async () => {
+  it('marks the chosen option in its list, and starts there', async () => {
     render(<Example value={4} />);
     const options = await listOptions(field());
     expect(options.filter((option) => option.getAttribute('aria-selected') === 'true')).toEqual([options[4]]);
@@ -67,7 +67,7 @@ describe('a select', () => {
     expect(field().getAttribute('aria-controls')).toBe(list()?.id);
   });
 
-  it.each(['{Enter}', ' ', '{ArrowDown}', '{ArrowUp}', '{Alt>}{ArrowDown}{/Alt}'])('is opened by %s', async (key) => {
+  it.each(['{Enter}', ' ', '{ArrowDown}', '{ArrowUp}', '{Alt>}{ArrowDown}{/Alt}'])('opens with %s', async (key) => {
     render(<Example value={4} />);
     field().focus();
     await press(key);
@@ -75,7 +75,7 @@ describe('a select', () => {
     expect(onChange).not.toHaveBeenCalled();
   });
 
-  it('is opened at either end by Home and End', async () => {
+  it('opens at either end with Home and End', async () => {
     render(<Example value={4} />);
     field().focus();
     await press('{End}');
@@ -84,7 +84,7 @@ describe('a select', () => {
     expect(active()).toBe('January');
   });
 
-  it('moves by arrows, pages, Home and End, and stops at its ends', async () => {
+  it('moves with arrows, Page Up, Page Down, Home and End, and stops at its ends', async () => {
     render(<Example value={4} />);
     field().focus();
     const steps = [
@@ -114,7 +114,7 @@ describe('a select', () => {
     await waitFor(() => expect(document.activeElement).toBe(field()));
   });
 
-  it('chooses with Tab, which goes on to the next control', async () => {
+  it('chooses with Tab, which moves on to the next control', async () => {
     render(<Example value={4} />);
     field().focus();
     await press('{Enter}{ArrowDown}{Tab}');
@@ -122,13 +122,13 @@ describe('a select', () => {
     await waitFor(() => expect(document.activeElement?.textContent).toBe('Next'));
   });
 
-  it('changes nothing when what is chosen already is chosen again', async () => {
+  it('does not change when the chosen option is chosen again', async () => {
     render(<Example value={4} />);
     await choose(field(), 'May');
     expect(onChange).not.toHaveBeenCalled();
   });
 
-  it('is closed by Escape without a change, and what lies around it hears of that only when it is closed', async () => {
+  it('closes on Escape without a change, and passes the key on only when it is closed', async () => {
     render(<Example value={4} />);
     field().focus();
     await press('{Enter}{ArrowDown}{Escape}');
@@ -139,7 +139,7 @@ describe('a select', () => {
     expect(onKeyDown).toHaveBeenCalledWith('Escape');
   });
 
-  it('is closed by a press elsewhere, and by one on itself', async () => {
+  it('closes on a click elsewhere, and on one on itself', async () => {
     render(<Example value={4} />);
     await userEvent.click(field());
     await userEvent.click(screen.getByRole('button', { name: 'Next' }));
@@ -164,14 +164,14 @@ describe('a select', () => {
     expect(active()).toBe('March');
   });
 
-  it('stays where it is when nothing begins so', async () => {
+  it('stays if no option starts with the letters', async () => {
     render(<Example value={4} />);
     field().focus();
     await press('{Enter}x');
     expect(active()).toBe('May');
   });
 
-  it('opens nothing while it is disabled or has no options', async () => {
+  it('does not open while it is disabled or has no options', async () => {
     const { unmount } = render(<Example disabled />);
     await userEvent.click(field());
     expect(list()).toBeNull();
@@ -181,14 +181,14 @@ describe('a select', () => {
     expect(list()).toBeNull();
   });
 
-  it('takes no other choice while one is being saved', async () => {
+  it('ignores another choice while one is being saved', async () => {
     render(<Example value={4} pending />);
     expect(field().getAttribute('aria-busy')).toBe('true');
     await choose(field(), 'March');
     expect(onChange).not.toHaveBeenCalled();
   });
 
-  it('passes on what a field says about its control', () => {
+  it('passes the attributes of its field on to the control', () => {
     render(<Example id="when" aria-invalid aria-describedby="why" />);
     expect(field().id).toBe('when');
     expect(field().getAttribute('aria-invalid')).toBe('true');

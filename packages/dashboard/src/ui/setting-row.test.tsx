@@ -28,19 +28,19 @@ describe('a link with a hash', () => {
     expect(window.location.hash).toBe('');
   });
 
-  it('leads to the switch of a row', async () => {
+  it('focuses the switch of a row', async () => {
     await openAt('two-factor');
     const control = await findSwitch('Two-factor Authentication for Admin & Editors Users');
     await waitFor(() => expect(document.activeElement).toBe(control));
   });
 
-  it('leads to a row of Site Security by the name of its call', async () => {
+  it('focuses a row of Site Security by the name of its endpoint', async () => {
     await openAt('disable-editors', 'SITE_SECURITY');
     const control = await findSwitch('Disable Themes & Plugins Editor');
     await waitFor(() => expect(document.activeElement).toBe(control));
   });
 
-  it('leads on while the page is open', async () => {
+  it('works while the page is open', async () => {
     await openAt('');
     await screen.findByText('Away Mode');
     act(() => {
@@ -49,7 +49,7 @@ describe('a link with a hash', () => {
     expect(await screen.findByRole('dialog', { name: 'Configure Away Mode' })).toBeDefined();
   });
 
-  it('to what the server does not know leads nowhere', async () => {
+  it('does nothing for an option that the server does not know', async () => {
     delete (site.login as Partial<typeof site.login>).away_mode;
     await openAt('away-mode');
     await findSwitch('Disable Common Usernames');
@@ -58,7 +58,7 @@ describe('a link with a hash', () => {
 });
 
 describe('the status card', () => {
-  it('leads to the dashboard', async () => {
+  it('links to the dashboard', async () => {
     await openPage(site, { pages: PAGES });
     const link = await screen.findByRole('link', { name: /Well protected/ });
     expect(link.getAttribute('href')).toBe('http://example.com/wp-admin/admin.php?page=security-optimizer');

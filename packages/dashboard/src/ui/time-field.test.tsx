@@ -27,14 +27,14 @@ it.each([
   ['Devanagari', '१', '७'],
   ['full-width', '１', '７'],
   ['mixed', '1', '٧'],
-])('a time is chosen by typing its digits, %s ones as well', (_script, one, seven) => {
+])('a time is chosen by typing its digits, also %s ones', (_script, one, seven) => {
   expect(chosenBy(one, seven)).toEqual([1, 17]);
 });
 
-it.each(['²', '½', 'a', 'Shift', 'Dead', 'Process', 'Unidentified', ''])('no time is chosen by the key %j', (key) => {
+it.each(['²', '½', 'a', 'Shift', 'Dead', 'Process', 'Unidentified', ''])('the key %j does not choose a time', (key) => {
   expect(chosenBy(key)).toEqual([]);
 });
 
-it('arrow keys go on choosing the next and the last time', () => {
+it('arrow keys choose the next and the previous time', () => {
   expect(chosenBy('ArrowDown', 'ArrowUp', 'End')).toEqual([1, 23, 23]);
 });

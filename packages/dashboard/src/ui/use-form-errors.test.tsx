@@ -16,7 +16,7 @@ describe('the messages of a form', () => {
     renderHook((present: Messages) => useFormErrors(present, () => {}), { initialProps: errors });
   const wait = (ms: number) => act(() => vi.advanceTimersByTime(ms));
 
-  it('wait until typing has paused for 500 ms, also while the mistake stays the same', () => {
+  it('appear after a pause in typing of 500 ms, even if the error does not change', () => {
     const { result } = form(WRONG);
     for (let key = 0; key < 5; key++) {
       act(() => result.current.touch('name'));
@@ -29,7 +29,7 @@ describe('the messages of a form', () => {
     expect(result.current.shown).toEqual(WRONG);
   });
 
-  it('go at once when the field is right', () => {
+  it('disappear at once when the field is valid', () => {
     const { result, rerender } = form(WRONG);
     act(() => result.current.touch('name'));
     wait(500);
@@ -37,7 +37,7 @@ describe('the messages of a form', () => {
     expect(result.current.shown).toEqual({});
   });
 
-  it('leave fields alone that nobody has changed, until the form is sent', () => {
+  it('do not appear for unchanged fields until the form is submitted', () => {
     const { result } = form(WRONG);
     act(() => result.current.touch('other'));
     wait(500);

@@ -55,7 +55,7 @@ function page(modals: ReactNode) {
 const focused = () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent;
 
 describe('a modal', () => {
-  it('takes the focus and lets Tab go round inside', async () => {
+  it('takes the focus and keeps Tab inside', async () => {
     render(page(<Modal name="one" onEscape={null} />));
     expect(focused()).toBe('one');
     await userEvent.tab();
@@ -68,7 +68,7 @@ describe('a modal', () => {
     expect(focused()).toBe('one last');
   });
 
-  it('has the focus as soon as it is there, so that no key that is pressed then acts on the page below', async () => {
+  it('has the focus at once, so that no key acts on the page below', async () => {
     let focusedAtFirst: string | null | undefined;
     const { container } = render(page(<LateModal name="one" />));
     const observer = new MutationObserver(() => {
@@ -79,7 +79,7 @@ describe('a modal', () => {
     observer.disconnect();
   });
 
-  it('gets the focus back from the page, but leaves it to the messages', async () => {
+  it('takes the focus back from the page, but not from notices', async () => {
     const { getByText } = render(page(<Modal name="one" onEscape={null} />));
     act(() => getByText('behind').focus());
     await waitFor(() => expect(focused()).toBe('one'));
@@ -88,7 +88,7 @@ describe('a modal', () => {
     expect(focused()).toBe('message');
   });
 
-  it('hides the rest from assistive technology and keeps it from scrolling, for as long as it is there', () => {
+  it('hides the rest from assistive technology and locks scrolling while it is open', () => {
     const { rerender, container } = render(page(<Modal name="one" onEscape={null} />));
     const main = container.querySelector('main');
     expect(main?.getAttribute('aria-hidden')).toBe('true');
@@ -99,7 +99,7 @@ describe('a modal', () => {
     expect(document.documentElement.style.overflow).toBe('');
   });
 
-  it('tells the portal that it is there, so that messages keep clear of it on phones', () => {
+  it('marks the portal, so that notices avoid it on phones', () => {
     const below = <Modal key="1" name="one" onEscape={null} />;
     const { rerender, container } = render(page(below));
     const isMarked = () => container.hasAttribute('data-modal-open');
@@ -111,7 +111,7 @@ describe('a modal', () => {
     expect(isMarked()).toBe(false);
   });
 
-  it('leaves everything to the one above it until that is gone', async () => {
+  it('leaves everything to a modal above it until that one closes', async () => {
     const [lower, upper] = [vi.fn(), vi.fn()];
     const below = <Modal key="1" name="one" onEscape={lower} />;
     const { rerender, getByTestId } = render(page(below));
@@ -127,7 +127,7 @@ describe('a modal', () => {
     expect(lower).toHaveBeenCalledTimes(1);
   });
 
-  it('is not closed by Escape while it must stay', async () => {
+  it('does not close on Escape while it must stay open', async () => {
     render(page(<Modal name="one" onEscape={null} />));
     await userEvent.keyboard('{Escape}');
     expect(focused()).toBe('one');

@@ -14,7 +14,7 @@ beforeEach(async () => {
 const tab = (name: string | RegExp) => screen.findByRole('tab', { name });
 
 describe('the Activity Log page', () => {
-  it('has five tabs at the foot of the header and begins with Unknown', async () => {
+  it('has five tabs at the foot of the header and opens Unknown first', async () => {
     await openLog(site, '');
     const tabs = await screen.findAllByRole('tab');
     expect(tabs.map(({ firstChild }) => firstChild?.textContent)).toEqual([
@@ -29,7 +29,7 @@ describe('the Activity Log page', () => {
     await tableTexts('Unknown Visitors Activity');
   });
 
-  it('opens the tab that the address names, and follows it', async () => {
+  it('opens the tab in its URL, and keeps the URL up to date', async () => {
     await openLog(site, 'registered');
     await tableTexts('Registered Users Activity');
     window.location.hash = '#log-settings';
@@ -40,7 +40,7 @@ describe('the Activity Log page', () => {
     expect(await screen.findByText('owner@example.com')).toBeDefined();
   });
 
-  it('moves between the tabs with the arrow keys, Home and End, and with one stop of the Tab key', async () => {
+  it('moves between the tabs with the arrow keys, Home and End; the tabs are one stop of the Tab key', async () => {
     await openLog(site);
     (await tab('Unknown')).focus();
     await userEvent.keyboard('{ArrowRight}');
@@ -53,18 +53,18 @@ describe('the Activity Log page', () => {
     expect(screen.getAllByRole('tab').filter(({ tabIndex }) => tabIndex === 0)).toHaveLength(1);
   });
 
-  it('names the panel after its tab', async () => {
+  it('labels the panel with its tab', async () => {
     await openLog(site);
     const panel = screen.getByRole('tabpanel', { name: 'Unknown' });
     expect((await tab('Unknown')).getAttribute('aria-controls')).toBe(panel.id);
   });
 
-  it('counts who is blocked, also before that tab is opened', async () => {
+  it('shows the number of blocked visitors before that tab is opened', async () => {
     await openLog(site);
     expect(await tab('Blocked 3')).toBeDefined();
   });
 
-  it('shows no counter, and says nothing, when that is not known', async () => {
+  it('shows no counter and no error if the number is unknown', async () => {
     site.replies.set('/blocked-users', () => refused(500, 'internal', 'No.'));
     await openLog(site);
     await tableTexts('Unknown Visitors Activity');
@@ -79,7 +79,7 @@ describe('the Activity Log page', () => {
     expect(await screen.findByText(/^1,204 visits were not recorded/)).toBeDefined();
   });
 
-  it('says that nothing is recorded while the log is off, with the way to change that', async () => {
+  it('says that nothing is recorded while the log is off, with a link to the setting', async () => {
     site.log.options.disable_activity_log = 1;
     await openLog(site);
     expect(await screen.findByText('The activity log is off.')).toBeDefined();

@@ -36,7 +36,7 @@ const panelButton = (name: string) => screen.findByRole('button', { name });
 const marks = () => Array.from(document.querySelectorAll('.so-table--open .so-mark'), (mark) => mark.textContent);
 
 describe('the panel "Who is attacking"', () => {
-  it('shows who attacks, what they want and since when, with the sum in its head', async () => {
+  it('shows the attackers, their goals and their days, and the totals', async () => {
     await openLog(site);
     const rows = await tableTexts(PANEL);
     expect(rows[1]).toEqual([
@@ -52,7 +52,7 @@ describe('the panel "Who is attacking"', () => {
     expect(screen.getByText('None of them logged in')).toBeDefined();
   });
 
-  it('tells failed logins apart from what was blocked, as the Security Dashboard does', async () => {
+  it('counts failed logins and refused requests separately, like the Security Dashboard', async () => {
     const { attackers } = site.log;
     if (attackers !== null) site.log.attackers = { ...attackers, failed: 41 };
     await openLog(site);
@@ -63,7 +63,7 @@ describe('the panel "Who is attacking"', () => {
     await screen.findByText('1 failed login in 7 days, from 31 addresses.');
   });
 
-  it('filters the log by an address, a target and a reason, and takes the filter off again', async () => {
+  it('filters the log by an address, a target and a reason, and removes the filter', async () => {
     await openLog(site);
     await userEvent.click(await panelButton('Show only 203.0.113.201'));
     await screen.findByRole('button', { name: 'Remove filter IP address: 203.0.113.201' });
@@ -84,7 +84,7 @@ describe('the panel "Who is attacking"', () => {
     );
   });
 
-  it('says so while nobody attacks, and when it could not be loaded', async () => {
+  it('says that nobody attacks, or that the data could not be loaded', async () => {
     const attackers = site.log.attackers;
     site.replies.set('/activity-attackers', () => refused(503, 'unreachable', 'No.'));
     await openLog(site);
@@ -97,7 +97,7 @@ describe('the panel "Who is attacking"', () => {
     expect(await screen.findByText('Nobody was blocked in 7 days.')).toBeDefined();
   });
 
-  it('is left out without a word, with all that goes with it, by a server that does not know it', async () => {
+  it('is hidden with everything that belongs to it if the server lacks the endpoint', async () => {
     site.log.attackers = null;
     site.replies.set('/activity-unknown', () => {
       const { current_block: _block, failed_login: _failed, ...old } = visit(1);
@@ -117,7 +117,7 @@ describe('the panel "Who is attacking"', () => {
     expect(toastTexts()).toEqual([]);
   });
 
-  it('says in red that an attacker got in, and calmly that somebody mistyped before', async () => {
+  it('warns in red about an attacker’s successful login, and mentions a mistyped password calmly', async () => {
     const { attackers } = site.log;
     if (attackers !== null) site.log.attackers = { ...attackers, logins: 3, mistyped: 2 };
     await openLog(site);
@@ -128,7 +128,7 @@ describe('the panel "Who is attacking"', () => {
     expect((await screen.findByText('2 logins after failed attempts')).className).not.toContain('so-pill--bad');
   });
 
-  it('never offers to block the address of the owner', async () => {
+  it('does not offer to block the owner’s address', async () => {
     const [first, ...others] = site.log.attackers?.entries ?? [];
     if (site.log.attackers && first) site.log.attackers.entries = [{ ...first, own: 1, do_not_block: 1 }, ...others];
     await openLog(site);
@@ -138,7 +138,7 @@ describe('the panel "Who is attacking"', () => {
 });
 
 describe('the block popover', () => {
-  it('blocks for 24 hours with two presses: all rows of the visitor change at once, and Undo takes it back', async () => {
+  it('blocks for 24 hours with two clicks: all rows of the visitor change at once, and Undo reverts it', async () => {
     await openLog(site);
     await tableTexts(TABLE);
     await userEvent.click(await panelButton('Block 203.0.113.201'));
@@ -159,7 +159,7 @@ describe('the block popover', () => {
     await waitFor(() => expect(marks()).toEqual([]));
   });
 
-  it('says so when somebody can’t be unblocked, or not be blocked again', async () => {
+  it('shows an error if a visitor can’t be unblocked, or blocked again', async () => {
     await openLog(site);
     await userEvent.click(await panelButton('Block 203.0.113.201'));
     const popover = await screen.findByRole('dialog', { name: 'Block 203.0.113.201' });
@@ -181,7 +181,7 @@ describe('the block popover', () => {
     await waitFor(() => expect(toastTexts()).toContain('The disk is full.'));
   });
 
-  it('blocks the network with a note, and says what it costs', async () => {
+  it('blocks the network with a note, and shows its effect', async () => {
     site.log.status.network_cost = { range: '203.0.113.0/24', visitors: 9, own: 0 };
     await openLog(site);
     await tableTexts(TABLE);
@@ -199,7 +199,7 @@ describe('the block popover', () => {
     await waitFor(() => expect(marks()).toEqual(['Blocked', 'Blocked', 'Blocked']));
   });
 
-  it('does not let the owner block a network that holds the own address', async () => {
+  it('refuses to block a network that contains the owner’s address', async () => {
     site.log.status.network_cost = { range: '203.0.113.0/24', visitors: 9, own: 1 };
     await openLog(site);
     await tableTexts(TABLE);
@@ -208,7 +208,7 @@ describe('the block popover', () => {
     expect((network as HTMLInputElement).disabled).toBe(true);
   });
 
-  it('keeps an error inside, and gives the focus back when Escape closes it', async () => {
+  it('shows an error inside, and restores the focus when Escape closes it', async () => {
     site.replies.set('/block-ip/201', () => refused(400, 'must_not_be_blocked', 'This is your own address.'));
     await openLog(site);
     const button = await panelButton('Block 203.0.113.201');
@@ -222,7 +222,7 @@ describe('the block popover', () => {
     expect(document.activeElement).toBe(button);
   });
 
-  it('blocks several rows at once, and names those that must not be blocked', async () => {
+  it('blocks several rows at once, and lists the visitors that were refused', async () => {
     site.log.unknown.push(visit(100, { ip: '192.0.2.66', visitor_id: 66 }));
     site.replies.set('/block-visitors', () =>
       ok({
@@ -258,7 +258,7 @@ describe('the details of a request', () => {
   const row = (id: number) => document.querySelector<HTMLElement>(`[data-row="${id}"]`);
   const drawer = () => screen.findByRole('dialog', { name: /^Request/ });
 
-  it('open with Enter, walk with Up and Down, and give the focus back to the row', async () => {
+  it('open with Enter, follow Up and Down, and return the focus to the row', async () => {
     await openLog(site);
     await tableTexts(TABLE);
     act(() => row(103)?.focus());
@@ -274,7 +274,7 @@ describe('the details of a request', () => {
     await waitFor(() => expect(document.activeElement).toBe(row(101)));
   });
 
-  it('block with one press, and unblock', async () => {
+  it('block and unblock with one click', async () => {
     await openLog(site);
     await tableTexts(TABLE);
     await userEvent.click(screen.getByText('/wp-login.php'));
@@ -304,7 +304,7 @@ describe('the details of a request', () => {
     await waitFor(() => expect(site.sent('/block-ip/201')).toEqual([{ block: 1, duration: 604_800 }]));
   });
 
-  it('open by a reference that was searched', async () => {
+  it('open by a searched reference', async () => {
     await openLog(site);
     await tableTexts(TABLE);
     site.replies.set('/activity-unknown', () =>
@@ -315,7 +315,7 @@ describe('the details of a request', () => {
     expect(await screen.findByText('Failed login: the password was wrong.')).toBeDefined();
   });
 
-  it('show values of visitors as plain text, and say what is not given', async () => {
+  it('show values of visitors as plain text, and name missing values', async () => {
     const evil = '<img src=x onerror=alert(1)>';
     site.log.details = { agent: evil, url: `https://example.com/${evil}`, referer: null };
     await openLog(site);
@@ -336,7 +336,7 @@ describe('the details of a request', () => {
   });
 });
 
-describe('the address of the log', () => {
+describe('the URL of the log', () => {
   it('opens the view that it names', async () => {
     await openLog(site, '?page=activity-log&log_show=blocked&log_search=xmlrpc&log_ip=203.0.113.24');
     await tableTexts(TABLE);
@@ -352,7 +352,7 @@ describe('the address of the log', () => {
     expect((screen.getByRole('searchbox') as HTMLInputElement).value).toBe('xmlrpc');
   });
 
-  it('follows presets and search, and Back leads to the list before', async () => {
+  it('follows presets and search, and Back opens the previous list', async () => {
     await openLog(site, '?page=activity-log');
     await tableTexts(TABLE);
     await userEvent.click(screen.getByRole('radio', { name: 'Not found' }));
@@ -367,14 +367,14 @@ describe('the address of the log', () => {
     await waitFor(() => expect(site.sent('/activity-unknown').at(-1)).toMatchObject({ search: '.env' }));
   });
 
-  it('keeps the period of an hour and that of whole days apart', async () => {
+  it('distinguishes the period of an hour from a period of whole days', async () => {
     const day = 1_795_219_200;
     await openLog(site, `?log_from=${day}&log_to=${day + 3600}`);
     await tableTexts(TABLE);
     expect(site.sent('/activity-unknown')[0]).toMatchObject({ exact: 1 });
   });
 
-  it('takes the key of the chart for a link into the filtered list', async () => {
+  it('follows the legend of the chart to the filtered list', async () => {
     await openLog(site, '?page=activity-log');
     await tableTexts(TABLE);
     const sums = await waitFor(() => {

@@ -14,7 +14,7 @@ beforeEach(async () => {
 const unblock = async (name: string) => userEvent.click(await screen.findByRole('button', { name: `Unblock ${name}` }));
 
 describe('the tab Blocked', () => {
-  it('shows who is blocked since when, and until when an address is locked', async () => {
+  it('shows since when visitors are blocked, and until when addresses are locked out', async () => {
     await openLog(site, 'blocked');
     expect(await tableTexts('Blocked')).toEqual([
       ['User or IP', 'Type', 'Blocked on', 'Actions'],
@@ -25,7 +25,7 @@ describe('the tab Blocked', () => {
     expect(screen.getByText('They see a “blocked” page until you unblock them.')).toBeDefined();
   });
 
-  it('ends a block of an address, a block of a user and a lock, each by its endpoint', async () => {
+  it('ends a block of an address, a block of a user and a lockout, each by its endpoint', async () => {
     await openLog(site, 'blocked');
     await unblock('203.0.113.24');
     await unblock('customer-31');
@@ -36,7 +36,7 @@ describe('the tab Blocked', () => {
     expect(await screen.findByText('Nobody is blocked at the moment.')).toBeDefined();
   });
 
-  it('lets the row fade, reads the list again and counts anew, with the focus on the next row', async () => {
+  it('fades out the row, reloads the list and the counter, and focuses the next row', async () => {
     await openLog(site, 'blocked');
     await unblock('customer-31');
     await waitFor(() => expect(document.querySelector('tr.is-leaving')?.textContent).toContain('customer-31'));
@@ -48,7 +48,7 @@ describe('the tab Blocked', () => {
     expect(await screen.findByRole('tab', { name: 'Blocked 2' })).toBeDefined();
   });
 
-  it('moves the focus to the row before the last one, and to the heading when no row is left', async () => {
+  it('focuses the previous row after the last one, and the heading if no row is left', async () => {
     await openLog(site, 'blocked');
     await unblock('2001:db8:77::9');
     await waitFor(() =>
@@ -59,14 +59,14 @@ describe('the tab Blocked', () => {
     await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Blocked' })));
   });
 
-  it('makes a lock permanent by its address', async () => {
+  it('makes a lockout permanent by its address', async () => {
     await openLog(site, 'blocked');
     await userEvent.click(await screen.findByRole('button', { name: 'Make the block of 2001:db8:77::9 permanent' }));
     await waitFor(() => expect(site.sent('/block-addresses')).toEqual([{ address: '2001:db8:77::9', duration: 0 }]));
     await waitFor(() => expect(toastTexts()).toEqual(['\u20662001:db8:77::9\u2069, until you unblock it']));
   });
 
-  it('offers to take an unblocking back, with the note and the time that were left', async () => {
+  it('offers to undo unblocking, with the note and the remaining time', async () => {
     await openLog(site, 'blocked');
     await unblock('customer-31');
     await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
@@ -78,7 +78,7 @@ describe('the tab Blocked', () => {
     );
   });
 
-  it('says so when an address can’t be blocked again', async () => {
+  it('shows an error if an address can’t be blocked again', async () => {
     await openLog(site, 'blocked');
     await unblock('203.0.113.24');
     const undo = await screen.findByRole('button', { name: 'Undo' });
@@ -87,7 +87,7 @@ describe('the tab Blocked', () => {
     await waitFor(() => expect(toastTexts()).toContain('The disk is full.'));
   });
 
-  it('says in the row that somebody is still blocked when that could not be ended', async () => {
+  it('shows in the row that the visitor is still blocked if unblocking failed', async () => {
     site.replies.set('/block-ip/1', () => refused(500, 'internal', 'No.'));
     await openLog(site, 'blocked');
     await unblock('203.0.113.24');
@@ -108,7 +108,7 @@ describe('the tab Blocked', () => {
     expect(field.getAttribute('aria-invalid')).toBeNull();
   });
 
-  it('refuses what is no address, half a second after typing, and nothing at all when it is sent', async () => {
+  it('shows an error for an invalid address half a second after typing, and requires one on submit', async () => {
     await openLog(site, 'blocked');
     const field = await screen.findByRole('textbox', { name: 'Block an IP address or range' });
     await userEvent.click(screen.getByRole('button', { name: 'Block' }));
@@ -120,7 +120,7 @@ describe('the tab Blocked', () => {
     expect(site.calls('/block-addresses')).toHaveLength(0);
   });
 
-  it('asks before everybody is blocked, and blocks once that is confirmed', async () => {
+  it('asks before a range of nearly all clients is blocked', async () => {
     site.replies.set('/block-addresses', () => refused(409, 'means_everybody', 'This would block everybody.'));
     await openLog(site, 'blocked');
     await userEvent.type(await screen.findByRole('textbox'), '0.0.0.0/0{Enter}');
@@ -135,7 +135,7 @@ describe('the tab Blocked', () => {
     );
   });
 
-  it('says why an address must not be blocked', async () => {
+  it('says why blocking an address was refused', async () => {
     site.replies.set('/block-addresses', () =>
       refused(400, 'must_not_be_blocked', 'This range holds your own address.'),
     );

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => void vi.restoreAllMocks());
 
 describe('the filter panel', () => {
-  it('applies what was chosen, shows it as chips and counts it', async () => {
+  it('applies the choices, shows them as chips and counts them', async () => {
     await openLog(site);
     const panel = await openFilter();
     await userEvent.click(within(panel).getByRole('combobox', { name: 'Visitor' }));
@@ -35,13 +35,13 @@ describe('the filter panel', () => {
     await waitFor(() => expect(site.sent('/activity-unknown').pop()).toEqual({ page: 1, filters: [] }));
   });
 
-  it('names what a row was filtered by in the language of the owner', async () => {
+  it('names the filter of a row in the owner’s language', async () => {
     await openLog(site, 'unknown', { locale: JSON.stringify({ '': {}, 'IP address': ['IP-Adresse'] }) });
     await choose('198.51.100.140', 'View activity');
     await waitFor(() => expect(document.querySelector('.so-chip')?.textContent).toBe('IP-Adresse:198.51.100.140'));
   });
 
-  it('chooses days of the site, and clears a To that is before the new From', async () => {
+  it('selects days of the site, and clears a To before the new From', async () => {
     site.login.away_mode.timezone = 'Europe/Sofia';
     vi.spyOn(Date, 'now').mockReturnValue(1_795_271_528_000);
     await openLog(site);
@@ -63,7 +63,7 @@ describe('the filter panel', () => {
     ]);
   });
 
-  it('asks the server for options that hold the typed text, and says when there is none', async () => {
+  it('searches options on the server, and says if there is none', async () => {
     await openLog(site);
     const panel = await openFilter();
     const field = within(panel).getByRole('combobox', { name: 'Visitor' });
@@ -75,7 +75,7 @@ describe('the filter panel', () => {
     expect(await within(panel).findByText('Nothing was found')).toBeDefined();
   });
 
-  it('searches what is known when the server has no such call', async () => {
+  it('searches the known options if the server lacks the endpoint', async () => {
     site.replies.set('/activity-options', () => refused(404, 'not_found', 'No such call.'));
     await openLog(site);
     const panel = await openFilter();
@@ -89,7 +89,7 @@ describe('the filter panel', () => {
     expect(toastTexts()).toEqual([]);
   });
 
-  it('refuses an address with other characters, half a second after typing', async () => {
+  it('refuses an address with invalid characters half a second after typing', async () => {
     await openLog(site);
     const panel = await openFilter();
     const field = within(panel).getByRole('combobox', { name: 'IP address' });
@@ -102,7 +102,7 @@ describe('the filter panel', () => {
     expect(site.calls('/activity-unknown')).toHaveLength(1);
   });
 
-  it('closes by Escape and by a press outside, and gives the focus back', async () => {
+  it('closes on Escape and on a click outside, and restores the focus', async () => {
     await openLog(site);
     await openFilter();
     await userEvent.keyboard('{Escape}');

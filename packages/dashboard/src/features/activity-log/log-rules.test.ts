@@ -11,19 +11,19 @@ import { getScale } from './traffic-chart.js';
 const texts = getDateTexts('en-GB');
 
 describe('times of rows', () => {
-  it('are those of the site, with the seconds of the moment', () => {
+  it('are local times of the site, with seconds', () => {
     expect(momentTexts('2026-11-21 14:32', 1_795_271_528, texts)).toEqual({ day: '21 Nov', time: '14:32:08' });
     expect(momentTexts('2026-11-21 14:32', 1_795_271_528, getDateTexts('en-US'))?.time).toMatch(/^2:32:08\sPM$/);
   });
 
-  it('do without seconds, and without a form, when the server has none', () => {
+  it('omit the seconds, and the format, if the server does not send them', () => {
     expect(momentText('2026-11-21 14:32', texts)).toBe('21 Nov, 14:32');
     expect(momentText('yesterday', texts)).toBe('yesterday');
   });
 });
 
 describe('days of the site', () => {
-  it('begin by its clock, also on the days when that is changed', () => {
+  it('begin by its clock, also when daylight saving time changes', () => {
     expect(dayStart('Europe/Sofia', '2026-11-21')).toBe(Date.UTC(2026, 10, 20, 22) / 1000);
     // 29 March 2026 begins in winter time, the day after it in summer time.
     expect(dayStart('Europe/Berlin', '2026-03-29')).toBe(Date.UTC(2026, 2, 28, 23) / 1000);
@@ -45,7 +45,7 @@ describe('days of the site', () => {
 describe('the period of a bar', () => {
   const bar = { from: 1_795_219_200, to: 1_795_222_800 };
 
-  it('is a whole day, in the place of the period before', () => {
+  it('is a whole day and replaces the previous period', () => {
     const applied = withPeriod(NO_FILTERS, bar, 'day', 'UTC', texts);
     expect(toFilterQuery(withPeriod(applied, bar, 'day', 'UTC', texts))).toEqual({ from: bar.from, to: bar.from });
     expect(applied.choices.map(({ name, text }) => `${name} ${text}`)).toEqual([
@@ -72,7 +72,7 @@ describe('the period of a bar', () => {
     expect(applied.choices[1]?.text).toBe('21 Nov, 01:00');
   });
 
-  it('leaves the whole day in the chart, on days of 23 and 25 hours too', () => {
+  it('keeps the whole day in the chart, also on days of 23 and 25 hours', () => {
     const hour = { from: Date.UTC(2026, 9, 25, 21) / 1000, to: Date.UTC(2026, 9, 25, 23) / 1000 };
     const day = { from: Date.UTC(2026, 9, 24, 22) / 1000, to: Date.UTC(2026, 9, 25, 23) / 1000 };
     const zone = 'Europe/Berlin';
@@ -90,13 +90,13 @@ describe('the scale of the chart', () => {
     [0, [3, 2, 1, 0]],
     [7, [12, 8, 4, 0]],
     [999_999, [1_200_000, 800_000, 400_000, 0]],
-  ])('for %d has round numbers and holds it', (max, lines) => {
+  ])('for %d has round numbers and includes the maximum', (max, lines) => {
     expect(getScale(max)).toEqual(lines);
   });
 });
 
 describe('e-mail addresses', () => {
-  it('are split, lower-cased, without brackets, each once', () => {
+  it('are split, lower-cased, without brackets, and unique', () => {
     expect(addChips(['a@example.com'], ' <B@Example.com>,,  A@example.com\nc@example.com', toPlainText)).toEqual([
       'a@example.com',
       'b@example.com',
@@ -113,12 +113,12 @@ describe('e-mail addresses', () => {
     'a@@example.com',
     'a@.com',
     'Owner <a@example.com>',
-  ])('do not look like %j', (text) => {
+  ])('reject %j', (text) => {
     expect(emailError(text, [])).toBe('Invalid email address.');
   });
 
   it.each(['a@example.com', 'first.last+tag@sub.example.co', 'ünï@exämple.com', '$&@example.com'])(
-    'look like %j',
+    'accept %j',
     (text) => {
       expect(emailError(text, [])).toBeNull();
       expect(emailError(text, [text.toUpperCase()])).toBe(`Email ${text} already exists.`);

@@ -22,7 +22,7 @@ async function openDialog(): Promise<HTMLElement> {
 const closed = () => waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
 
 describe('Manage IP Traffic', () => {
-  it('shows no state and no button to act before the state is read', async () => {
+  it('shows no state and no action before the state is loaded', async () => {
     const held = gate();
     site.replies.set(STATUS, async () => {
       await held.opened;
@@ -36,7 +36,7 @@ describe('Manage IP Traffic', () => {
     expect(await within(dialog).findByText('Not blocked')).toBeDefined();
   });
 
-  it('needs nothing but the flag, and invents nothing', async () => {
+  it('needs only the field “block”, and shows no other facts then', async () => {
     site.replies.set(STATUS, () => ok({ block: 0 }));
     const dialog = await openDialog();
     await within(dialog).findByText('Not blocked');
@@ -44,7 +44,7 @@ describe('Manage IP Traffic', () => {
     expect(dialog.querySelector('dl')).toBeNull();
   });
 
-  it('shows what is known', async () => {
+  it('shows all known facts', async () => {
     site.log.status = {
       ...site.log.status,
       hostname: 'host-24.example.net',
@@ -64,7 +64,7 @@ describe('Manage IP Traffic', () => {
     expect(dialog.querySelectorAll('.so-spark i')).toHaveLength(4);
   });
 
-  it('reads the state on each opening', async () => {
+  it('loads the state each time it opens', async () => {
     const dialog = await openDialog();
     await within(dialog).findByText('Not blocked');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Cancel' }));
@@ -76,7 +76,7 @@ describe('Manage IP Traffic', () => {
     expect(site.calls(STATUS)[0]?.method).toBe('GET');
   });
 
-  it('blocks an IPv6 address with its network and says so, or alone on request', async () => {
+  it('blocks an IPv6 address with its network and says so, or the address alone on request', async () => {
     site.log.status = { ...site.log.status, name: '2001:db8:5:6::7', network: '2001:db8:5:6::/64' };
     let dialog = await openDialog();
     expect(
@@ -94,7 +94,7 @@ describe('Manage IP Traffic', () => {
     expect(site.sent('/block-ip/1')).toEqual([{ block: 1 }, { block: 1, single: 1 }]);
   });
 
-  it('offers no single address where there is no network, or for what is blocked', async () => {
+  it('offers no single address if there is no network, or for a blocked visitor', async () => {
     const dialog = await openDialog();
     await within(dialog).findByText('Not blocked');
     expect(within(dialog).queryByRole('checkbox')).toBeNull();
@@ -106,7 +106,7 @@ describe('Manage IP Traffic', () => {
     expect(screen.queryByRole('checkbox')).toBeNull();
   });
 
-  it('blocks, closes, and has the list and the counter read again', async () => {
+  it('blocks, closes, and reloads the list and the counter', async () => {
     const dialog = await openDialog();
     await userEvent.click(await within(dialog).findByRole('button', { name: 'Block' }));
     await closed();
@@ -116,7 +116,7 @@ describe('Manage IP Traffic', () => {
     expect(toastTexts()).toEqual(['Done.']);
   });
 
-  it('stays open and says why when blocking was refused', async () => {
+  it('stays open with the reason if blocking was refused', async () => {
     site.replies.set('/block-ip/1', () => refused(400, 'must_not_be_blocked', 'This is your own address.'));
     const dialog = await openDialog();
     await userEvent.click(await within(dialog).findByRole('button', { name: 'Block' }));
@@ -125,20 +125,20 @@ describe('Manage IP Traffic', () => {
     expect(site.calls('/activity-unknown')).toHaveLength(1);
   });
 
-  it('says why somebody must not be blocked, and offers nothing else', async () => {
+  it('says why blocking is not allowed, and offers no action', async () => {
     site.log.status = { ...site.log.status, do_not_block: 1, reason: 'It is a verified search engine.' };
     const dialog = await openDialog();
     expect(await within(dialog).findByText(/It is a verified search engine\./)).toBeDefined();
     expect(within(dialog).queryByRole('button', { name: 'Block' })).toBeNull();
   });
 
-  it('says that only the network is known when addresses are anonymised', async () => {
+  it('says that only the network is known if addresses are anonymised', async () => {
     site.log.status = { ...site.log.status, name: '203.0.113.0/24' };
     const dialog = await openDialog();
     expect(await within(dialog).findByText(/^Only this network is known/)).toBeDefined();
   });
 
-  it('says when the state could not be read, and reads it on request', async () => {
+  it('says that the state could not be loaded, and loads it on request', async () => {
     site.replies.set(STATUS, () => refused(404, 'not_found', 'There is no such visitor.'));
     const dialog = await openDialog();
     expect(await within(dialog).findByText('We couldn’t load the present state.')).toBeDefined();
@@ -148,7 +148,7 @@ describe('Manage IP Traffic', () => {
     expect(await within(dialog).findByRole('button', { name: 'Block' })).toBeDefined();
   });
 
-  it('gives the focus back to the menu of its row', async () => {
+  it('returns the focus to the menu of its row', async () => {
     const dialog = await openDialog();
     await within(dialog).findByText('Not blocked');
     await userEvent.keyboard('{Escape}');

@@ -23,8 +23,8 @@ const closings: [string, () => void][] = [
   ['a press outside', () => fireEvent.mouseDown(screen.getByRole('heading', { level: 1 }))],
 ];
 
-describe('the filter panel that is opened again while it closes', () => {
-  it.each(closings)('after %s takes the focus and is closed by Escape', async (_how, close) => {
+describe('the filter panel that is reopened while it closes', () => {
+  it.each(closings)('after %s takes the focus and closes on Escape', async (_how, close) => {
     await openLog(site);
     await openFilter();
     close();
@@ -37,7 +37,7 @@ describe('the filter panel that is opened again while it closes', () => {
     await goesAway();
   });
 
-  it('begins with what is applied, not with what was given up', async () => {
+  it('starts with the applied filters, not with the discarded ones', async () => {
     await openLog(site);
     const panel = await openFilter();
     await userEvent.type(within(panel).getByRole('combobox', { name: 'IP address' }), '203.0.113.9');
@@ -48,7 +48,7 @@ describe('the filter panel that is opened again while it closes', () => {
     expect((field as HTMLInputElement).value).toBe('');
   });
 
-  it('stays however often it is pressed, and obeys the last press', async () => {
+  it('stays open or closed by the last of several clicks', async () => {
     await openLog(site);
     await openFilter();
     for (let presses = 0; presses < 7; presses++) fireEvent.click(filterButton());
@@ -61,7 +61,7 @@ describe('the filter panel that is opened again while it closes', () => {
   });
 });
 
-it('the filter panel is closed by Escape also where nothing in it has the focus', async () => {
+it('the filter panel closes on Escape even if nothing inside has the focus', async () => {
   await openLog(site);
   await openFilter();
   (document.activeElement as HTMLElement).blur();
@@ -69,7 +69,7 @@ it('the filter panel is closed by Escape also where nothing in it has the focus'
   await goesAway();
 });
 
-it('the filter panel stays when Escape closes the calendar inside it', async () => {
+it('the filter panel stays open when Escape closes the calendar inside it', async () => {
   await openLog(site);
   const panel = await openFilter();
   await userEvent.click(within(panel).getByRole('combobox', { name: 'From' }));
@@ -81,7 +81,7 @@ it('the filter panel stays when Escape closes the calendar inside it', async () 
   await goesAway();
 });
 
-describe('the menu of a row that is opened again while it closes', () => {
+describe('the menu of a row that is reopened while it closes', () => {
   const button = () => screen.getAllByRole('button', { name: /^Actions for/ })[0] as HTMLElement;
   const menu = () => screen.queryByRole('menu');
   const ways: [string, () => void][] = [
@@ -91,7 +91,7 @@ describe('the menu of a row that is opened again while it closes', () => {
     ['a press outside', () => fireEvent.mouseDown(screen.getByRole('heading', { level: 1 }))],
   ];
 
-  it.each(ways)('after %s takes the focus and is closed by Escape', async (_how, close) => {
+  it.each(ways)('after %s takes the focus and closes on Escape', async (_how, close) => {
     await openLog(site);
     await screen.findByRole('table', { name: /Activity$/ });
     fireEvent.click(button());
@@ -107,7 +107,7 @@ describe('the menu of a row that is opened again while it closes', () => {
   });
 });
 
-it('a dialog that is closed several times over goes once, gives the focus back and opens again', async () => {
+it('a dialog that is closed several times closes once, restores the focus and opens again', async () => {
   await openLog(site);
   await screen.findByRole('table', { name: /Activity$/ });
   for (let round = 0; round < 2; round++) {

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 describe('the list of registered users', () => {
-  it('tells what each did in words, and which of them is the reader', async () => {
+  it('describes each event in words, and marks those of the reader', async () => {
     await openLog(site, 'registered');
     expect(await tableTexts(TABLE)).toEqual([
       ['Time', 'User', 'IP address', 'Activity', 'Actions'],
@@ -22,7 +22,7 @@ describe('the list of registered users', () => {
     ]);
   });
 
-  it('tells who was tried, not that it was this user', async () => {
+  it('shows the target of a failed login, not as an act of that user', async () => {
     site.log.registered = [deed(1, { user: 'owner', you: 1, words: words('login.failed', '') })];
     await openLog(site, 'registered');
     expect((await tableTexts(TABLE))[1]?.slice(1, 4)).toEqual([
@@ -32,7 +32,7 @@ describe('the list of registered users', () => {
     ]);
   });
 
-  it('tells events in the language of the reader, and names as they are', async () => {
+  it('describes events in the reader’s language, with unchanged names', async () => {
     const locale = { '': {}, 'Updated {type} “{object}”': ['{type} „{object}“ geändert'], page: ['Seite'] };
     site.log.registered = [deed(1, { words: words('post.updated', '{type} <b>x</b> $&') })];
     await openLog(site, 'registered', { locale: JSON.stringify(locale) });
@@ -40,7 +40,7 @@ describe('the list of registered users', () => {
     expect(document.querySelector('.so-table b')).toBeNull();
   });
 
-  it('keeps a name that is written from right to left in its place in the sentence', async () => {
+  it('keeps a right-to-left name at its place in the sentence', async () => {
     const title = { ...words('option.changed', 'Site Title'), before: 'חנות', after: 'Shop 2' };
     site.log.registered = [deed(2, { words: words('post.updated', 'שלום (1)') }), deed(1, { words: title })];
     await openLog(site, 'registered');
@@ -49,7 +49,7 @@ describe('the list of registered users', () => {
     expect(second?.[3]).toBe('Changed the setting “Site Title” from \u2068חנות\u2069 to Shop 2');
   });
 
-  it('tells the end of a lock by the clock of the reader', async () => {
+  it('shows the end of a lockout in the reader’s time format', async () => {
     site.log.registered = [deed(1, { words: { ...words('login.locked', '198.51.100.7'), after: '2026-11-21 15:08' } })];
     await openLog(site, 'registered', { localeSlug: 'en-US' });
     expect((await tableTexts(TABLE))[1]?.[3]?.replace('\u202f', ' ')).toBe(
@@ -57,13 +57,13 @@ describe('the list of registered users', () => {
     );
   });
 
-  it('takes the words of the server for an event that it does not know', async () => {
+  it('uses the server’s sentence for an unknown event', async () => {
     site.log.registered = [deed(1, { words: words('shop.refunded', 'x'), activity: 'Refunded an order' })];
     await openLog(site, 'registered');
     expect((await tableTexts(TABLE))[1]?.[3]).toBe('Refunded an order');
   });
 
-  it('says that it was the command line or a task, which nobody can block', async () => {
+  it('names the command line or a scheduled task, which can’t be blocked', async () => {
     site.log.registered = [
       deed(2, { origin: 'cli', ip: '', hostname: '' }),
       deed(1, { user: 'Scheduled task', visitor_id: 0, origin: 'cron', ip: '', hostname: '', ip_visitor_id: 0 }),
@@ -75,7 +75,7 @@ describe('the list of registered users', () => {
     expect(screen.getAllByRole('button', { name: /^Actions for/ })).toHaveLength(1);
   });
 
-  it('shows what one user did, and keeps the filter while other tabs are open', async () => {
+  it('shows the events of one user, and keeps the filter while other tabs are open', async () => {
     await openLog(site, 'registered');
     await choose('editor-1', 'View activity');
     const chip = await screen.findByRole('button', { name: 'Remove filter User: editor-1' });
@@ -88,7 +88,7 @@ describe('the list of registered users', () => {
     expect(await screen.findByRole('button', { name: 'Remove filter User: editor-1' })).toBeDefined();
   });
 
-  it('offers Manage User Traffic, but not for oneself', async () => {
+  it('offers Manage User Traffic, except for the reader', async () => {
     await openLog(site, 'registered');
     await userEvent.click(await screen.findByRole('button', { name: 'Actions for owner' }));
     expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual([

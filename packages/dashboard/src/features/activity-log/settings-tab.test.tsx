@@ -17,7 +17,7 @@ const open = () => openLog(site, 'log-settings');
 const days = () => screen.findByRole('combobox', { name: 'Days to keep' }) as Promise<HTMLButtonElement>;
 
 describe('the log settings', () => {
-  it('show the log as on while the option that disables it is off, and switch it so', async () => {
+  it('show the log as on while the option that disables it is off, and invert the switch', async () => {
     await open();
     const log = await findSwitch('Activity log');
     expect(log.getAttribute('aria-checked')).toBe('true');
@@ -31,7 +31,7 @@ describe('the log settings', () => {
     expect(site.sent('/manage-activity-log').pop()).toEqual({ disable_activity_log: 0 });
   });
 
-  it('go back to the true state when the switch could not be saved, and say which that is', async () => {
+  it('restore the switch if saving fails, and say which state applies', async () => {
     site.replies.set('/manage-activity-log', () => refused(500, 'internal', 'No.'));
     await open();
     const log = await findSwitch('Activity log');
@@ -43,7 +43,7 @@ describe('the log settings', () => {
     await waitFor(() => expect(log.getAttribute('aria-checked')).toBe('false'));
   });
 
-  it('keep 1 to 12 days, and say that fewer than 8 pause the weekly report', async () => {
+  it('keep the log for 1 to 12 days, and say that fewer than 8 pause the weekly report', async () => {
     await open();
     const field = await days();
     expect(field.textContent).toBe('12 days');
@@ -61,7 +61,7 @@ describe('the log settings', () => {
     await waitFor(() => expect(screen.queryByText('Weekly reports are paused.')).toBeNull());
   });
 
-  it('say how many entries fewer days delete, and keep the days when the owner cancels', async () => {
+  it('say how many entries a shorter retention deletes, and keep the days on Cancel', async () => {
     await open();
     const field = await days();
     await choose(field, '9 days');
@@ -75,7 +75,7 @@ describe('the log settings', () => {
     expect(field.textContent).toBe('12 days');
   });
 
-  it('ask before fewer days also when the server can’t count', async () => {
+  it('ask before a shorter retention even if the server can’t count the entries', async () => {
     site.replies.set('/activity-log-lifetime-preview', () => refused(404, 'rest_no_route', 'No route.'));
     await open();
     await choose(await days(), '9 days');
@@ -98,7 +98,7 @@ describe('the log settings', () => {
     await waitFor(() => expect(screen.queryByText(/^Older entries are deleted in/)).toBeNull());
   });
 
-  it('can no longer be undone once the minute has passed', async () => {
+  it('can no longer be undone after the minute', async () => {
     const over = vi.fn();
     vi.useFakeTimers({ now: 1_800_000_000_000 });
     render(<UndoLine atMs={Date.now()} onUndo={() => undefined} onOver={over} />);
@@ -116,7 +116,7 @@ describe('the log settings', () => {
     await waitFor(() => expect(site.log.options.anonymize_addresses).toBe(1));
   });
 
-  it('list the calls of WordPress’s own scheduled tasks when the owner asks for them', async () => {
+  it('list requests for WordPress’s scheduled tasks on demand', async () => {
     await open();
     const tasks = await findSwitch('Scheduled tasks of WordPress');
     expect(tasks.getAttribute('aria-checked')).toBe('false');
@@ -124,7 +124,7 @@ describe('the log settings', () => {
     await waitFor(() => expect(site.log.options.log_own_cron).toBe(1));
   });
 
-  it('leave out what the server does not know', async () => {
+  it('omit options that the server does not know', async () => {
     const { log_lifetime, disable_activity_log } = site.log.options;
     site.log.options = { log_lifetime, disable_activity_log } as typeof site.log.options;
     await open();

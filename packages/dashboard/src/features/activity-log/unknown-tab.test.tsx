@@ -18,7 +18,7 @@ afterEach(() => void vi.restoreAllMocks());
 const rowsShown = () => within(screen.getByRole('table', { name: TABLE })).getAllByRole('row').length - 1;
 
 describe('the list of unknown visitors', () => {
-  it('shows five skeleton rows first, then who was there, newest first', async () => {
+  it('shows five placeholder rows first, then the visits, newest first', async () => {
     const held = gate();
     site.replies.set('/activity-unknown', async () => {
       await held.opened;
@@ -35,7 +35,7 @@ describe('the list of unknown visitors', () => {
     ]);
   });
 
-  it('is asked for once, although the time zone of the site comes later', async () => {
+  it('is fetched once, although the site’s time zone arrives later', async () => {
     const held = gate();
     Object.assign(site.login.away_mode, { timezone: 'Pacific/Auckland' });
     site.replies.set('/fetch-options', async (call) => {
@@ -50,7 +50,7 @@ describe('the list of unknown visitors', () => {
     expect(site.calls('/activity-unknown')).toHaveLength(1);
   });
 
-  it('says in the row of a flood how many more like it there were, and where they came from', async () => {
+  it('shows in the row of a flood the number of similar visits and their origin', async () => {
     const refusal = { page_visited: '/xmlrpc.php?try=1', code: 403, rule: 'xml-rpc', ip: '203.0.113.24' };
     site.log.unknown = [
       visit(3, { ...refusal, more: 9500, more_from: '203.0.113.24', count: 2 }),
@@ -77,7 +77,7 @@ describe('the list of unknown visitors', () => {
     expect(document.querySelector('.so-table img')).toBeNull();
   });
 
-  it('says so when there is nothing yet, and what to do when filters leave nothing', async () => {
+  it('says that there are no visits yet, or how to change the filters', async () => {
     site.log.unknown = [];
     await openLog(site);
     expect(await screen.findByText('Nothing was found')).toBeDefined();
@@ -95,13 +95,13 @@ describe('the list of unknown visitors', () => {
     await waitFor(() => expect(document.activeElement?.textContent).toBe(TABLE));
   });
 
-  it('survives an answer that is no list', async () => {
+  it('handles a response that is not a list', async () => {
     site.replies.set('/activity-unknown', () => ok('nonsense'));
     await openLog(site);
     expect(await screen.findByText('We couldn’t load this list.')).toBeDefined();
   });
 
-  it('loads more from where the page ended, puts the focus on the first new row, and ends with the last page', async () => {
+  it('loads more rows at the end, focuses the first new row, and ends with the last page', async () => {
     site.log.unknown = Array.from({ length: 5 }, (_, place) => visit(100 - place));
     site.log.pageRows = 3;
     await openLog(site);
@@ -114,7 +114,7 @@ describe('the list of unknown visitors', () => {
     expect(screen.queryByRole('button', { name: 'Load More' })).toBeNull();
   });
 
-  it('keeps the rows and says so when more could not be loaded', async () => {
+  it('keeps the rows and shows an error if more could not be loaded', async () => {
     site.log.unknown = Array.from({ length: 5 }, (_, place) => visit(100 - place));
     site.log.pageRows = 3;
     await openLog(site);
@@ -128,7 +128,7 @@ describe('the list of unknown visitors', () => {
     await waitFor(() => expect(rowsShown()).toBe(5));
   });
 
-  it('keeps the rows when they could not be read again, and says nothing about more', async () => {
+  it('keeps the rows if reloading fails, and does not mention further pages', async () => {
     site.log.unknown = Array.from({ length: 5 }, (_, place) => visit(100 - place));
     site.log.pageRows = 3;
     await openLog(site);
@@ -140,7 +140,7 @@ describe('the list of unknown visitors', () => {
     expect(screen.queryByText('We couldn’t load more. Try again.')).toBeNull();
   });
 
-  it('never lets a slow answer take the place of a newer one', async () => {
+  it('ignores a slow response to an older request', async () => {
     const held = gate();
     await openLog(site);
     await tableTexts(TABLE);
@@ -159,7 +159,7 @@ describe('the list of unknown visitors', () => {
     expect(toastTexts()).toEqual([]);
   });
 
-  it('drops its request, without a word, when the page is left', async () => {
+  it('aborts its request without a notice when the page is closed', async () => {
     const held = gate();
     site.replies.set('/activity-unknown', async () => {
       await held.opened;
@@ -176,7 +176,7 @@ describe('the list of unknown visitors', () => {
     expect(toastTexts()).toEqual([]);
   });
 
-  it('reads the list again on request and keeps the rows meanwhile', async () => {
+  it('reloads the list on request and keeps the rows visible', async () => {
     await openLog(site);
     await tableTexts(TABLE);
     const held = gate();
@@ -190,7 +190,7 @@ describe('the list of unknown visitors', () => {
     await waitFor(() => expect(rowsShown()).toBe(1));
   });
 
-  it('tells how many rows are new while the page is looked at, and moves nothing before it is asked to', async () => {
+  it('shows the number of new rows while the page is visible, and adds them only on request', async () => {
     const every: (() => void)[] = [];
     const realInterval = globalThis.setInterval;
     vi.spyOn(globalThis, 'setInterval').mockImplementation(((work: () => void, ms: number) => {
@@ -217,7 +217,7 @@ describe('the list of unknown visitors', () => {
     expect(screen.getByRole('button', { name: 'Refresh' })).toBeDefined();
   });
 
-  it('saves the filtered list as a file by a link that holds filters and nonce', async () => {
+  it('exports the filtered list by a link with filters and nonce', async () => {
     const links: string[] = [];
     document.addEventListener('click', (event) => {
       const link = (event.target as Element).closest('a');
@@ -242,7 +242,7 @@ describe('the list of unknown visitors', () => {
     });
   });
 
-  it('shows the whole of a text a second after the pointer came, and lets Escape take it away', async () => {
+  it('shows a truncated text in full after one second of hovering, and closes it on Escape', async () => {
     await openLog(site);
     await tableTexts(TABLE);
     const cell = screen.getByText('203.0.113.24').parentElement as HTMLElement;
@@ -258,7 +258,7 @@ describe('the list of unknown visitors', () => {
 });
 
 describe('the menu of a row', () => {
-  it('offers to manage the traffic, except of what must not be blocked', async () => {
+  it('offers to manage the traffic, except for visitors that must not be blocked', async () => {
     await openLog(site);
     await userEvent.click(await screen.findByRole('button', { name: 'Actions for 203.0.113.24' }));
     expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual([
@@ -272,7 +272,7 @@ describe('the menu of a row', () => {
     expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual(['View activity']);
   });
 
-  it('works with the keyboard alone and gives the focus back', async () => {
+  it('works with the keyboard alone and restores the focus', async () => {
     await openLog(site);
     const button = await screen.findByRole('button', { name: 'Actions for 203.0.113.24' });
     button.focus();
@@ -287,7 +287,7 @@ describe('the menu of a row', () => {
 });
 
 describe('the chart', () => {
-  it('shows sums, a scale and a table for readers, and filters by the day of a bar', async () => {
+  it('shows totals, a scale and a table for screen readers, and filters by the day of a bar', async () => {
     await openLog(site);
     const bar = await screen.findByRole('button', { name: /^Saturday 21 Nov: 300 humans, 50 bots, 2 blocked/ });
     expect(screen.getByText('Last 3 days')).toBeDefined();
@@ -314,7 +314,7 @@ describe('the chart', () => {
     expect(await screen.findByRole('button', { name: 'Remove filter Since: 21 Nov 2026' })).toBeDefined();
   });
 
-  it('is left out without a word when the server knows no sums', async () => {
+  it('is hidden if the server lacks the endpoint', async () => {
     site.log.traffic = null;
     await openLog(site);
     await tableTexts(TABLE);
@@ -323,7 +323,7 @@ describe('the chart', () => {
     expect(toastTexts()).toEqual([]);
   });
 
-  it('moves between the bars with the arrow keys, with one stop of the Tab key', async () => {
+  it('moves between the bars with the arrow keys; the bars are one stop of the Tab key', async () => {
     await openLog(site);
     const bars = await screen.findAllByRole('button', { name: /Show only this time/ });
     bars[2]?.focus();

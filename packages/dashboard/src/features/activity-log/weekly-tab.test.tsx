@@ -18,7 +18,7 @@ const create = () => userEvent.click(screen.getByRole('button', { name: 'Create'
 const lists = () => site.sent('/notification-emails').map(({ entries }) => entries);
 
 describe('the recipients of the weekly report', () => {
-  it('are listed, with how many places are used', async () => {
+  it('are listed, with the number of used places', async () => {
     await open();
     expect((await tableTexts('Recipients')).map(([email]) => email)).toEqual([
       'Email',
@@ -28,7 +28,7 @@ describe('the recipients of the weekly report', () => {
     expect(screen.getByText('2 of 5 used')).toBeDefined();
   });
 
-  it('keep whom another tab has added once this one is shown again', async () => {
+  it('include those that another tab has added once the page is visible again', async () => {
     await open();
     const input = await field();
     site.log.emails = ['owner@example.com', 'elsewhere@example.com', 'agency@example.net'];
@@ -45,7 +45,7 @@ describe('the recipients of the weekly report', () => {
     ]);
   });
 
-  it('are added several at a time: split, lower-cased, without brackets, each once', async () => {
+  it('are added several at a time: split, lower-cased, without brackets, and unique', async () => {
     await open();
     await userEvent.type(await field(), 'A@Example.com b@example.com,');
     fireEvent.paste(await field(), { clipboardData: { getData: () => '<C@example.com>, a@example.com\n' } });
@@ -61,7 +61,7 @@ describe('the recipients of the weekly report', () => {
     await waitFor(() => expect(toastTexts()).toEqual(['The list is saved.']));
   });
 
-  it('are at first the reader, with a press, while there is nobody', async () => {
+  it('can start with the reader’s own address by one click', async () => {
     site.log.emails = [];
     await openLog(site, 'weekly-reports', { user_email: 'Owner@example.com' });
     await userEvent.click(await screen.findByRole('button', { name: 'Use my address, owner@example.com' }));
@@ -72,7 +72,7 @@ describe('the recipients of the weekly report', () => {
     await waitFor(() => expect(lists()).toEqual([['owner@example.com']]));
   });
 
-  it('need not be ended by a separator, and Enter alone sends them', async () => {
+  it('need no separator at the end, and Enter alone adds them', async () => {
     await open();
     await userEvent.type(await field(), 'a@example.com{Enter}{Enter}');
     await waitFor(() => expect(lists()).toHaveLength(1));
@@ -94,7 +94,7 @@ describe('the recipients of the weekly report', () => {
     expect(lists()).toEqual([]);
   });
 
-  it('show what is wrong half a second after typing, and mark the bad one', async () => {
+  it('show an error half a second after typing, and mark the invalid one', async () => {
     await open();
     await userEvent.type(await field(), 'bad good@example.com ');
     expect(within(screen.getByRole('tabpanel')).queryByRole('alert')).toBeNull();
@@ -105,7 +105,7 @@ describe('the recipients of the weekly report', () => {
     expect(document.activeElement).toBe(await field());
   });
 
-  it('are taken back with Backspace: the first goes to the last one, the second deletes it', async () => {
+  it('are removed with Backspace: the first press focuses the last one, the second removes it', async () => {
     await open();
     await userEvent.type(await field(), 'a@example.com b@example.com ');
     await userEvent.keyboard('{Backspace}');
@@ -114,7 +114,7 @@ describe('the recipients of the weekly report', () => {
     expect(chips()).toEqual(['a@example.com']);
   });
 
-  it('go on being typed in the field when a chip has the focus', async () => {
+  it('continue in the field when a key is typed on a chip', async () => {
     await open();
     await userEvent.type(await field(), 'a@example.com ');
     await userEvent.keyboard('{Backspace}');
@@ -123,7 +123,7 @@ describe('the recipients of the weekly report', () => {
     expect(chips()).toEqual(['a@example.com']);
   });
 
-  it('cannot be added once all places are taken, and a note says so', async () => {
+  it('cannot be added once all places are used, and a note says so', async () => {
     site.log.maxEmails = 2;
     await open();
     expect(await screen.findByText('All 2 places are taken. Delete one to add another.')).toBeDefined();
@@ -131,7 +131,7 @@ describe('the recipients of the weekly report', () => {
     expect(((await field()) as HTMLInputElement).disabled).toBe(true);
   });
 
-  it('keep what was typed when the server refuses it, with its words at the field', async () => {
+  it('keep the typed text if the server refuses it, with its message at the field', async () => {
     const answer = {
       data: null,
       code: 'invalid_input',
@@ -164,7 +164,7 @@ describe('the recipients of the weekly report', () => {
     expect(await screen.findByText('new@example.net')).toBeDefined();
   });
 
-  it('are deleted after a question, whose focus is on the way out', async () => {
+  it('are deleted after a question, with the focus on Cancel', async () => {
     await open();
     await userEvent.click(await screen.findByRole('button', { name: 'Delete agency@example.net' }));
     const dialog = screen.getByRole('alertdialog', { name: 'Delete Notification Email' });
@@ -177,7 +177,7 @@ describe('the recipients of the weekly report', () => {
     await waitFor(() => expect(screen.queryByText('agency@example.net')).toBeNull());
   });
 
-  it('hand the focus to the next row, or to the last one, and at the end to the field', async () => {
+  it('move the focus to the next row, or the last one, and finally to the field', async () => {
     const deleteOne = async (email: string): Promise<void> => {
       await userEvent.click(await screen.findByRole('button', { name: `Delete ${email}` }));
       await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
@@ -194,7 +194,7 @@ describe('the recipients of the weekly report', () => {
     await waitFor(async () => expect(document.activeElement).toBe(await field()));
   });
 
-  it('come back at their place when deleting is undone', async () => {
+  it('return to their place when deleting is undone', async () => {
     await open();
     await userEvent.click(await screen.findByRole('button', { name: 'Delete owner@example.com' }));
     await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
@@ -203,7 +203,7 @@ describe('the recipients of the weekly report', () => {
     expect(await screen.findByText('2 of 5 used')).toBeDefined();
   });
 
-  it('stay as they are when deleting fails, and the dialog says so', async () => {
+  it('stay if deleting fails, and the dialog shows the error', async () => {
     site.replies.set('/notification-emails', () => refused(500, 'internal', 'No.'));
     await open();
     await userEvent.click(await screen.findByRole('button', { name: 'Delete agency@example.net' }));
@@ -211,7 +211,7 @@ describe('the recipients of the weekly report', () => {
     expect((await screen.findByText('We couldn’t save this.')).closest('[role="alertdialog"]')).not.toBeNull();
   });
 
-  it('are asked for again when they could not be read', async () => {
+  it('are loaded again on request if they could not be loaded', async () => {
     site.replies.set('/weekly-report', () => refused(500, 'internal', 'No.'));
     await open();
     await screen.findByText('We couldn’t load the recipients.');
@@ -222,7 +222,7 @@ describe('the recipients of the weekly report', () => {
 });
 
 describe('the weekly report', () => {
-  it('is shown as an example in a frame without rights', async () => {
+  it('is previewed in a sandboxed frame', async () => {
     await open();
     await userEvent.click(await screen.findByRole('button', { name: 'See an example' }));
     await screen.findByRole('dialog', { name: 'Weekly report for example.com' });
@@ -231,13 +231,13 @@ describe('the weekly report', () => {
     expect(frame?.getAttribute('srcdoc')).toBe('<h1>A quiet week</h1>');
   });
 
-  it('is sent to the owner as a test, and says to which address', async () => {
+  it('is sent to the owner as a test, and the notice names the address', async () => {
     await open();
     await userEvent.click(await screen.findByRole('button', { name: 'Send me a test' }));
     await waitFor(() => expect(toastTexts()).toEqual(['A test report is on its way to owner@example.com.']));
   });
 
-  it('is paused with fewer than 8 days, and the page says so with the way to change that', async () => {
+  it('is paused with fewer than 8 days, and the page links to the setting', async () => {
     for (const item of site.log.options.log_lifetime) item.selected = item.value === 7 ? 1 : 0;
     await open();
     expect(await screen.findByText('Weekly reports are paused.')).toBeDefined();
@@ -246,8 +246,8 @@ describe('the weekly report', () => {
   });
 });
 
-describe('what recipients get', () => {
-  it('stands beside each of them', async () => {
+describe('the choices of a recipient', () => {
+  it('are listed beside each recipient', async () => {
     await open();
     await screen.findByText('Weekly report, all 7 alerts');
     expect((await tableTexts('Recipients')).map(([email, gets]) => [email, gets])).toEqual([
@@ -257,7 +257,7 @@ describe('what recipients get', () => {
     ]);
   });
 
-  it('is chosen in the dialog of the pencil', async () => {
+  it('are made in the edit dialog', async () => {
     await open();
     await screen.findByText('Weekly report, all 7 alerts');
     await userEvent.click(await screen.findByRole('button', { name: 'Edit agency@example.net' }));
@@ -273,7 +273,7 @@ describe('what recipients get', () => {
     expect(lists()).toEqual([]);
   });
 
-  it('goes with an address that is corrected', async () => {
+  it('stay when the address is corrected', async () => {
     await open();
     await screen.findByText('Weekly report, all 7 alerts');
     await userEvent.click(await screen.findByRole('button', { name: 'Edit owner@example.com' }));
@@ -287,7 +287,7 @@ describe('what recipients get', () => {
     expect(await screen.findByText('Weekly report, all 7 alerts')).toBeDefined();
   });
 
-  it('is not shown by a server without alerts, and everything else works', async () => {
+  it('are hidden if the server has no alerts, and everything else works', async () => {
     site.log.alerts = null;
     await open();
     await waitFor(async () => expect((await tableTexts('Recipients'))[0]).toEqual(['Email', 'Actions']));
@@ -304,7 +304,7 @@ describe('alerts', () => {
     return screen.findByRole('dialog', { name: title });
   };
 
-  it('are tested by mail, and the answer says to how many addresses', async () => {
+  it('are tested by mail, and the result names the number of addresses', async () => {
     await open();
     await userEvent.click(await screen.findByRole('button', { name: 'Send a test: Mail' }));
     expect(await screen.findByText('Sent to 1 address.')).toBeDefined();
@@ -313,7 +313,7 @@ describe('alerts', () => {
     expect(await screen.findByText('Nobody gets alerts yet. Choose them with the pencil.')).toBeDefined();
   });
 
-  it('go to a webhook with a secret that is made here and never read back', async () => {
+  it('are sent to a webhook with a secret that is created in the browser and never shown again', async () => {
     await open();
     const dialog = await configure('Webhook');
     await userEvent.type(within(dialog).getByRole('textbox', { name: 'Address' }), 'https://hooks.example.com/site');
@@ -329,7 +329,7 @@ describe('alerts', () => {
     expect(within(again).getByRole<HTMLInputElement>('textbox', { name: 'Secret' }).value).toBe('');
   });
 
-  it('show what the server has against an address at its field', async () => {
+  it('show the server’s error about an address at its field', async () => {
     const text = 'This address is inside a private network. Ask your hosting provider to allow it.';
     site.replies.set('/alert-slack', () => ({
       status: 400,
@@ -342,7 +342,7 @@ describe('alerts', () => {
     expect((await within(dialog).findByRole('alert')).textContent).toBe(text);
   });
 
-  it('go to a system log, and stop with one button', async () => {
+  it('are sent to a system log, and stopped with one button', async () => {
     await open();
     const dialog = await configure('System log');
     await userEvent.type(within(dialog).getByRole('textbox', { name: 'Host' }), 'logs.example.com');
@@ -354,7 +354,7 @@ describe('alerts', () => {
     expect(site.sent('/alert-syslog').at(-1)).toEqual({ host: '' });
   });
 
-  it('say in words that a channel fails, and what waits', async () => {
+  it('say that a channel fails, and how many alerts wait', async () => {
     const last = { at: '2026-11-21 13:40', ok: 0 as const, text: 'Nothing answers at this address.', waiting: 3 };
     if (site.log.alerts) site.log.alerts.webhook = { address: 'hooks.example.com/site', has_secret: 1, last };
     await open();
@@ -363,7 +363,7 @@ describe('alerts', () => {
     expect(shown).toContain('3 alerts wait.');
   });
 
-  it('are limited, and wait in quiet hours', async () => {
+  it('are limited, and wait during quiet hours', async () => {
     await open();
     await userEvent.click(await screen.findByRole('switch', { name: 'Quiet hours' }));
     await waitFor(() =>
@@ -383,7 +383,7 @@ describe('alerts', () => {
     expect(screen.getByRole('switch', { name: 'Quiet hours' }).getAttribute('aria-checked')).toBe('false');
   });
 
-  it('are asked for again when they could not be read', async () => {
+  it('are loaded again on request if they could not be loaded', async () => {
     site.replies.set('/alerts', () => refused(500, 'internal', 'No.'));
     await open();
     await screen.findByText('We couldn’t load the alerts.');

@@ -21,13 +21,13 @@ async function open(show_data_field: 0 | 1, show_email_field: 0 | 1, page = 'SIT
 }
 
 describe('the consent dialog', () => {
-  it('stays away when neither flag says show', async () => {
+  it('does not open if no question is open', async () => {
     await openPage(site, { data_consent_popup: { show_data_field: 0, show_email_field: 0 } });
     await findSwitch('Disable XML-RPC');
     expect(screen.queryByRole('dialog')).toBeNull();
   });
 
-  it.each(['SITE_SECURITY', 'LOGIN_SETTINGS', 'SECURITY_DASHBOARD'])('opens by itself on %s', async (page) => {
+  it.each(['SITE_SECURITY', 'LOGIN_SETTINGS', 'SECURITY_DASHBOARD'])('opens automatically on %s', async (page) => {
     const dialog = await open(1, 1, page);
     const boxes = within(dialog).getAllByRole<HTMLInputElement>('checkbox');
     expect(boxes.map(({ checked }) => checked)).toEqual([false, false]);
@@ -36,13 +36,13 @@ describe('the consent dialog', () => {
   it.each([
     [1, 0, 'Share technical data'],
     [0, 1, 'Get occasional e-mails'],
-  ] as const)('asks only what is to be asked (%i, %i)', async (data, email, name) => {
+  ] as const)('asks only the open questions (%i, %i)', async (data, email, name) => {
     const dialog = await open(data, email);
     expect(within(dialog).getAllByRole('checkbox')).toHaveLength(1);
     expect(within(dialog).getByRole('checkbox', { name })).toBeDefined();
   });
 
-  it('can be left by Confirm alone', async () => {
+  it('closes only by Confirm', async () => {
     const dialog = await open(1, 1);
     expect(
       within(dialog)
@@ -64,7 +64,7 @@ describe('the consent dialog', () => {
     expect(list()).toEqual([]);
   });
 
-  it('saves what was ticked by PUT to the shared settings API, and is gone', async () => {
+  it('saves the answers by PUT to the shared settings API, and closes', async () => {
     const dialog = await open(1, 1);
     await userEvent.click(within(dialog).getByRole('checkbox', { name: 'Get occasional e-mails' }));
     await userEvent.click(within(dialog).getByRole('button', { name: 'Confirm' }));
@@ -78,14 +78,14 @@ describe('the consent dialog', () => {
     });
   });
 
-  it('sends only the answers to what was asked', async () => {
+  it('sends only the answers to the questions that were asked', async () => {
     const dialog = await open(1, 0);
     await userEvent.click(within(dialog).getByRole('button', { name: 'Confirm' }));
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect(site.overview.consent).toEqual({ siteground_settings_security: 1, siteground_data_consent: 0 });
   });
 
-  it('stays open with the reason when it could not be saved', async () => {
+  it('stays open with the reason if saving failed', async () => {
     const dialog = await open(1, 1);
     site.replies.set('/update-settings', () => refused(503, 'busy', 'WordPress does not answer.'));
     await userEvent.click(within(dialog).getByRole('checkbox', { name: 'Share technical data' }));

@@ -27,7 +27,7 @@ async function chooseDay(dialog: HTMLElement, label: string, day: RegExp): Promi
   );
 }
 
-it('Configure Away Mode says what is closed, and for whom the site goes on', async () => {
+it('Configure Away Mode explains what is closed, and who can still use the site', async () => {
   const dialog = await open();
   for (const text of [
     'Nobody can log in while Away Mode is on, not even you.',
@@ -46,7 +46,7 @@ describe('Configure Away Mode for a period', () => {
     await waitFor(() => expect(document.activeElement).toBe(field(dialog, 'From')));
   });
 
-  it('sends the days that were chosen, and the row says so', async () => {
+  it('sends the chosen days, and the row shows them', async () => {
     const dialog = await open();
     await chooseDay(dialog, 'From', /28 November/);
     await waitFor(() => expect(document.activeElement).toBe(field(dialog, 'From')));
@@ -62,7 +62,7 @@ describe('Configure Away Mode for a period', () => {
     ).toBeDefined();
   });
 
-  it('clears To when From moves behind it', async () => {
+  it('clears To if From moves after it', async () => {
     const dialog = await open();
     await chooseDay(dialog, 'From', /23 November/);
     await chooseDay(dialog, 'To', /24 November/);
@@ -70,7 +70,7 @@ describe('Configure Away Mode for a period', () => {
     expect(field(dialog, 'To').value).toBe('');
   });
 
-  it('offers no day in the past, none before From, and none after six months', async () => {
+  it('offers no past day, none before From, and none after six months', async () => {
     const dialog = await open();
     const isOff = (day: RegExp): boolean =>
       within(screen.getByRole('dialog', { name: 'Choose a day' })).getByRole<HTMLButtonElement>('button', { name: day })
@@ -87,7 +87,7 @@ describe('Configure Away Mode for a period', () => {
     expect(await listOptions(screen.getByLabelText('Year'))).toHaveLength(101);
   });
 
-  it('is chosen with the keyboard alone; Escape closes the calendar and not the dialog', async () => {
+  it('works with the keyboard alone; Escape closes the calendar, not the dialog', async () => {
     const dialog = await open();
     field(dialog, 'From').focus();
     await userEvent.keyboard('{Enter}');
@@ -101,7 +101,7 @@ describe('Configure Away Mode for a period', () => {
     expect(screen.queryByRole('alertdialog')).toBeNull();
   });
 
-  it('says when it starts right away', async () => {
+  it('says that it starts at once', async () => {
     const dialog = await open();
     await chooseDay(dialog, 'From', /21 November/);
     expect(within(dialog).getByText(/starts right away/)).toBeDefined();
@@ -113,7 +113,7 @@ describe('Configure Away Mode for a period', () => {
 describe('Configure Away Mode for weekdays', () => {
   const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-  it('requires a day, and not all seven', async () => {
+  it('requires at least one day and at most six', async () => {
     const dialog = await open();
     await type(dialog, 'Weekly');
     await submit(dialog);
@@ -142,7 +142,7 @@ describe('Configure Away Mode for weekdays', () => {
     );
   });
 
-  it('asks when the server says that it would start at once', async () => {
+  it('asks if the server says that it would start at once', async () => {
     site.replies.set('/away-mode', (call) =>
       call.body.includes('confirm') ? ok(site.login, 'Saved.') : refused(409, 'away_starts_at_once', 'It would start.'),
     );

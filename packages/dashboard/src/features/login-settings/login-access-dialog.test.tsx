@@ -19,7 +19,7 @@ const values = (dialog: HTMLElement): string[] =>
 const save = (dialog: HTMLElement) => userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
 
 describe('Manage Login Access', () => {
-  it('adds the own address with one click, and drops empty rows', async () => {
+  it('adds the owner’s address with one click, and omits empty rows', async () => {
     const dialog = await openDialog(site, 'Login Access');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Add 203.0.113.10, your own address' }));
     await userEvent.click(within(dialog).getByRole('button', { name: 'Add another' }));
@@ -29,7 +29,7 @@ describe('Manage Login Access', () => {
     await waitFor(() => expect(screen.getByText('1 address')).toBeDefined());
   });
 
-  it('warns while the own address is missing, until a row holds it in any form', async () => {
+  it('warns while the owner’s address is missing, until a row contains it in any form', async () => {
     const dialog = await openDialog(site, 'Login Access');
     const warned = () => within(dialog).queryByText('Your own address is not on the list.') !== null;
     expect(warned()).toBe(false);
@@ -40,7 +40,7 @@ describe('Manage Login Access', () => {
     expect(warned()).toBe(false);
   });
 
-  it('asks before the caller is shut out, and says so to the server only then', async () => {
+  it('asks before the caller is locked out, and only then confirms it to the server', async () => {
     const dialog = await openDialog(site, 'Login Access');
     await userEvent.type(row(dialog, 1), '198.51.100.22{Enter}');
     const question = await screen.findByRole('alertdialog', { name: 'Shut yourself out?' });
@@ -49,7 +49,7 @@ describe('Manage Login Access', () => {
     await waitFor(() => expect(site.sent('/login-access')).toEqual([{ entries: ['198.51.100.22'], confirm: true }]));
   });
 
-  it('asks too when only the server knows that the caller would be shut out', async () => {
+  it('asks also if only the server knows that the caller would be locked out', async () => {
     site.login.your_address = '';
     site.replies.set('/login-access', () =>
       refused(409, 'would_shut_you_out', 'Your own address is not in this list.'),
@@ -67,7 +67,7 @@ describe('Manage Login Access', () => {
     );
   });
 
-  it('asks before a range lets everybody in', async () => {
+  it('asks before a range allows nearly all clients', async () => {
     const dialog = await openDialog(site, 'Login Access');
     await userEvent.type(row(dialog, 1), '203.0.113.10, 0.0.0.0/0{Enter}');
     const question = await screen.findByRole('alertdialog', { name: 'Let everybody try?' });
@@ -78,7 +78,7 @@ describe('Manage Login Access', () => {
     );
   });
 
-  it('takes several addresses in a row', async () => {
+  it('accepts several addresses in a row', async () => {
     const dialog = await openDialog(site, 'Login Access');
     await userEvent.type(row(dialog, 1), '198.51.100.22 203.0.113.0-20, 2001:db8::1 # the office{Enter}');
     await waitFor(() =>
@@ -88,7 +88,7 @@ describe('Manage Login Access', () => {
     );
   });
 
-  it('marks each row that is no address and goes to the first', async () => {
+  it('marks each row with an invalid address and focuses the first one', async () => {
     site.login.login_access = ['203.0.113.10', '192.0.2.300', 'example.com'];
     const dialog = await openDialog(site, 'Login Access');
     await save(dialog);
@@ -103,7 +103,7 @@ describe('Manage Login Access', () => {
     expect(site.calls('/login-access')).toHaveLength(0);
   });
 
-  it('shows what the server says about a row at that row, empty ones not counted', async () => {
+  it('shows the server’s error about a row at that row, not counting empty ones', async () => {
     site.replies.set('/login-access', () => ({
       status: 400,
       body: { data: null, code: 'invalid_input', message: 'No.', status: 400, fields: { 1: 'Invalid format.' } },
@@ -115,7 +115,7 @@ describe('Manage Login Access', () => {
     expect(values(dialog)).toEqual(['203.0.113.10', '', '198.51.100.22']);
   });
 
-  it('always keeps one row: the last one is emptied', async () => {
+  it('always keeps one row: the last one is cleared', async () => {
     site.login.login_access = ['203.0.113.10', '198.51.100.22'];
     const dialog = await openDialog(site, 'Login Access');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Remove 203.0.113.10' }));

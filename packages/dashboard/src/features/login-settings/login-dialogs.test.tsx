@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 describe('a dialog', () => {
-  it('takes the focus on its first field and gives it back', async () => {
+  it('focuses its first field and restores the focus', async () => {
     const dialog = await openDialog(site, 'Login Access');
     await waitFor(() => expect(document.activeElement).toBe(within(dialog).getByLabelText('IP address 1')));
     await userEvent.keyboard('{Escape}');
@@ -21,7 +21,7 @@ describe('a dialog', () => {
     await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('Configure: Login Access'));
   });
 
-  it('asks before changes are lost, and keeps them when told to', async () => {
+  it('asks before changes are discarded, and keeps them on request', async () => {
     const dialog = await openDialog(site, 'Login Access');
     const field = within(dialog).getByLabelText<HTMLInputElement>('IP address 1');
     await userEvent.type(field, '203.0.113.10');
@@ -38,7 +38,7 @@ describe('a dialog', () => {
     expect(site.calls('/login-access')).toHaveLength(0);
   });
 
-  it('lets the browser ask before the page is left with changes, and only then', async () => {
+  it('lets the browser ask before a page with changes is left, and only then', async () => {
     const leave = (): boolean => window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
     const dialog = await openDialog(site, 'Login Access');
     expect(leave()).toBe(true);
@@ -46,7 +46,7 @@ describe('a dialog', () => {
     expect(leave()).toBe(false);
   });
 
-  it('stays open while it saves, and keeps what was typed when saving fails', async () => {
+  it('stays open while it saves, and keeps the typed values if saving fails', async () => {
     const held = gate();
     site.replies.set('/login-access', async () => {
       await held.opened;
@@ -69,7 +69,7 @@ describe('Configure Login URL', () => {
     signup: within(dialog).queryByLabelText<HTMLInputElement>('Signup URL'),
   });
 
-  it('resets both addresses to those of the type that is chosen, and warns about the signup', async () => {
+  it('resets both fields to the values of the chosen type, and warns about the signup', async () => {
     const dialog = await openDialog(site, 'Custom Login URL');
     expect(fields(dialog).login.value).toBe('http://example.com/wp-login.php');
     await userEvent.click(within(dialog).getByRole('radio', { name: /^Custom/ }));
@@ -106,7 +106,7 @@ describe('Configure Login URL', () => {
     expect(site.calls('/custom-login-url')).toHaveLength(0);
   });
 
-  it('says while somebody types that WordPress uses an address itself', async () => {
+  it('says while typing that WordPress uses a path itself', async () => {
     const dialog = await openDialog(site, 'Custom Login URL');
     await userEvent.click(within(dialog).getByRole('radio', { name: /^Custom/ }));
     await userEvent.clear(fields(dialog).login);
@@ -114,7 +114,7 @@ describe('Configure Login URL', () => {
     await waitFor(() => expect(errorsIn(dialog)).toEqual(['WordPress uses this address itself. Choose another one.']));
   });
 
-  it('suggests a random address, another one each time', async () => {
+  it('suggests a different random path each time', async () => {
     const dialog = await openDialog(site, 'Custom Login URL');
     expect(within(dialog).queryByRole('button', { name: 'Suggest a random address' })).toBeNull();
     await userEvent.click(within(dialog).getByRole('radio', { name: /^Custom/ }));
@@ -128,7 +128,7 @@ describe('Configure Login URL', () => {
     await waitFor(() => expect(site.sent('/custom-login-url')).toHaveLength(1));
   });
 
-  it('takes the path out of a whole address, and the label away once it is saved', async () => {
+  it('accepts a whole URL, and removes the label “recommended” once it is saved', async () => {
     const dialog = await openDialog(site, 'Custom Login URL', { home_url: 'http://example.com' });
     await userEvent.click(within(dialog).getByRole('radio', { name: /^Custom/ }));
     await userEvent.clear(fields(dialog).login);
@@ -138,7 +138,7 @@ describe('Configure Login URL', () => {
     expect(screen.getByRole('heading', { level: 3, name: 'Custom Login URL' })).toBeDefined();
   });
 
-  it('has no signup address while nobody may register', async () => {
+  it('has no signup field while registration is closed', async () => {
     site.login.login_url = site.login.login_url.map((item) => ({ ...item, signup: null }));
     const dialog = await openDialog(site, 'Custom Login URL');
     await userEvent.click(within(dialog).getByRole('radio', { name: /^Custom/ }));
@@ -150,7 +150,7 @@ describe('Configure Login URL', () => {
     );
   });
 
-  it('lets its row tell the truth when no answer came to a change that was made', async () => {
+  it('updates its row if a change was made and its response was lost', async () => {
     site.replies.set('/custom-login-url', () => {
       site.login.login_url = site.login.login_url.map((item) => ({
         ...item,
@@ -166,7 +166,7 @@ describe('Configure Login URL', () => {
     await waitFor(() => expect(title?.textContent).toBe('Custom Login URL'));
   });
 
-  it('shows at the field what the server says about it, until the field is changed', async () => {
+  it('shows the server’s error at the field until the field changes', async () => {
     const text = 'WordPress uses this address itself. Choose another one.';
     site.replies.set('/custom-login-url', () => ({
       status: 400,
@@ -198,7 +198,7 @@ describe('Change Common Usernames', () => {
     return screen.findByRole('dialog', { name: 'Change Common Usernames' });
   }
 
-  it('opens instead of switching while administrators have such names, and sends nothing', async () => {
+  it('opens instead of switching while administrators have such names, and sends no request', async () => {
     await openRename();
     expect(site.calls('/disable-admin-username')).toHaveLength(0);
     expect(document.querySelectorAll('[role="switch"]')[1]?.getAttribute('aria-checked')).toBe('false');
@@ -219,7 +219,7 @@ describe('Change Common Usernames', () => {
     expect(site.calls('/disable-admin-username')).toHaveLength(0);
   });
 
-  it('waits half a second after the last key before it says what is wrong', async () => {
+  it('shows an error half a second after the last key', async () => {
     const dialog = await openRename();
     // In one go, so that no time passes between the key and the look at what it did.
     const type = (value: string) =>
@@ -233,7 +233,7 @@ describe('Change Common Usernames', () => {
     expect(errorsIn(dialog)).toEqual([]);
   });
 
-  it('renames, reads the options again and closes', async () => {
+  it('renames the users, reloads the options and closes', async () => {
     const dialog = await openRename();
     await userEvent.type(within(dialog).getByLabelText('New username for admin'), ' site-keeper ');
     await userEvent.type(within(dialog).getByLabelText('New username for user1'), 'second');
@@ -259,7 +259,7 @@ describe('Change Common Usernames', () => {
     );
   });
 
-  it('shows what the server says about a user at that user', async () => {
+  it('shows the server’s error about a user at that user', async () => {
     site.replies.set('/disable-admin-username', () => ({
       status: 400,
       body: {
@@ -279,7 +279,7 @@ describe('Change Common Usernames', () => {
 });
 
 describe('Reset 2-factor Authentication', () => {
-  it('resets the user that is chosen', async () => {
+  it('resets the chosen user', async () => {
     site.login.sg2fa = 1;
     site.login.reset_2fa = [
       { ID: 1, user_login: 'owner' },
@@ -310,7 +310,7 @@ describe('Roles with Two-factor Authentication', () => {
   const box = (dialog: HTMLElement, name: RegExp | string) =>
     within(dialog).getByRole<HTMLInputElement>('checkbox', { name });
 
-  it('offers the roles of the site; administrators and editors need it always', async () => {
+  it('offers the roles of the site; administrators and editors are always required', async () => {
     const dialog = await openRoles();
     expect(within(dialog).getAllByRole('checkbox')).toHaveLength(7);
     for (const name of [/^Administrator/, /^Editor/]) {
@@ -319,7 +319,7 @@ describe('Roles with Two-factor Authentication', () => {
     expect([box(dialog, 'Shop manager').checked, box(dialog, 'Shop manager').disabled]).toEqual([false, false]);
   });
 
-  it('saves the chosen ones, and the row names them', async () => {
+  it('saves the chosen roles, and the row names them', async () => {
     const dialog = await openRoles();
     await userEvent.click(box(dialog, 'Shop manager'));
     expect(within(dialog).getByText('This takes effect once two-factor authentication is on.')).toBeDefined();
@@ -329,7 +329,7 @@ describe('Roles with Two-factor Authentication', () => {
     expect(screen.getByText(/So do these roles: Shop manager\./)).toBeDefined();
   });
 
-  it('says before the click who will be logged out', async () => {
+  it('says beforehand who will be logged out', async () => {
     site.login.sg2fa = 1;
     const dialog = await openRoles();
     await userEvent.click(box(dialog, 'Author'));
@@ -341,7 +341,7 @@ describe('Roles with Two-factor Authentication', () => {
     ).toBeDefined();
   });
 
-  it('keeps what was chosen when it can’t be saved', async () => {
+  it('keeps the choices if saving fails', async () => {
     site.replies.set('/two-factor-roles', () => refused(503, 'wordpress_unreachable', 'WordPress does not answer.'));
     const dialog = await openRoles();
     await userEvent.click(box(dialog, 'Author'));
@@ -350,7 +350,7 @@ describe('Roles with Two-factor Authentication', () => {
     expect(box(dialog, 'Author').checked).toBe(true);
   });
 
-  it('is not offered by a server that does not know the roles', async () => {
+  it('is not offered if the server does not know the roles', async () => {
     site.login.two_factor_roles = [];
     await openPage(site, {}, 'LOGIN_SETTINGS');
     await findSwitch(TWO_FACTOR);

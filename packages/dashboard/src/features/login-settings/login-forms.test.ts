@@ -3,7 +3,7 @@ import { getRenameErrors, toLoginPath } from './login-forms.js';
 
 const HOME = 'https://example.com';
 
-describe('the path of the login as people type or paste it', () => {
+describe('the login path as people type or paste it', () => {
   it.each([
     ['my-door', 'my-door'],
     [' /my-door/ ', 'my-door'],
@@ -20,13 +20,13 @@ describe('the path of the login as people type or paste it', () => {
     expect(toLoginPath(typed, HOME)).toBe(path);
   });
 
-  it('stays as it is where a sign only looks alike, for the server to refuse', () => {
+  it('keeps characters that only look like ASCII, so that the server refuses them', () => {
     for (const typed of ['dооr', 'door²', 'do\u202eor']) expect(toLoginPath(typed, HOME)).toBe(typed);
   });
 });
 
-describe('new names of users', () => {
-  it('are compared without marks that nobody sees', () => {
+describe('new usernames', () => {
+  it('are compared without invisible characters', () => {
     const names = [
       ['1', 'writer'],
       ['2', '\u200bwriter\ufeff '],

@@ -18,7 +18,7 @@ const open = (config: Record<string, unknown> = {}) => openPage(site, config, 'L
 const rowNamed = (title: string) => withinRow(screen.getByRole('heading', { level: 3, name: new RegExp(`^${title}`) }));
 
 describe('the Login Security page', () => {
-  it('shows skeleton rows without any state while the options load, and says so once', async () => {
+  it('shows placeholder rows without a state while the options load, and announces it once', async () => {
     const held = gate();
     site.replies.set('/fetch-options', async () => {
       await held.opened;
@@ -33,7 +33,7 @@ describe('the Login Security page', () => {
     expect(document.querySelectorAll('.so-row--sk')).toHaveLength(0);
   });
 
-  it('shows the rows in the order of the specification, Away Mode in a card of its own', async () => {
+  it('shows the rows in the order of the specification, with Away Mode in its own card', async () => {
     await open();
     await findSwitch(TWO_FACTOR);
     expect(screen.getAllByRole('heading', { level: 3 }).map((title) => title.firstElementChild?.textContent)).toEqual([
@@ -51,7 +51,7 @@ describe('the Login Security page', () => {
     expect(screen.getByText('2 of 4 essentials on')).toBeDefined();
   });
 
-  it('marks what is recommended: the default address, no second factor, and a limit of 0', async () => {
+  it('marks recommended settings: the default login URL, no second factor, and a limit of 0', async () => {
     site.login.login_attempts = site.login.login_attempts.map((item) => ({
       ...item,
       selected: item.value === 0 ? 1 : 0,
@@ -62,14 +62,14 @@ describe('the Login Security page', () => {
     expect(tagged).toEqual(['Custom Login URL', TWO_FACTOR, 'Limit Login Attempts']);
   });
 
-  it('says from how many addresses one may log in', async () => {
+  it('shows the number of addresses that may log in', async () => {
     site.login.login_access = ['198.51.100.22', '198.51.100.0/24', '2001:db8::1'];
     await open();
     await findSwitch(TWO_FACTOR);
     expect(rowNamed('Login Access').getByText('3 addresses')).toBeDefined();
   });
 
-  it('leaves out what an older server does not know', async () => {
+  it('omits options that an older server does not know', async () => {
     site.login = { sg2fa: 0, login_access: [] } as unknown as FakeSite['login'];
     await open();
     await findSwitch(TWO_FACTOR);
@@ -91,7 +91,7 @@ describe('the protection status in the header', () => {
     expect(status.tagName).toBe('DIV');
   });
 
-  it('asks for the other options only once the page has its own, and keeps quiet when that fails', async () => {
+  it('fetches the other options only after its own, and ignores a failure', async () => {
     site.replies.set('/fetch-options', (call) =>
       toPage(call) === 'login' ? ok(site.login) : refused(503, 'wordpress_unreachable', 'WordPress does not answer.'),
     );
@@ -106,7 +106,7 @@ describe('the protection status in the header', () => {
 });
 
 describe('the rows that act at once', () => {
-  it('lead an administrator who switches the second factor on to set up the own one', async () => {
+  it('lead an administrator who enables the second factor to the setup', async () => {
     await open({ home_url: 'http://example.com/' });
     await userEvent.click(await findSwitch(TWO_FACTOR));
     await waitFor(() => expect(visited).toEqual(['http://example.com/wp-login.php?action=second-factor-setup']));
@@ -132,14 +132,14 @@ describe('the rows that act at once', () => {
     expect(screen.getByRole('button', { name: 'Reset it for a user' })).toBeDefined();
   });
 
-  it('show a label of the server’s own as it is', async () => {
+  it('show a custom label of the server unchanged', async () => {
     site.login.login_attempts = [{ value: 5, label: 'Five tries', selected: 1 }];
     await open();
     const limit = await screen.findByRole('combobox', { name: 'Limit Login Attempts' });
     expect((await listOptions(limit)).map(({ textContent }) => textContent)).toEqual(['Five tries']);
   });
 
-  it('tell how many addresses are locked, and lead to them, while attempts are limited', async () => {
+  it('show the number of locked out addresses with a link, while attempts are limited', async () => {
     site.login.locked_addresses = 3;
     await open({ log_page_url: '/wp-admin/admin.php?page=activity-log' });
     const link = await screen.findByRole('link', { name: '3 addresses are locked now' });
@@ -148,7 +148,7 @@ describe('the rows that act at once', () => {
     await waitFor(() => expect(screen.queryByText(/locked now/)).toBeNull());
   });
 
-  it('set the limit of login attempts, and go back to the true value when that fails', async () => {
+  it('set the limit of login attempts, and restore it if saving fails', async () => {
     await open();
     const limit = await screen.findByRole('combobox', { name: 'Limit Login Attempts' });
     const texts = (await listOptions(limit)).map(({ textContent }) => textContent);
@@ -178,7 +178,7 @@ describe('the rows that act at once', () => {
     [TWO_FACTOR, 'sg2fa', 0],
     ['Application Passwords', 'two_factor_app_passwords', 1],
   ] as const)(
-    '%s: no success, and Undo without leaving the page, when it takes protection away',
+    '%s: shows a neutral notice with Undo, without leaving the page, when a protection is switched off',
     async (name, field, weaker) => {
       site.login.sg2fa = 1;
       await open({ home_url: 'http://example.com/' });
@@ -193,7 +193,7 @@ describe('the rows that act at once', () => {
     },
   );
 
-  it('call more login attempts no success, and undo them', async () => {
+  it('show a neutral notice for more login attempts, and undo the change', async () => {
     await open();
     const limit = await screen.findByRole('combobox', { name: 'Limit Login Attempts' });
     await choose(limit, '3 attempts');
@@ -206,12 +206,12 @@ describe('the rows that act at once', () => {
   });
 });
 
-describe('the row of a custom login address', () => {
+describe('the row of a custom login URL', () => {
   beforeEach(() => {
     site.login.login_url = site.login.login_url.map((item) => ({ ...item, selected: item.type === 'custom' ? 1 : 0 }));
   });
 
-  it('shows the address and copies the whole of it', async () => {
+  it('shows the path and copies the whole URL', async () => {
     const user = userEvent.setup();
     await open({ home_url: 'http://example.com' });
     await findSwitch(TWO_FACTOR);
@@ -222,7 +222,7 @@ describe('the row of a custom login address', () => {
     expect(await navigator.clipboard.readText()).toBe('http://example.com/team-entrance');
   });
 
-  it('sends it to the team, and says to how many people', async () => {
+  it('sends the URL to the team, and shows the number of recipients', async () => {
     site.login.team_size = 4;
     await open();
     await findSwitch(TWO_FACTOR);
@@ -233,7 +233,7 @@ describe('the row of a custom login address', () => {
     expect(site.calls('/send-login-url')).toHaveLength(1);
   });
 
-  it('selects the address where a browser copies nothing', async () => {
+  it('selects the URL if the browser can’t copy', async () => {
     await open({ home_url: 'http://example.com' });
     await findSwitch(TWO_FACTOR);
     const row = rowNamed('Custom Login URL');
@@ -269,7 +269,7 @@ describe('turning two-factor on', () => {
     return screen.findByRole('dialog', { name: 'Turn on two-factor' });
   }
 
-  it('names who will be logged out, and sends nothing before', async () => {
+  it('lists the users who will be logged out, and sends no request before', async () => {
     site.login.two_factor_users = team();
     const dialog = await openQuestion();
     expect(
@@ -289,7 +289,7 @@ describe('turning two-factor on', () => {
     expect(visited).toEqual([]);
   });
 
-  it('mails the others first, then leads the owner to the set-up', async () => {
+  it('sends the mails first, then leads the owner to the setup', async () => {
     site.login.two_factor_users = team();
     const dialog = await openQuestion();
     expect(within(dialog).getByText('A short how-to goes to the other 3.')).toBeDefined();
@@ -299,7 +299,7 @@ describe('turning two-factor on', () => {
     expect(site.sent('/2fa')).toEqual([{ sg2fa: 1 }]);
   });
 
-  it('turns nothing on when the mails could not be sent, unless the owner does without them', async () => {
+  it('changes nothing if the mails could not be sent, unless the owner continues without them', async () => {
     site.login.two_factor_users = team();
     site.replies.set('/two-factor-reminder', () => refused(502, 'mail_not_sent', 'The mail could not be sent.'));
     const dialog = await openQuestion();
@@ -312,7 +312,7 @@ describe('turning two-factor on', () => {
     await waitFor(() => expect(visited).toHaveLength(1));
   });
 
-  it('leaves an owner who has set it up on the page', async () => {
+  it('keeps an owner who has set it up on the page', async () => {
     site.login.two_factor_users = people(['owner', 'administrator', 1, 1], ['agency', 'administrator', 1, 0]);
     const dialog = await openQuestion();
     expect(within(dialog).queryByRole('checkbox')).toBeNull();
@@ -328,7 +328,7 @@ describe('two-factor that is on', () => {
     site.login.sg2fa = 1;
   });
 
-  it('names who has set it up and who is missing, and counts as an essential once nobody is', async () => {
+  it('lists the users who have set it up and who have not, and counts as an essential once nobody is missing', async () => {
     site.login.two_factor_users = people(
       ['owner', 'administrator', 0, 1],
       ['editor-2', 'editor', 0, 1],
@@ -344,7 +344,7 @@ describe('two-factor that is on', () => {
     expect(screen.getByText('2 of 4 essentials on')).toBeDefined();
   });
 
-  it('counts as an essential when everybody has set it up', async () => {
+  it('counts as an essential if every user has set it up', async () => {
     site.login.two_factor_users = people(['owner', 'administrator', 1, 1]);
     await open();
     await findSwitch(TWO_FACTOR);
@@ -353,7 +353,7 @@ describe('two-factor that is on', () => {
     expect(screen.getByText('3 of 4 essentials on')).toBeDefined();
   });
 
-  it('leads to the own set-up, and reminds the others by mail', async () => {
+  it('leads to the owner’s setup, and reminds the others by mail', async () => {
     site.login.two_factor_users = team();
     await open({ home_url: 'http://example.com/' });
     await findSwitch(TWO_FACTOR);
@@ -365,7 +365,7 @@ describe('two-factor that is on', () => {
     expect(visited).toEqual(['http://example.com/wp-login.php?action=second-factor-setup']);
   });
 
-  it('asks again who is logged out before turning it off is undone', async () => {
+  it('asks again who is logged out before switching it off is undone', async () => {
     site.login.two_factor_users = team();
     await open();
     await userEvent.click(await findSwitch(TWO_FACTOR));
@@ -376,7 +376,7 @@ describe('two-factor that is on', () => {
 });
 
 describe('the row of Away Mode', () => {
-  it('says what is scheduled and when it next begins', async () => {
+  it('shows the schedule and its next start', async () => {
     Object.assign(site.login.away_mode, {
       schedule: { type: 'weekly', weekly: ['saturday', 'sunday'] },
       next_from: 1_795_824_000,
@@ -391,7 +391,7 @@ describe('the row of Away Mode', () => {
     expect(text).toBe('Closed every Saturday and Sunday. It next begins on Saturday, November 28, 2026, 1:00 AM.');
   });
 
-  it('says until when it is on', async () => {
+  it('shows until when it is on', async () => {
     Object.assign(site.login.away_mode, {
       schedule: { type: 'daily', from_hour: '22:00', to_hour: '06:00' },
       away: 1,

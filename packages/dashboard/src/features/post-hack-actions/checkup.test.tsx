@@ -27,7 +27,7 @@ const open = async () => {
 };
 
 describe('the verdict of the checkup', () => {
-  it('is green only with four of four checks and no finding, with its time', async () => {
+  it('is green, with its time, only after four of four checks without a finding', async () => {
     await open();
     expect(verdict()?.textContent).toContain('Nothing suspicious was found');
     expect(verdict()?.textContent).toMatch(/21 Nov, 13:05|Today, 13:05/);
@@ -36,7 +36,7 @@ describe('the verdict of the checkup', () => {
     expect(verdict()?.getAttribute('role')).toBe('status');
   });
 
-  it('is amber when a check could not run, which has a row of its own', async () => {
+  it('is amber if a check could not run, and the check has a row of its own', async () => {
     site.checkup = suspicious({ findings: [] });
     await open();
     expect(verdict()?.textContent).toContain('Nothing suspicious so far');
@@ -47,7 +47,7 @@ describe('the verdict of the checkup', () => {
     expect(getTexts('.so-checks li')).toContain('Core files: not checked');
   });
 
-  it('is amber when nothing could be checked at all', async () => {
+  it('is amber if no check could run', async () => {
     const checks = sampleResult().checks.map((check) => ({
       ...check,
       ran: 0 as const,
@@ -60,7 +60,7 @@ describe('the verdict of the checkup', () => {
     expect(tile()).toContain('is-warn');
   });
 
-  it('counts findings, and says what, since when, by whom, and what helps', async () => {
+  it('counts findings, and shows what, since when, by whom, and the fix', async () => {
     site.checkup = suspicious();
     await open();
     expect(verdict()?.textContent).toContain('2 things need a look');
@@ -81,7 +81,7 @@ describe('the verdict of the checkup', () => {
     ]);
   });
 
-  it('says that the site was not checked yet', async () => {
+  it('says that the site has not been checked yet', async () => {
     site.checkup = sampleCheckup({ latest: null, earlier: [] });
     await open();
     expect(verdict()?.textContent).toContain('Not checked yet');
@@ -99,8 +99,8 @@ describe('the verdict of the checkup', () => {
   });
 });
 
-describe('a checkup that runs', () => {
-  it('shows how far it is and keeps the result of before, then the new one', async () => {
+describe('a running checkup', () => {
+  it('shows its progress with the previous result, then the new result', async () => {
     site.checkup = suspicious();
     site.replies.set('/run-checkup', () => {
       site.checkup = { ...suspicious(), running: { done: 1, total: 4 } };
@@ -118,20 +118,20 @@ describe('a checkup that runs', () => {
     expect(screen.queryByText('A script in uploads')).toBeNull();
   });
 
-  it('is found again when the page is opened', async () => {
+  it('is continued when the page is opened again', async () => {
     site.checkup = { ...sampleCheckup(), running: { done: 2, total: 4 } };
     await open();
     expect(screen.getByText('2 of 4 checks done')).toBeDefined();
   });
 
-  it('says when it was not finished', async () => {
+  it('says that it did not finish', async () => {
     site.checkup = sampleCheckup({ error: 'The checkup could not be finished. Try again.' });
     await open();
     expect(screen.getByText('The checkup could not be finished. Try again.')).toBeDefined();
     expect(await findButton('Check again')).toBeDefined();
   });
 
-  it('says when its result can’t be loaded, and tries again', async () => {
+  it('says that its result could not be loaded, and tries again', async () => {
     site.replies.set('/checkup', () => refused(503, 'storage_unavailable', 'Not now.'));
     await openPostHack(site);
     expect(await screen.findByText('We couldn’t load the result of the last checkup.')).toBeDefined();
@@ -141,8 +141,8 @@ describe('a checkup that runs', () => {
   });
 });
 
-describe('what an owner does with a finding', () => {
-  it('keeps it, which takes it away and can be undone at once or later', async () => {
+describe('a finding', () => {
+  it('is hidden when it is marked as known, which can be undone at once or later', async () => {
     site.checkup = suspicious();
     const all = suspicious();
     site.replies.set('/keep-finding', ({ body }) => {
@@ -166,7 +166,7 @@ describe('what an owner does with a finding', () => {
     expect(site.sent('/keep-finding')[1]).toEqual({ key: 'script:abc', keep: 0 });
   });
 
-  it('puts a clean copy in place of a changed plugin, which the list of plugins then shows', async () => {
+  it('is fixed by a clean copy of the plugin, which the list of plugins then shows', async () => {
     site.checkup = sampleCheckup({ latest: sampleResult({ findings: [changedPlugin] }) });
     site.replies.set('/reinstall-plugins', () => {
       site.jobs = [sampleJob({ total: 1, items: [sampleItem('form', { state: 'running' })] })];
@@ -181,7 +181,7 @@ describe('what an owner does with a finding', () => {
 });
 
 describe('the weekly checkup', () => {
-  it('names its day, its time and who gets a mail, and can be turned off', async () => {
+  it('shows its day, its time and its recipients, and can be switched off', async () => {
     site.replies.set('/weekly-checkup', () => ok({ weekly_checkup: 0 }, 'The site is no longer checked every week.'));
     await open();
     const toggle = await findSwitch('Check every week');
@@ -193,13 +193,13 @@ describe('the weekly checkup', () => {
     expect(site.sent('/weekly-checkup')).toEqual([{ weekly_checkup: 0 }]);
   });
 
-  it('says where something new shows while nobody gets a mail', async () => {
+  it('says where new findings appear while there are no recipients', async () => {
     site.checkup = sampleCheckup({ weekly: { weekly_checkup: 1, day: 3, time: '02:40', emails: [] } });
     await open();
     expect(screen.getByText(/^Wednesday at 02:40, every week\. The Security Dashboard says so/)).toBeDefined();
   });
 
-  it('lists the checkups before, at first four of them', async () => {
+  it('lists earlier checkups, at first four of them', async () => {
     site.checkup = sampleCheckup({ more: 1 });
     const all = {
       ...sampleCheckup(),

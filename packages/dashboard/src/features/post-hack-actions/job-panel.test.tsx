@@ -23,7 +23,7 @@ const findRow = async (name: string) => {
   return row;
 };
 
-describe('an action under way', () => {
+describe('a running action', () => {
   it('starts a reinstallation and follows it to its end', async () => {
     site.replies.set('/reinstall-plugins', () => {
       site.jobs = [sampleJob({ total: 2, items: [sampleItem('form', { state: 'running' }), sampleItem('shop')] })];
@@ -63,7 +63,7 @@ describe('an action under way', () => {
     expect(site.calls('/post-hack-jobs')).toHaveLength(looks);
   });
 
-  it('finds a job again that runs, and one guard that is away for a moment', async () => {
+  it('continues a running job after a reload, and after a short failure of guard', async () => {
     site.jobs = [sampleJob({ total: 4, done: 1, items: [sampleItem('form', { state: 'running' })] })];
     await openPostHack(site);
     expect(await screen.findByText('1 of 4 plugins done')).toBeDefined();
@@ -75,7 +75,7 @@ describe('an action under way', () => {
     expect(toastTexts()).toEqual([]);
   });
 
-  it('tells screen readers of a quarter done, not of each step, and nothing of what ended long ago', async () => {
+  it('announces each quarter of the progress, not each step, and nothing about old jobs', async () => {
     const announced: string[] = [];
     const reset = (done: number) => sampleJob({ kind: 'force-password-reset', total: 400, done });
     site.jobs = [
@@ -132,7 +132,7 @@ describe('an action under way', () => {
     [['failed', 'skipped'], 'Nothing was reinstalled'],
     [['unchecked'], 'Nothing was reinstalled'],
     [['skipped'], 'There was nothing to reinstall'],
-  ] as const)('calls an end with %s “%s”', async (states, title) => {
+  ] as const)('has for a result with %s the title “%s”', async (states, title) => {
     const items = states.map((state, place) => sampleItem(`plugin-${place}`, { state }));
     site.jobs = [sampleJob({ state: 'done', ended: 1_795_255_260, items, total: items.length, done: items.length })];
     await openPostHack(site);
@@ -140,7 +140,7 @@ describe('an action under way', () => {
     expect(getTexts('.so-run__head b')).toEqual([title]);
   });
 
-  it('says that the directory could not be asked, and offers to ask it again', async () => {
+  it('says that the plugin directory could not be reached, and offers to try again', async () => {
     const reason = 'The plugin directory does not answer.';
     site.jobs = [
       sampleJob({ state: 'done', total: 1, done: 1, items: [sampleItem('form', { state: 'unchecked', reason })] }),
@@ -152,7 +152,7 @@ describe('an action under way', () => {
     await waitFor(() => expect(site.sent('/reinstall-plugins')).toEqual([{ only: ['form/form.php'] }]));
   });
 
-  it('says that it goes on when the session ends while it runs', async () => {
+  it('says that it continues if the session ends during the job', async () => {
     site.jobs = [sampleJob({ total: 4, done: 1, items: [sampleItem('form', { state: 'running' })] })];
     await openPostHack(site);
     await screen.findByText('1 of 4 plugins done');
@@ -161,7 +161,7 @@ describe('an action under way', () => {
     expect(screen.queryByRole('progressbar')).toBeNull();
   });
 
-  it('goes on with a reset that stopped, in place of shutting everyone out once more', async () => {
+  it('continues an interrupted reset instead of logging out all users again', async () => {
     site.jobs = [sampleJob({ kind: 'force-password-reset', state: 'stopped', error: 'WordPress does not answer.' })];
     site.replies.set('/force-password-reset', () => {
       site.jobs = [sampleJob({ kind: 'force-password-reset', total: 10, done: 5 })];
@@ -174,7 +174,7 @@ describe('an action under way', () => {
     expect(screen.queryByText('You are logged out')).toBeNull();
   });
 
-  it('shows names of plugins as text, whatever they hold', async () => {
+  it('shows names of plugins as text', async () => {
     const name = '<img src=x onerror="window.broken=1"><b>bold</b>';
     site.jobs = [
       sampleJob({

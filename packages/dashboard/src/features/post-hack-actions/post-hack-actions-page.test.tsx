@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 describe('Post-hack Actions', () => {
-  it('says where to start, what each action does and what it costs', async () => {
+  it('explains where to start, the actions and their effects', async () => {
     await openPostHack(site);
     await findButton('Reinstall all');
     expect(screen.getByText('Not sure where to start?')).toBeDefined();
@@ -40,7 +40,7 @@ describe('Post-hack Actions', () => {
     ]);
   });
 
-  it('leaves out what is not known', async () => {
+  it('omits unknown facts', async () => {
     site.facts = { plugins: null, users: null, sessions: null };
     await openPostHack(site);
     await findButton('Reinstall all');
@@ -49,7 +49,7 @@ describe('Post-hack Actions', () => {
     expect(await screen.findByText(/^All users are logged out at once, you included\./)).toBeDefined();
   });
 
-  it('shows rows without a state while nothing is known, and says so when it stays that way', async () => {
+  it('shows rows without a state while nothing is known, and an error if loading fails', async () => {
     const held = gate();
     site.replies.set('/post-hack-jobs', async () => {
       await held.opened;
@@ -65,7 +65,7 @@ describe('Post-hack Actions', () => {
     expect(await findButton('Reinstall all')).toBeDefined();
   });
 
-  it('does nothing before it was confirmed; the way out has the focus', async () => {
+  it('does nothing before a confirmation; Cancel has the focus', async () => {
     await openPostHack(site);
     const start = await findButton('Force password reset');
     start.focus();
@@ -79,7 +79,7 @@ describe('Post-hack Actions', () => {
     expect(site.sent('/force-password-reset')).toEqual([]);
   });
 
-  it('says before to which address the own link goes, and that there will be none without an address', async () => {
+  it('names the address that gets the owner’s link, or says that there is none', async () => {
     const ask = async (config: Record<string, unknown>) => {
       await openPostHack(site, config);
       await userEvent.click(await findButton('Force password reset'));
@@ -92,7 +92,7 @@ describe('Post-hack Actions', () => {
     expect(await ask({})).toContain('Check first that your e-mail address is right.');
   });
 
-  it('says that the own session has ended and offers the way back in', async () => {
+  it('says that the owner’s session has ended and links to the login', async () => {
     site.replies.set('/force-password-reset', () => {
       site.nonce = null;
       return ok({ job: sampleJob({ kind: 'force-password-reset', total: 1023 }) }, 'Everyone is logged out.');
@@ -116,7 +116,7 @@ describe('Post-hack Actions', () => {
     expect(site.calls('/post-hack-jobs')).toHaveLength(looks);
   });
 
-  it('keeps the own session when logging all others out, if that is wanted', async () => {
+  it('keeps the owner’s session on request when all others are logged out', async () => {
     const done = sampleJob({
       kind: 'log-out-users',
       state: 'done',
@@ -134,7 +134,7 @@ describe('Post-hack Actions', () => {
     expect(screen.queryByText('You are logged out')).toBeNull();
   });
 
-  it('says in the dialog why nothing was started, and looks whether it was when no answer came', async () => {
+  it('shows in the dialog why nothing was started, and checks after a lost response', async () => {
     site.replies.set('/logout-users', () => refused(403, 'rest_forbidden', 'Sorry, you are not allowed to do that.'));
     await openPostHack(site);
     await userEvent.click(await findButton('Log out all users'));
@@ -149,7 +149,7 @@ describe('Post-hack Actions', () => {
     await waitFor(() => expect(site.calls('/post-hack-jobs').length).toBe(looks + 1));
   });
 
-  it('takes an answer of another form for one that knows nothing', async () => {
+  it('handles a response of another shape like an empty one', async () => {
     site.replies.set('/post-hack-jobs', () => ok({ jobs: [null, 7, { kind: 'other' }, { kind: 'log-out-users' }] }));
     await openPostHack(site);
     expect(await findButton('Log out all users')).toBeDefined();

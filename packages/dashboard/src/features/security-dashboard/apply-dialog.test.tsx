@@ -19,7 +19,7 @@ function sent(): string[] {
 }
 
 describe('Apply all recommended', () => {
-  it('lists each change with its price, ticked, and sends nothing by itself', async () => {
+  it('lists each change with its effect, ticked, and sends no request by itself', async () => {
     const dialog = await openApply(site);
     const boxes = within(dialog).getAllByRole<HTMLInputElement>('checkbox');
     expect(boxes.map((box) => box.closest('li')?.querySelector('b')?.textContent)).toEqual([
@@ -35,7 +35,7 @@ describe('Apply all recommended', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('makes the ticked changes one after another, those that can shut out the owner last', async () => {
+  it('makes the ticked changes one after the other, those that may log out the owner last', async () => {
     const dialog = await openApply(site);
     const held = gate();
     site.replies.set('/disable-feeds', async () => {
@@ -56,14 +56,14 @@ describe('Apply all recommended', () => {
     expect(screen.getByText('Fully protected')).toBeDefined();
   });
 
-  it('leads on to the set-up of the own second factor', async () => {
+  it('continues with the setup of the owner’s second factor', async () => {
     const dialog = await openApply(site);
     await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
     await userEvent.click(await within(dialog).findByRole('button', { name: 'Set up my second factor' }));
     expect(visited).toEqual([site.login.two_factor_setup_url]);
   });
 
-  it('leaves what is unticked as it is, and does not ask for its address', async () => {
+  it('skips unticked changes and does not ask for their input', async () => {
     const dialog = await openApply(site);
     await userEvent.click(within(dialog).getByRole('checkbox', { name: 'Custom Login URL' }));
     expect(within(dialog).queryByLabelText('Login URL')).toBeNull();
@@ -76,7 +76,7 @@ describe('Apply all recommended', () => {
     expect(within(dialog).getByRole('button', { name: 'Apply 1 change' })).toBeDefined();
   });
 
-  it('asks for the login address before anything is sent', async () => {
+  it('asks for the login URL before any request', async () => {
     site.login.login_url = site.login.login_url.map((item) => ({ ...item, login: '', signup: null }));
     const dialog = await openApply(site);
     await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
@@ -85,7 +85,7 @@ describe('Apply all recommended', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('asks for new names where administrators have common ones', async () => {
+  it('asks for new names if administrators have common ones', async () => {
     site.login.disable_usernames = 0;
     site.login.usernames_data.admin_matches = [{ ID: 7, user_login: 'admin' }];
     const dialog = await openApply(site);
@@ -99,7 +99,7 @@ describe('Apply all recommended', () => {
     });
   });
 
-  it('goes on after a change that failed, tells why, and tries only that one again', async () => {
+  it('continues after a failed change, shows the reason, and tries only that one again', async () => {
     const dialog = await openApply(site);
     site.replies.set('/custom-login-url', () => ({
       status: 400,
@@ -120,7 +120,7 @@ describe('Apply all recommended', () => {
     expect(sent().filter((suffix) => suffix === '/2fa')).toHaveLength(1);
   });
 
-  it('finds out what became of a change whose answer was lost', async () => {
+  it('finds out whether a change with a lost response was made', async () => {
     const dialog = await openApply(site);
     site.replies.set('/disable-feeds', () => {
       site.options.disable_feed = 1;
@@ -130,7 +130,7 @@ describe('Apply all recommended', () => {
     await within(dialog).findByText('3 changes are made.', { exact: false });
   });
 
-  it('tries nothing more once the session is gone', async () => {
+  it('stops once the session has ended', async () => {
     const dialog = await openApply(site);
     site.nonce = null;
     await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
@@ -138,7 +138,7 @@ describe('Apply all recommended', () => {
     expect(new Set(sent())).toEqual(new Set(['/disable-feeds']));
   });
 
-  it('counts a refusal as one, and says what the server said', async () => {
+  it('counts a refused change as failed, with the server’s message', async () => {
     const dialog = await openApply(site);
     site.replies.set('/2fa', () => refused(503, 'busy', 'WordPress does not answer.'));
     await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));

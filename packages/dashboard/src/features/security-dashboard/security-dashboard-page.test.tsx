@@ -33,7 +33,7 @@ describe('the Security Dashboard', () => {
     ]);
   });
 
-  it('shows no notifications, no e-book and no request for a review when there are none', async () => {
+  it('hides notifications, the e-book and the request for a review if there are none', async () => {
     await openDashboard(site);
     await screen.findByText('5 of 6 on');
     await waitFor(() => expect(site.calls('/rate')).toHaveLength(1));
@@ -42,7 +42,7 @@ describe('the Security Dashboard', () => {
     expect(screen.queryByRole('complementary')).toBeNull();
   });
 
-  it('works without the calls of its own, as with an older server', async () => {
+  it('works without its own endpoints, as with an older server', async () => {
     for (const suffix of [
       '/notifications',
       '/hardening',
@@ -63,7 +63,7 @@ describe('the Security Dashboard', () => {
     expect(toastTexts()).toEqual([]);
   });
 
-  it('says when the settings cannot be read, and reads them on request', async () => {
+  it('says that the settings could not be loaded, and loads them on request', async () => {
     site.replies.set('/fetch-options', () => refused(503, 'busy', 'Try later.'));
     await openDashboard(site);
     expect(await screen.findByText(/we can’t say how safe this site is/)).toBeDefined();
@@ -73,7 +73,7 @@ describe('the Security Dashboard', () => {
     expect(await screen.findByText('Well protected')).toBeDefined();
   });
 
-  it('shows no score before the settings are there', async () => {
+  it('shows no score before the settings are loaded', async () => {
     const held = gate();
     site.replies.set('/fetch-options', async (call) => {
       await held.opened;
@@ -88,14 +88,14 @@ describe('the Security Dashboard', () => {
 });
 
 describe('the protection score', () => {
-  it('shows only the figures that are known', async () => {
+  it('shows only the known figures', async () => {
     await openDashboard(site);
     expect(await screen.findByText('blocked in 7 days')).toBeDefined();
     expect(screen.getByText('318')).toBeDefined();
     expect(screen.queryByText('failed logins')).toBeNull();
   });
 
-  it('says that the site is at risk, and with which three of the open steps to begin', async () => {
+  it('says that the site is at risk, and lists the three most important steps', async () => {
     for (const field of Object.keys(site.options)) site.options[field] = 0;
     site.login.disable_usernames = 0;
     await openDashboard(site);
@@ -110,7 +110,7 @@ describe('the protection score', () => {
     ]);
   });
 
-  it('has nothing left to do when all ten essentials are on', async () => {
+  it('has no steps if all ten essentials are on', async () => {
     site.options.disable_feed = 1;
     site.login.sg2fa = 1;
     site.login.login_url = site.login.login_url.map((item) => ({ ...item, selected: item.type === 'custom' ? 1 : 0 }));
@@ -122,7 +122,7 @@ describe('the protection score', () => {
 });
 
 describe('a next step', () => {
-  it('is switched on with the call of its row, counts then, and leaves the focus on the heading', async () => {
+  it('makes the request of its row, counts at once, and moves the focus to the heading', async () => {
     site.login.sg2fa = 1;
     await openDashboard(site);
     const button = await screen.findByRole('button', { name: 'Turn on: Disable RSS and ATOM Feeds' });
@@ -135,7 +135,7 @@ describe('a next step', () => {
     await waitFor(() => expect(site.calls('/hardening')).toHaveLength(2));
   });
 
-  it('says when it could not be saved, and stays', async () => {
+  it('stays with an error if saving fails', async () => {
     site.replies.set('/disable-feeds', () => refused(500, 'internal', 'Not today.'));
     await openDashboard(site);
     await userEvent.click(await screen.findByRole('button', { name: 'Turn on: Disable RSS and ATOM Feeds' }));
@@ -143,20 +143,20 @@ describe('a next step', () => {
     expect(screen.getByRole('img', { name: '7 of 10 essentials on' })).toBeDefined();
   });
 
-  it('that switches the second factor on leads to its set-up', async () => {
+  it('that enables the second factor leads to the setup', async () => {
     await openDashboard(site);
     await userEvent.click(await screen.findByRole('button', { name: 'Turn on: Two-factor Authentication' }));
     await waitFor(() => expect(visited).toEqual([site.login.two_factor_setup_url]));
   });
 
-  it('that needs an address opens the dialog of its row', async () => {
+  it('that needs a URL opens the dialog of its row', async () => {
     await openDashboard(site);
     await userEvent.click(await screen.findByRole('button', { name: 'Configure: Custom Login URL' }));
     expect(await screen.findByRole('dialog', { name: 'Configure Login URL' })).toBeDefined();
     expect(site.calls('/custom-login-url')).toHaveLength(0);
   });
 
-  it('that is the last one lets its dialog close as any other, and leaves the focus on what is said then', async () => {
+  it('that is the last one lets its dialog close normally, and the focus moves to the final text', async () => {
     site.options.disable_feed = 1;
     site.login.sg2fa = 1;
     await openDashboard(site);
@@ -169,7 +169,7 @@ describe('a next step', () => {
     await waitFor(() => expect(document.activeElement?.textContent).toBe('Nothing left to do'));
   });
 
-  it('that is the last one and needs no dialog leaves the focus there, too', async () => {
+  it('that is the last one and needs no dialog moves the focus to the final text, too', async () => {
     site.login.sg2fa = 1;
     site.login.login_url = site.login.login_url.map((item) => ({ ...item, selected: item.type === 'custom' ? 1 : 0 }));
     await openDashboard(site);
@@ -180,7 +180,7 @@ describe('a next step', () => {
 });
 
 describe('a notification', () => {
-  it('leads to its fix, and keeps only the elements that the specification allows', async () => {
+  it('links to its fix, and keeps only the elements that the specification allows', async () => {
     site.overview.notifications = [
       notice('a', {
         title: '<em>Two</em> <span class="so-mono">plugins</span><img src=x onerror=alert(1)>',
@@ -195,7 +195,7 @@ describe('a notification', () => {
     expect(link.getAttribute('href')).toMatch(/#weekly-reports$/);
   });
 
-  it('is said in the language of the owner, with its numbers and names', async () => {
+  it('is in the owner’s language, with its numbers and names', async () => {
     const { english: title, code, params } = serverMessage('plugins_outdated', { count: { inWords: 2 } });
     const data = [notice('a', { title })];
     const texts = [{ at: '/data/0/title', code, params }];
@@ -210,7 +210,7 @@ describe('a notification', () => {
     expect(await screen.findByText('Zwei Plugins')).toBeDefined();
   });
 
-  it('that could not be looked for is no good news', async () => {
+  it('that could not be loaded is an error, not good news', async () => {
     site.replies.set('/notifications', () => refused(500, 'internal', 'Not today.'));
     await openDashboard(site);
     expect(await screen.findByText('We couldn’t check what needs your attention.')).toBeDefined();
@@ -222,7 +222,7 @@ describe('a notification', () => {
 });
 
 describe('the e-book', () => {
-  it('stands beside the cards with title, text, image and link', async () => {
+  it('is beside the cards with title, text, image and link', async () => {
     site.overview.ebook = {
       title: 'A safer site',
       text: 'A short guide.',
@@ -251,7 +251,7 @@ describe('Rate Us', () => {
     await waitFor(() => expect(document.activeElement?.textContent).toBe('Recent Activity'));
   });
 
-  it('stays with a message when that could not be saved', async () => {
+  it('stays with an error if the dismissal could not be saved', async () => {
     site.overview.rate.show = 1;
     await openDashboard(site);
     const button = await screen.findByRole('button', { name: 'Dismiss and don’t ask again' });
@@ -263,7 +263,7 @@ describe('Rate Us', () => {
 });
 
 describe('Recent Activity', () => {
-  it('asks for the limited view and hides actions, refresh and filter', async () => {
+  it('fetches the limited view and hides actions, refresh and filter', async () => {
     await openDashboard(site);
     const [head] = await tableTexts('Unknown Visitors Activity');
     expect(head).toEqual(['Time', 'Visitor', 'IP address', 'Page visited', 'Response']);
@@ -287,7 +287,7 @@ describe('Recent Activity', () => {
     expect(link()).toBe('http://example.com/wp-admin/admin.php?page=activity-log&log_tab=registered');
   });
 
-  it('draws the visits of 7 days as a picture with a table behind it', async () => {
+  it('draws the visits of 7 days as an image with a table for screen readers', async () => {
     await openDashboard(site);
     expect(await screen.findByText('Last 7 days')).toBeDefined();
     expect(await screen.findByRole('table', { name: 'Traffic' })).toBeDefined();
@@ -301,7 +301,7 @@ describe('Recent Activity', () => {
   it.each([
     [7, 'Mon 1'],
     [12, '1 Jan'],
-  ])('names each of %i days so that it differs from the others', async (days, name) => {
+  ])('gives each of %i days a unique label', async (days, name) => {
     const first = Date.UTC(2024, 0, 1) / 1000;
     site.log.traffic = Array.from({ length: days }, (_, place) => {
       const from = first + place * 86_400;
@@ -312,7 +312,7 @@ describe('Recent Activity', () => {
     expect(document.querySelector('.so-chart__days li')?.textContent).toBe(name);
   });
 
-  it('says when a list could not be loaded', async () => {
+  it('says that a list could not be loaded', async () => {
     site.replies.set('/activity-unknown', () => refused(500, 'internal', 'Not today.'));
     await openDashboard(site);
     expect(await screen.findByText('We couldn’t load this list.')).toBeDefined();

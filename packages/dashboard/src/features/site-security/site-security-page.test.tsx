@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe('the Site Security page', () => {
-  it('shows skeleton rows without any state while the options load', async () => {
+  it('shows placeholder rows without a state while the options load', async () => {
     const held = gate();
     site.replies.set('/fetch-options', async () => {
       await held.opened;
@@ -32,7 +32,7 @@ describe('the Site Security page', () => {
     expect(document.querySelectorAll('.so-row--sk')).toHaveLength(0);
   });
 
-  it('asks for the options of its page with the nonce and as JSON', async () => {
+  it('fetches its options with the nonce and as JSON', async () => {
     await openPage(site);
     await findSwitch(XSS);
     const [call] = site.calls('/fetch-options');
@@ -42,7 +42,7 @@ describe('the Site Security page', () => {
     expect(call?.headers['x-wp-nonce']).toBe('aaaaaaaaaa');
   });
 
-  it('shows the rows in the order of the specification with the state of each', async () => {
+  it('shows the rows with their states in the order of the specification', async () => {
     await openPage(site);
     await findSwitch(XSS);
     expect(screen.getAllByRole('switch').map((item) => item.getAttribute('aria-checked'))).toEqual([
@@ -65,7 +65,7 @@ describe('the Site Security page', () => {
     ]);
   });
 
-  it('marks an essential that is off as recommended, and never the readme', async () => {
+  it('marks essentials that are off as recommended, but never the readme', async () => {
     await openPage(site);
     expect(withinRow(await findSwitch(FEEDS)).queryByText('recommended')).not.toBeNull();
     expect(withinRow(await findSwitch(XSS)).queryByText('recommended')).toBeNull();
@@ -74,7 +74,7 @@ describe('the Site Security page', () => {
     expect(withinRow(readme).queryByText('recommended')).toBeNull();
   });
 
-  it('counts the essentials, to which the readme does not belong', async () => {
+  it('counts the essentials without the readme', async () => {
     site.options.delete_readme = 1;
     await openPage(site);
     expect(await screen.findByText('5 of 6 essentials on')).toBeDefined();
@@ -82,7 +82,7 @@ describe('the Site Security page', () => {
     expect(document.querySelectorAll('.so-meter__bar i.is-on')).toHaveLength(5);
   });
 
-  it('leaves out a row whose value the server does not know', async () => {
+  it('omits a row whose value the server does not know', async () => {
     delete site.options.xss_protection;
     await openPage(site);
     await findSwitch(RPC);
@@ -90,7 +90,7 @@ describe('the Site Security page', () => {
     expect(screen.getByText('4 of 5 essentials on')).toBeDefined();
   });
 
-  it('says when the options could not be loaded and loads them on request', async () => {
+  it('says that the options could not be loaded and loads them on request', async () => {
     site.replies.set('/fetch-options', () => refused(503, 'wordpress_unreachable', 'WordPress does not answer.'));
     await openPage(site);
     const again = await screen.findByRole('button', { name: 'Try again' });
@@ -103,7 +103,7 @@ describe('the Site Security page', () => {
     await waitFor(() => expect(document.activeElement?.textContent).toBe('Site Security'));
   });
 
-  it('shows what another tab has changed once this one is shown again, and nothing older than its own changes', async () => {
+  it('shows changes of another tab once the page is visible again, and nothing older than its own changes', async () => {
     await openPage(site);
     const feeds = await findSwitch(FEEDS);
     site.options.disable_feed = 1;
@@ -123,7 +123,7 @@ describe('the Site Security page', () => {
     expect(feeds.getAttribute('aria-checked')).toBe('false');
   });
 
-  it('says so when the answer holds no options at all', async () => {
+  it('says that the response has no options', async () => {
     site.replies.set('/fetch-options', () => ok(null));
     await openPage(site);
     expect(await screen.findByText(/We couldn’t load the options/)).toBeDefined();
@@ -131,7 +131,7 @@ describe('the Site Security page', () => {
 });
 
 describe('a switch', () => {
-  it('shows the new value at once, is busy while it is saved, and then confirms', async () => {
+  it('shows the new value at once, is busy while it is saved, and then confirms it', async () => {
     const held = gate();
     site.replies.set('/disable-feeds', async (call) => {
       await held.opened;
@@ -169,7 +169,7 @@ describe('a switch', () => {
     expect(feeds.getAttribute('aria-checked')).toBe('true');
   });
 
-  it('goes back to the true value when saving fails, and says so in its row', async () => {
+  it('restores the value if saving fails, and shows the error in its row', async () => {
     site.replies.set('/disable-feeds', () => refused(500, 'internal', 'Something went wrong on our side.'));
     await openPage(site);
     const feeds = await findSwitch(FEEDS);
@@ -181,7 +181,7 @@ describe('a switch', () => {
     await waitFor(() => expect(toastTexts()).toEqual(['Something went wrong on our side.']));
   });
 
-  it('says that the option is still on when switching it off fails', async () => {
+  it('says that the option is still on if switching it off fails', async () => {
     site.replies.set('/xss-protection', () => refused(500, 'internal', 'No.'));
     await openPage(site);
     const xss = await findSwitch(XSS);
@@ -190,7 +190,7 @@ describe('a switch', () => {
     expect(xss.getAttribute('aria-checked')).toBe('true');
   });
 
-  it('tries again with the value that was wanted, keeps the focus and takes the old messages away', async () => {
+  it('retries with the wanted value, keeps the focus and removes the old notices', async () => {
     site.replies.set('/disable-feeds', () => refused(500, 'internal', 'No.'));
     await openPage(site);
     const feeds = await findSwitch(FEEDS);
@@ -204,7 +204,7 @@ describe('a switch', () => {
     expect(withinRow(feeds).queryByRole('alert')).toBeNull();
   });
 
-  it('does not wait for another one; each row ends in its own answer', async () => {
+  it('does not wait for another one; each row shows its own result', async () => {
     const slow = gate();
     site.replies.set('/disable-feeds', async (call) => {
       await slow.opened;
@@ -224,7 +224,7 @@ describe('a switch', () => {
     expect([feeds, rpc, xss].map((item) => item.getAttribute('aria-checked'))).toEqual(['true', 'false', 'true']);
   });
 
-  it('ends in the value that the server answered, even when another one was sent', async () => {
+  it('ends with the value of the response, even if another one was sent', async () => {
     site.replies.set('/disable-feeds', () => ok({ disable_feed: 0 }));
     await openPage(site);
     const feeds = await findSwitch(FEEDS);
@@ -233,7 +233,7 @@ describe('a switch', () => {
     expect(feeds.getAttribute('aria-checked')).toBe('false');
   });
 
-  it('says in neutral words that a protection is off, and turns it on again', async () => {
+  it('says in a neutral notice that a protection is off, and switches it on again', async () => {
     await openPage(site);
     const xss = await findSwitch(XSS);
     await userEvent.click(xss);
@@ -245,7 +245,7 @@ describe('a switch', () => {
     expect(site.options.xss_protection).toBe(1);
   });
 
-  it('counts a change in the ring at once, and takes it back when it fails', async () => {
+  it('counts in the ring at once, and is reverted there if saving fails', async () => {
     const held = gate();
     site.replies.set('/disable-feeds', async () => {
       await held.opened;
@@ -267,7 +267,7 @@ describe('a switch', () => {
     await waitFor(() => expect(toastTexts()).toEqual([message]));
   });
 
-  it('finds out what became of a change whose answer was lost', async () => {
+  it('finds out whether a change with a lost response was made', async () => {
     site.replies.set('/disable-feeds', (call) => {
       store(site, '/disable-feeds', call.body);
       return null;
@@ -299,7 +299,7 @@ describe('a switch', () => {
 });
 
 describe('the session', () => {
-  it('is renewed unnoticed when the nonce has grown old, once for calls that fail together', async () => {
+  it('is continued with a renewed nonce, renewed once for requests that fail at the same time', async () => {
     await openPage(site);
     const [feeds, rpc] = [await findSwitch(FEEDS), await findSwitch(RPC)];
     site.nonce = 'bbbbbbbbbb';
@@ -311,7 +311,7 @@ describe('the session', () => {
     expect(site.options).toMatchObject({ disable_feed: 1, disable_xml_rpc: 0 });
   });
 
-  it('says once that it is gone and offers to log in', async () => {
+  it('shows one notice with a login link once it has ended', async () => {
     await openPage(site);
     const [feeds, rpc] = [await findSwitch(FEEDS), await findSwitch(RPC)];
     site.nonce = null;
@@ -333,13 +333,13 @@ describe('the session', () => {
 describe('the row of XML-RPC', () => {
   const help = async () => withinRow(await findSwitch(RPC));
 
-  it('says nothing of signed requests while no plugin needs them', async () => {
+  it('does not mention signed requests while no plugin needs them', async () => {
     await openPage(site);
     await waitFor(() => expect(site.calls('/signed-xml-rpc')).toHaveLength(1));
     expect((await help()).queryByText(/Signed requests/)).toBeNull();
   });
 
-  it('says which plugin’s signed requests still get through, and lets the owner refuse them', async () => {
+  it('names the plugin whose signed requests are still allowed, and lets the owner refuse them', async () => {
     site.signedXmlRpc.plugins = [{ id: 'jetpack', name: 'Jetpack' }];
     await openPage(site);
     expect(await (await help()).findByText(/Signed requests of Jetpack still get through\./)).toBeDefined();
@@ -353,7 +353,7 @@ describe('the row of XML-RPC', () => {
     await waitFor(() => expect(site.signedXmlRpc.signed_xml_rpc).toBe(1));
   });
 
-  it('says nothing of them while XML-RPC is on, or the server can’t say', async () => {
+  it('does not mention them while XML-RPC is on, or if the server lacks the endpoint', async () => {
     site.signedXmlRpc.plugins = [{ id: 'jetpack', name: 'Jetpack' }];
     site.options.disable_xml_rpc = 0;
     await openPage(site);
