@@ -1,4 +1,4 @@
-/** Syntax that the modern build may use. The loader asks for an API that came with the same versions. */
+/** Syntax that the modern build may use. The loader tests for an API of the same versions. */
 export const MODERN_TARGET = ['chrome98', 'edge98', 'firefox94', 'safari15.4'];
 
 /** Oldest browsers of the specification, section 9, in the notation of core-js. */

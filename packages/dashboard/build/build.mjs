@@ -7,8 +7,8 @@ import { minify } from 'vite';
 import { buildLegacy, buildModern } from './scripts.mjs';
 import { buildStyles, contentHash } from './styles.mjs';
 
-// Builds everything that the connector serves into dist/: styles and their right-to-left twin, the modern and the legacy
-// script, the loader that picks one of them, the icons, and entrypoints.json with the names of the files.
+// Builds the files that the connector serves into dist/: style sheets for both directions, the modern and the legacy
+// script, the loader that selects one of them, the icons, and entrypoints.json with the names of all files.
 
 /** Maximum size of the JavaScript of one page for a modern browser, compressed, in bytes. */
 const PAGE_BUDGET = 125 * 1000;
@@ -33,18 +33,19 @@ await writeFile(join(outDir, 'entrypoints.json'), `${JSON.stringify({ ...styles,
 await checkBudget(outDir, { loader, ...files });
 
 /**
- * Writes the script that picks the build and sends the first requests, with the names of both in it.
+ * Writes the script that selects the build and sends the first requests, including the names of both.
  *
  * @param {string} source path of the script
  * @param {string} outDir
- * @param {{ modern: string, legacy: string, pages: Record<string, string[]>, requests: Record<string, [string, object][]> }} files
+ * @param {{ modern: string, legacy: string, pages: Record<string, string[]>, requests: Record<string, [string,
+ * object][]> }} files
  * @returns {Promise<string>} file name
- * @throws {SyntaxError} when it holds syntax newer than ES5
+ * @throws {SyntaxError} if it contains syntax newer than ES5
  */
 async function buildLoader(source, outDir, files) {
   const text = (await readFile(source, 'utf8')).replace('= FILES;', `= ${JSON.stringify(files)};`);
   const { code: short } = await minify('loader.js', text, { compress: false });
-  // The printer chooses template literals for strings, which ES5 does not have.
+  // The printer may write strings as template literals, which ES5 does not have.
   const code = short.replace(/`([^`$"\\\n]*)`/g, '"$1"');
   parse(code, { ecmaVersion: 5, sourceType: 'script' });
   const name = `loader-${contentHash(code)}.js`;
@@ -53,11 +54,11 @@ async function buildLoader(source, outDir, files) {
 }
 
 /**
- * Measures what each page costs a modern browser.
+ * Measures the size of each page in a modern browser.
  *
  * @param {string} outDir
  * @param {{ loader: string, modern: string, legacy: string, pages: Record<string, string[]> }} files
- * @throws {Error} when a page, or all together, is over the budget
+ * @throws {Error} if a page, or all together, exceeds the budget
  */
 async function checkBudget(outDir, { loader, modern, legacy, pages }) {
   for (const [page, parts] of Object.entries(pages)) {

@@ -1,22 +1,22 @@
 /**
- * Lazy parts that a page draws at once: the chart of visits. They get a chunk of their own, so that the page does not
- * load what is opened later.
+ * Lazy parts that a page draws at once: the chart of visits. They have their own chunk, so that the page does not
+ * load parts that are opened later.
  */
 const DRAWN_WITH_PAGE = /\/traffic-chart\.tsx$/;
-/** Lazy parts that are drawn once the browser is idle. They get a chunk of their own, too. */
+/** Lazy parts that are drawn once the browser is idle. They have their own chunk, too. */
 const DRAWN_WHEN_IDLE = /\/recent-section\.tsx$/;
-/** Features with few lazy parts: a chunk of their own would only cost another request. */
+/** Features with few lazy parts: a separate chunk would only cost another request. */
 const FEW_LAZY_PARTS = new Set(['consent', 'post-hack-actions', 'security-dashboard']);
-/** Pages whose common modules no other page needs at once: rows of settings, with their controls. */
+/** Pages with common modules that no other page needs at once: rows of settings, with their controls. */
 const SETTINGS_PAGES = new Set(['site-security', 'login-settings']);
 const FEATURE = /\/src\/features\/([a-z-]+)\//;
 
 /**
- * Assigns modules to chunks. Each chunk is compressed alone, so many small ones cost more than they hold:
+ * Assigns modules to chunks. Each chunk is compressed separately, so many small ones cost more than they save:
  *
  * - `base`: needed by the entry or by two or more pages;
  * - `settings`: needed by the pages of settings, and by no other page before something is opened;
- * - `<page>-page`: needed only by this page; the one of the log holds its tables, which the Security Dashboard draws
+ * - `<page>-page`: needed only by this page; the log's contains its tables, which the Security Dashboard draws
  *   later;
  * - `<page>-parts`: needed only by the dialogs and tabs of this page;
  * - `parts`: lazy parts of several pages, and small ones;
@@ -31,7 +31,7 @@ export function chunkNames(entry) {
   return (id, context) => {
     roots ??= findRoots(entry, context);
     const needed = roots.get(id);
-    // Modules that Rolldown adds are unknown.
+    // Rolldown adds modules that are unknown here.
     if (needed === undefined || needed.has(entry)) return 'base';
     const slugs = new Set([...needed].map((root) => FEATURE.exec(root)?.[1]));
     const [slug] = slugs;

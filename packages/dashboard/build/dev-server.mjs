@@ -6,11 +6,11 @@ import { SHEETS } from './styles.mjs';
 import { workspaceSource } from './workspace-source.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
-/** Where the sources stand in the site's address; the rest of it is the site's. */
+/** Path of the sources in the site's URL space; other paths belong to the site. */
 const BASE = '/@dashboard/';
 const ENTRY = 'development-entry';
 
-/** Starts the dashboard in a page of the site. WordPress prints it in the head. */
+/** Starts the dashboard in a page of the site; WordPress prints it in the head. */
 export const developmentScript = `(function () {
   var script = document.createElement('script');
   script.type = 'module';
@@ -20,8 +20,8 @@ export const developmentScript = `(function () {
 `;
 
 /**
- * Serves a site and, at an address of the same origin, the dashboard from its sources; open pages are updated when a
- * source changes. The same origin, since the policy for scripts that guard sends allows no other.
+ * Serves a site, and the dashboard from its sources below the same origin. Open pages are updated when a
+ * source changes. It must be the same origin, because guard's policy for scripts allows no other.
  *
  * @param {{ host: string, port: number, site: string, ready: () => Promise<void> }} options `site` is the origin of
  *   guard; requests wait until `ready`
@@ -51,7 +51,7 @@ export async function startDevServer({ host, port, site, ready }) {
   return { close: () => server.close() };
 }
 
-/** Holds requests until what answers them is there. */
+/** Holds requests until the server that responds to them is ready. */
 function waitFor(ready) {
   return {
     name: 'security-optimizer-wait',
@@ -63,7 +63,7 @@ function waitFor(ready) {
   };
 }
 
-/** The module that prepares the page for updates, adds the styles in their order, and starts the dashboard. */
+/** The module that prepares the page for updates, adds the style sheets in order, and starts the dashboard. */
 function developmentEntry() {
   const sheets = (query) => SHEETS.map((name) => `await import('/src/styles/${name}.css${query}');`).join('\n');
   return {
@@ -84,7 +84,7 @@ await import('/src/app/main.ts');
   };
 }
 
-/** `sheet.css?rtl` is the sheet for languages that are written from right to left. */
+/** `sheet.css?rtl` is the sheet for right-to-left languages. */
 function rightToLeft() {
   return {
     name: 'security-optimizer-right-to-left',

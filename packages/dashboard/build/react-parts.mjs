@@ -1,11 +1,11 @@
 import { parse } from 'acorn';
 import { minify } from 'vite';
 
-// Takes out of React's production build what the dashboard does not use. Each of React's packages is one file, of which a
-// bundler keeps everything. What is settled here are facts about the dashboard; the code that depends on them goes by
-// itself. See docs/decisions/0026-parts-of-react.md.
+// Removes the parts of React's production build that the dashboard does not use. Each of React's packages is one file,
+// and a bundler keeps all of it. This file states facts about the dashboard; the code that depends on them is removed
+// automatically. See docs/decisions/0026-parts-of-react.md.
 
-/** Exports that stay, by file. Using another one fails the build (`findRefusedImports`). */
+/** Exports that are kept, by file. The build fails if another one is used (`findRefusedImports`). */
 const EXPORTS = {
   react: new Set([
     ...['Component', 'Fragment', 'createContext', 'createElement', 'version'],
@@ -21,12 +21,12 @@ const EXPORTS = {
 };
 
 /**
- * Numbers that a variable or property never holds. A comparison with one of them is decided, and the case of a switch
- * goes.
+ * Numbers that a variable or property never has. A comparison with one of them has a fixed result, and the case of a
+ * switch is removed.
  */
 const UNUSED_NUMBERS = new Map([
-  // Kinds of fibers (ReactWorkTags): of element types that are not exported, of Suspense, Activity and hydration, and of
-  // elements in the document's head.
+  // Kinds of fibers (ReactWorkTags): of element types that are not exported, of Suspense, Activity and hydration, and
+  // of elements in the document's head.
   ...['tag', 'grandTag'].map((name) => [
     name,
     new Set([11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25, 26, 27, 28, 30, 31]),
@@ -35,7 +35,7 @@ const UNUSED_NUMBERS = new Map([
   ['workInProgressSuspendedReason', new Set([2, 3, 4, 5, 7, 8, 9])],
 ]);
 
-/** Constants that nothing is ever equal to: types of elements that are not created, exceptions that are not thrown. */
+/** Constants that no value ever equals: types of elements that are not created, exceptions that are not thrown. */
 const UNUSED_VALUES = new Set([
   ...[
     'ACTIVITY',
@@ -83,7 +83,7 @@ const CONSTANTS = new Map([
   ['injectedHook', 'null'],
 ]);
 
-/** Properties that never change; those that start with a dot are properties of any object. */
+/** Properties that never change; a name that starts with a dot applies to any object. */
 const CONSTANT_PROPERTIES = new Map([
   ['.isDehydrated', 'false'],
   ['ReactSharedInternals.T', 'null'],
@@ -91,10 +91,12 @@ const CONSTANT_PROPERTIES = new Map([
   ['currentTreeHiddenStackCursor.current', 'null'],
 ]);
 
-/** Sets of lanes (priorities) that no work has: of transitions, of retries, and both. `(lanes & set) === lanes` is false. */
+/**
+ * Sets of lanes (priorities) that are never used: transitions, retries, and both. `(lanes & set) === lanes` is false.
+ */
 const UNUSED_LANES = new Set([4194048, 62914560, 335544064]);
 
-/** Functions that are called and have nothing to do, and their new bodies. */
+/** Functions that are called without any effect, and their new bodies. */
 const IDLE = new Map([
   ['queueIfContinuousEvent', 'return false'],
   ['clearIfContinuousEvent', ''],
@@ -108,18 +110,18 @@ const IDLE = new Map([
   ['commitFragmentInstanceDeletionEffects', ''],
   // Form actions (`action={function}`).
   ['extractEvents$1', ''],
-  // Names of components in error messages; the names are shortened anyway.
+  // Names of components in error messages; the names are minified anyway.
   ['getStackByFiberInDevAndProd', 'return ""'],
 ]);
 
-/** Functions that are not reached. The code does not show it, so they throw. */
+/** Functions that are never reached, although the code does not show it; they throw. */
 const UNREACHED = new Set([
   ...['FragmentInstance', 'accumulateSuspenseyCommitOnFiber', 'waitForCommitToBeReady', 'onUnsuspend'],
   ...['startHostTransition', 'TransitionAwareHostComponent', 'unwrapThenable'],
   'defaultOnDefaultTransitionIndicator',
 ]);
 
-/** Assignments at the top of the file that go. */
+/** Assignments at the top of the file that are removed. */
 const UNUSED_ASSIGNMENTS = [
   'FragmentInstance.prototype.',
   'ReactDOMHydrationRoot.prototype.unstable_scheduleHydration',
@@ -127,7 +129,7 @@ const UNUSED_ASSIGNMENTS = [
   'ReactSharedInternals.S',
 ];
 
-/** Vite plugin that takes the unused parts out of React. */
+/** Vite plugin that removes the unused parts of React. */
 export function reactParts() {
   return {
     name: 'security-optimizer-react-parts',
@@ -142,7 +144,7 @@ export function reactParts() {
 }
 
 /**
- * Names that a module takes from React and that are not part of the build.
+ * Names that a module imports from React and that are not part of the build.
  *
  * @param {string} source JavaScript or TypeScript
  * @returns {string[]}
@@ -165,16 +167,16 @@ export function findRefusedImports(source) {
 }
 
 /**
- * Takes the unused parts out of a file of React's production build.
+ * Removes the unused parts of a file of React's production build.
  *
  * @param {string} code
  * @param {'react' | 'react-dom' | 'react-dom-client'} file
  * @returns {Promise<string>}
- * @throws {Error} when one of the names above is not in the file any more: React has changed
+ * @throws {Error} if one of the names above is no longer in the file, because React has changed
  */
 export async function keepUsedParts(code, file) {
   let used = settleFacts(code, file);
-  // What is not reached is found once conditions are decided, and may decide others.
+  // Unreachable code is found once conditions have a fixed result, and may fix others.
   for (let round = 0; round < 3; round++) {
     const { code: decided } = await minify('react.js', used, {
       compress: { sequences: false, joinVars: false },
@@ -186,7 +188,7 @@ export async function keepUsedParts(code, file) {
   return used;
 }
 
-/** Writes the facts above into the code. */
+/** Applies the facts above to the code. */
 function settleFacts(code, file) {
   const edits = [];
   const functions = [];
@@ -224,7 +226,7 @@ function settleFacts(code, file) {
     },
     SwitchStatement({ discriminant, cases }) {
       visit(discriminant);
-      /** The last case that stays. */
+      /** The last case that is kept. */
       let before = null;
       for (const one of cases) {
         const isUnused = one.test !== null && isNeverEqual(one.test, discriminant);
@@ -284,12 +286,12 @@ function settleFacts(code, file) {
       if (unused !== undefined || (left.startsWith('exports.') && !EXPORTS[file].has(left.slice('exports.'.length))))
         return replace(node, '');
       if (left !== 'ReactDOMSharedInternals.d') return true;
-      // Of what React DOM offers to the package `react-dom`, `flushSync` is used.
+      // Only `flushSync` is used of React DOM's interface for the package `react-dom`.
       return node.expression.right.properties.filter(({ key }) => key.name !== 'f').forEach(remove);
     },
   };
 
-  /** A visitor returns true to have the parts of its node visited. */
+  /** A visitor returns true to visit the children of its node. */
   function visit(node) {
     if (visitors[node.type] === undefined || visitors[node.type](node) === true) parts(node).forEach(visit);
   }
@@ -298,7 +300,7 @@ function settleFacts(code, file) {
     visit(node.body);
     functions.pop();
   }
-  /** Keeps variables that are declared in a case that goes; others may use them. */
+  /** Keeps variables that are declared in a removed case, because others may use them. */
   function declare(names) {
     if (names.length === 0) return;
     const at = functions.at(-1).body.start + 1;
@@ -319,7 +321,7 @@ function checkNames(found) {
     throw new Error(`React has changed: ${missing.join(', ')} not found. Check build/react-parts.mjs against it.`);
 }
 
-/** Whether what stands behind a statement is not reached from it. */
+/** Whether the code after a statement is unreachable from it. */
 function ends(statement) {
   if (statement === undefined) return false;
   const { type, body, consequent, alternate } = statement;
@@ -328,13 +330,13 @@ function ends(statement) {
   return ['BreakStatement', 'ReturnStatement', 'ThrowStatement', 'ContinueStatement'].includes(type);
 }
 
-/** Variables that a node declares for the function around it. */
+/** The variables that a node declares in its function. */
 function findVariables(node) {
   if (node.type.includes('Function')) return [];
   return [...(node.type === 'VariableDeclarator' ? [node.id.name] : []), ...parts(node).flatMap(findVariables)];
 }
 
-/** Removes functions that are not reached from the statements at the top. */
+/** Removes functions that the statements at the top do not reach. */
 function removeUnreached(code) {
   const { body } = parse(code, { ecmaVersion: 'latest', sourceType: 'script' });
   const waiting = new Map(
@@ -348,7 +350,7 @@ function removeUnreached(code) {
     }
     parts(node).forEach(look);
   };
-  // The list grows while it is read.
+  // The list grows during the loop.
   for (const node of reached) look(node);
   return applyEdits(
     code,
@@ -356,7 +358,7 @@ function removeUnreached(code) {
   );
 }
 
-/** The nodes of which a node consists. */
+/** Returns the children of a node. */
 function parts(node) {
   return Object.values(node)
     .flat()

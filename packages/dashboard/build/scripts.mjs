@@ -9,12 +9,12 @@ import { reactParts } from './react-parts.mjs';
 import { workspaceSource } from './workspace-source.mjs';
 
 /**
- * Builds the ES modules for current browsers: one entry and one file for each page.
+ * Builds the ES modules for current browsers: an entry, and a file for each page.
  *
  * @param {string} root folder of the package
  * @param {string} outDir
- * @returns {Promise<{ entry: string, pages: Record<string, string[]> }>} file names; for each page what it
- *   needs beside the entry, so that all can be fetched at once
+ * @returns {Promise<{ entry: string, pages: Record<string, string[]> }>} file names; for each page the files that it
+ *   needs besides the entry, so that all can be fetched at once
  */
 export async function buildModern(root, outDir) {
   const result = await build({
@@ -32,7 +32,7 @@ export async function buildModern(root, outDir) {
       modulePreload: false,
       rolldownOptions: {
         treeshake,
-        // The second minifier takes most of the time of a build, which is no news.
+        // The second minifier takes most of the time of a build, so a warning about slow plugins is not useful.
         checks: { pluginTimings: false },
         input: `${root}/src/app/main.ts`,
         output: {
@@ -53,7 +53,7 @@ export async function buildModern(root, outDir) {
   return { entry: entry.fileName, pages: pageFiles(entry, chunks) };
 }
 
-/** The files that each page needs beside the entry, by page identifier. */
+/** The files that each page needs besides the entry, by page identifier. */
 function pageFiles(entry, chunks) {
   const pages = {};
   for (const chunk of chunks) {
@@ -82,7 +82,7 @@ function collect(fileName, chunks, files) {
  * @param {string} root folder of the package
  * @param {string} outDir
  * @returns {Promise<string>} file name
- * @throws {SyntaxError} when newer syntax got through
+ * @throws {SyntaxError} if newer syntax remains
  */
 export async function buildLegacy(root, outDir) {
   const result = await build({
@@ -90,7 +90,7 @@ export async function buildLegacy(root, outDir) {
     root,
     logLevel: 'warn',
     plugins: [react(), polyfills(), noBigint(), plainImports(), textDomain()],
-    // Vite's helper for dynamic imports uses them; a single script has nothing to resolve.
+    // Vite's helper for dynamic imports uses them; a single script has no imports to resolve.
     define: { 'import.meta.url': '""', 'import.meta.resolve': 'undefined' },
     resolve: { alias: [workspaceSource] },
     build: {
@@ -134,8 +134,8 @@ function textDomain() {
 }
 
 /**
- * Vite plugin that minifies the entry once more after Vite's own minifier: nearly two hundredths smaller when compressed,
- * most of it in React. Neither of the two alone makes it as small, and in other files there is nothing to gain.
+ * Vite plugin that minifies the entry once more after Vite's own minifier: nearly 2 % smaller when compressed,
+ * most of it in React. Neither of the two minifiers alone achieves that, and other files do not become smaller.
  */
 function secondMinifier() {
   return {
@@ -152,8 +152,8 @@ function secondMinifier() {
 }
 
 /**
- * Vite plugin that keeps dynamic imports plain. Vite would wrap each in a helper that waits for style sheets and preload
- * hints, which these builds do not have.
+ * Vite plugin that leaves dynamic imports unchanged. Vite would wrap each in a helper that waits for style sheets and
+ * preload hints, which these builds do not have.
  */
 function plainImports() {
   const HELPER = '\0vite/preload-helper.js';
@@ -195,8 +195,8 @@ function polyfills() {
 }
 
 /**
- * Vite plugin for the legacy script: removes comparisons of `typeof` with "bigint". They crash the optimising compiler of
- * Chromium 64. React and Zod have them in hot functions, and the dashboard has no such values.
+ * Vite plugin for the legacy script: removes comparisons of `typeof` with "bigint". They crash the optimising compiler
+ * of Chromium 64. React and Zod have them in hot functions, and the dashboard has no such values.
  */
 function noBigint() {
   return {

@@ -21,7 +21,7 @@ export const SHEETS = [
 ];
 
 /**
- * Writes the style sheet and its right-to-left twin, which is generated from it.
+ * Writes the style sheet, and the one for right-to-left languages, which is generated from it.
  *
  * @param {string} sourceDir folder of the sheets
  * @param {string} outDir
@@ -47,7 +47,7 @@ function minify(css) {
   }).code.toString();
 }
 
-/** Short hash of a file's content for its name, so that browsers may keep the file for ever. */
+/** Short hash of a file's content for its name, so that browsers may cache the file indefinitely. */
 export function contentHash(content) {
   return createHash('sha256').update(content).digest('base64url').replace(/[-_]/g, 'x').slice(0, 8);
 }

@@ -7,7 +7,7 @@ import { groups } from './groups/index.js';
 const WIDTHS = [1440, 1000, 390] as const;
 const LANGUAGES = { en: 'English', de: 'Deutsch', pseudo: 'Pseudo-locale' } as const;
 
-/** The list of all examples beside the one that is looked at. The hash of the address names it, or a whole group. */
+/** The list of all examples beside the selected one. The hash of the URL names it, or a whole group. */
 function Contents() {
   const [shown, setShown] = useState(shownByHash);
   const [look, setLook] = useState<Look>(LOOKS.wide);

@@ -13,7 +13,7 @@ export interface Look {
 }
 
 interface Shown {
-  /** Unique; also the hash of its address and the name of its baselines. */
+  /** Unique; also the hash of its URL and the name of its baselines. */
   readonly id: string;
   readonly title: string;
   /** User actions before the screenshot. */
@@ -26,24 +26,24 @@ export interface PartExample extends Shown {
   /** Background: a card with padding, a card without, or the page. */
   readonly ground?: 'card' | 'flush' | 'page';
   readonly force?: ForcedState;
-  /** Needs a document of its own, because it covers the page or takes the focus. */
+  /** Needs its own document, because it covers the page or takes the focus. */
   readonly alone?: boolean;
-  /** Space below the part for what it draws outside its box, CSS pixels. */
+  /** Space below the part for content that it draws outside its box, CSS pixels. */
   readonly room?: number;
 }
 
 /** A whole page of wp-admin, possibly with an open dialog. */
 export interface PageExample extends Shown {
   readonly page: PageId;
-  /** Hash of the page's address, without `#`. */
+  /** Hash of the page's URL, without `#`. */
   readonly hash?: string;
   /** Changes the state or the responses of the site. */
   readonly site?: (site: SiteState) => void;
   /** Overrides of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Selector of the captured element; default the dialog or the whole page. */
+  /** Selector of the captured element. Default: the dialog or the whole page. */
   readonly area?: string;
-  /** Looks with baselines, beside the wide one. */
+  /** Looks with baselines, besides the wide one. */
   readonly looks?: readonly LookName[];
 }
 
@@ -77,7 +77,7 @@ export function isPage(example: Example): example is PageExample {
   return 'page' in example;
 }
 
-/** Whether it needs a document of its own. */
+/** Whether it needs its own document. */
 export function isAlone(example: Example): boolean {
   return isPage(example) || example.alone === true || example.act !== undefined;
 }

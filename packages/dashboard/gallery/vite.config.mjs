@@ -14,7 +14,7 @@ import { workspaceSource } from '../build/workspace-source.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The gallery of components and pages. Nothing of it is shipped. */
+/** The gallery of components and pages. It is not part of the product. */
 export default defineConfig({
   root: at('.'),
   plugins: [react(), reactParts(), sheets(), locales()],
@@ -27,13 +27,13 @@ export default defineConfig({
     chunkSizeWarningLimit: 5000,
     rolldownOptions: {
       input: at('stage.html'),
-      // What a page fetches later is there at once, so that a picture never shows the moment before.
+      // Lazily loaded parts are bundled, so that no picture shows the moment before they are loaded.
       output: { codeSplitting: false },
     },
   },
 });
 
-/** Vite plugin for `import 'virtual:sheets'`: the style sheets as they are shipped, in both directions. */
+/** Vite plugin for `import 'virtual:sheets'`: the product's style sheets for both directions. */
 function sheets() {
   const ID = 'virtual:sheets';
   return {

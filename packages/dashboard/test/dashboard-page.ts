@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import type { FakeSite } from './fake-site.js';
 import { openPage } from './open-page.js';
 
-// The parts that the page fetches later, so that no test waits for them to be compiled.
+// Lazily loaded parts, so that no test waits for their compilation.
 import '../src/features/consent/consent-dialog.js';
 import '../src/features/login-settings/login-url-dialog.js';
 import '../src/features/security-dashboard/apply-dialog.js';
@@ -14,7 +14,7 @@ export const PAGES = ['security-optimizer', 'login-settings', 'site-security', '
   url: `http://example.com/wp-admin/admin.php?page=${slug}`,
 }));
 
-/** Opens the Security Dashboard; all that it reads has come when its score is there. */
+/** Opens the Security Dashboard. All of its data is loaded once the score is visible. */
 export async function openDashboard(site: FakeSite, config: Record<string, unknown> = {}): Promise<void> {
   const { url } = PAGES[3] ?? { url: '' };
   await openPage(
@@ -24,7 +24,7 @@ export async function openDashboard(site: FakeSite, config: Record<string, unkno
   );
 }
 
-/** Titles of the sections from top to bottom, the header's own first. */
+/** Titles of the sections from top to bottom, starting with the header's. */
 export function sectionTitles(): string[] {
   return screen.getAllByRole('heading', { level: 2 }).map((title) => title.textContent ?? '');
 }

@@ -12,7 +12,7 @@ import { alertEndpoints } from '@security-optimizer/contract/alerts/endpoints';
 import { ALERT_KINDS, type Alerts } from '@security-optimizer/contract/alerts/schemas';
 import { ok, type Reply, refused, type SeenCall } from './replies.js';
 
-/** The activity log of a site, as guard answers it. */
+/** The activity log of a site, with guard's responses. */
 export interface FakeLog {
   unknown: UnknownRow[];
   registered: RegisteredRow[];
@@ -20,20 +20,20 @@ export interface FakeLog {
   options: ActivityOptions;
   emails: string[];
   maxEmails: number;
-  /** Null: this server knows no alerts. */
+  /** Null: the server has no alerts. */
   alerts: Alerts | null;
-  /** The answer to a test alert. */
+  /** The response to a test alert. */
   alertTest: { ok: 0 | 1; sent: number; text: string };
-  /** Rows that came since the lists were read. */
+  /** Rows that were added since the lists were loaded. */
   news: number;
-  /** Null: this server knows no sums. */
+  /** Null: the server lacks the endpoint of the traffic. */
   traffic: { from: number; to: number; humans: number; bots: number; blocked: number }[] | null;
   status: Record<string, unknown>;
-  /** Rows of a page. */
+  /** Rows per page. */
   pageRows: number;
-  /** Null: this server does not know who attacks. */
+  /** Null: the server lacks the endpoint of attackers. */
   attackers: Attackers | null;
-  /** Details of requests, besides those that follow from the row. */
+  /** Details of requests, besides those derived from the row. */
   details: Partial<RequestDetails>;
 }
 
@@ -126,7 +126,7 @@ export function freshLog(): FakeLog {
   };
 }
 
-/** Five attackers, one of them locked. */
+/** Five attackers, one of them locked out. */
 export function freshAttackers(): Attackers {
   const attacker = (row: Partial<Attacker> & Pick<Attacker, 'address' | 'days' | 'goal' | 'target'>): Attacker => ({
     addresses: 1,
@@ -200,7 +200,7 @@ export function freshAttackers(): Attackers {
   };
 }
 
-/** All kinds but one are offered: no feature reports known holes yet. */
+/** All kinds except one: no feature reports known vulnerabilities yet. */
 export const OFFERED = ALERT_KINDS.filter((kind) => kind !== 'vulnerability-found');
 
 function freshAlerts(): Alerts {
@@ -315,7 +315,10 @@ export const filters: Readonly<Record<'unknown' | 'registered', ActivityFilter[]
 
 const endpoints = [...activityEndpoints, ...weeklyReportEndpoints, ...alertEndpoints];
 
-/** Answers a call of the page Activity Log; null when it is none. A body that the contract has not is refused. */
+/**
+ * Responds to a request of the page Activity Log; null for any other request. It refuses a body that violates the
+ * contract.
+ */
 export function answerLog(log: FakeLog, suffix: string, call: SeenCall): Reply | null {
   const endpoint = endpoints.find((item) => matches(item.suffix, suffix));
   if (endpoint === undefined) return null;
@@ -332,7 +335,7 @@ export function answerLog(log: FakeLog, suffix: string, call: SeenCall): Reply |
   return answer(log, endpoint.name, body);
 }
 
-/** Details that follow from a row of the list. */
+/** Details that are derived from a row of the list. */
 function toDetails(log: FakeLog, row: UnknownRow): RequestDetails {
   const recent = log.unknown
     .filter(({ ip }) => ip === row.ip)
@@ -375,7 +378,7 @@ function toDetails(log: FakeLog, row: UnknownRow): RequestDetails {
   };
 }
 
-/** The block that a request sets, as guard answers it. */
+/** The block that a request sets, in guard's format. */
 function findBlock(body: LogBody, range: string): CurrentBlock | null {
   const { block = 1, duration = 0, note = '' } = body;
   if (block === 0) return null;
@@ -506,7 +509,7 @@ function answer(log: FakeLog, name: string, body: LogBody): Reply {
   }
 }
 
-/** A new recipient gets the weekly report alone. */
+/** A new recipient gets only the weekly report. */
 function syncRecipients(log: FakeLog): void {
   if (log.alerts === null) return;
   const known = log.alerts.recipients;

@@ -1,7 +1,7 @@
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { ok, type Reply, type SeenCall } from './replies.js';
 
-/** The login options of a site whose owner has changed nothing. */
+/** The login options of a site before its owner changes any. */
 export function freshLoginOptions(): LoginOptions {
   return {
     sg2fa: 0,
@@ -53,7 +53,7 @@ export function freshLoginOptions(): LoginOptions {
 
 type Answer = (login: LoginOptions, body: Record<string, never>) => Partial<LoginOptions>;
 
-/** What guard does with each call of the page: stores, and answers the changed fields. */
+/** Guard's behaviour for each request of the page: it stores the fields and returns them. */
 const answers: Readonly<Record<string, Answer>> = {
   '/2fa': (login, body) => ({ ...body, two_factor_setup_url: login.two_factor_setup_url }),
   '/two-factor-app-passwords': (_login, body) => body,
@@ -88,7 +88,7 @@ const answers: Readonly<Record<string, Answer>> = {
   }),
 };
 
-/** Answers a call of the page Login Security; null when it is none. */
+/** Responds to a request of the page Login Security; null for any other request. */
 export function answerLogin(login: LoginOptions, suffix: string, call: SeenCall): Reply | null {
   if (suffix.startsWith('/reset-user-2fa/')) {
     login.reset_2fa = login.reset_2fa.filter(({ ID }) => String(ID) !== suffix.split('/').pop());

@@ -5,7 +5,7 @@ import {
 } from '@security-optimizer/contract/overview/endpoints';
 import { ok, type Reply, refused, type SeenCall } from './replies.js';
 
-/** The parts of the Security Dashboard that have calls of their own, as guard answers them. */
+/** The parts of the Security Dashboard with their own endpoints, in guard's format. */
 export interface FakeOverview {
   notifications: Notification[];
   hardening: HardeningItem[];
@@ -52,7 +52,7 @@ function card(id: string, title: string, item: Pick<HardeningItem, 'icon' | 'on'
   };
 }
 
-/** Answers a call of the dashboard; null when it is none. A body that the contract has not is refused. */
+/** Responds to a request of the dashboard; null for any other request. It refuses a body that violates the contract. */
 export function answerOverview(overview: FakeOverview, suffix: string, call: SeenCall): Reply | null {
   const endpoint = overviewEndpoints.find((item) => item.suffix === suffix);
   if (endpoint === undefined) return null;

@@ -4,12 +4,12 @@ import { answerSite, freshSite, NAMESPACE, type SiteState } from './site-answers
 
 export { store, toOptions, toPage } from './site-answers.js';
 
-/** A site with guard in front, on a server of its own. */
+/** A site with guard in front, on its own server. */
 export interface FakeSite extends SiteState {
   readonly server: ApiServer;
-  /** Calls to a suffix so far. */
+  /** Number of requests to a suffix so far. */
   calls(suffix: string): SeenCall[];
-  /** What was sent to a suffix so far, call by call. */
+  /** The bodies of the requests to a suffix so far. */
   sent(suffix: string): Record<string, unknown>[];
   nonceCalls(): number;
 }
@@ -25,7 +25,7 @@ export async function startFakeSite(): Promise<FakeSite> {
   return site;
 }
 
-/** A promise that is settled from outside, to hold an answer back. */
+/** A promise that is settled from outside, to delay a response. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import type { FakeSite } from './fake-site.js';
 import { openPage } from './open-page.js';
 
-// The parts that the page fetches later, so that no test waits for them to be compiled.
+// Lazily loaded parts, so that no test waits for their compilation.
 import '../src/features/activity-log/attackers-panel.js';
 import '../src/features/activity-log/block-popover.js';
 import '../src/features/activity-log/blocked-tab.js';
@@ -16,16 +16,16 @@ import '../src/features/activity-log/settings-tab.js';
 import '../src/features/activity-log/traffic-chart.js';
 import '../src/features/activity-log/weekly-tab.js';
 
-// jsdom has no layout, and so nothing to scroll.
+// jsdom has no layout and therefore does not scroll.
 Element.prototype.scrollIntoView ??= () => undefined;
 
-/** Opens the page Activity Log on one of its tabs, or with a view as its address has it (`?log_show=blocked`). */
+/** Opens the page Activity Log on one of its tabs, or with a view in its URL (`?log_show=blocked`). */
 export async function openLog(site: FakeSite, tab = '', config: Record<string, unknown> = {}): Promise<void> {
   window.history.replaceState(null, '', `/${tab === '' || tab.startsWith('?') ? tab : `#${tab}`}`);
   await openPage(site, { localeSlug: 'en-GB', ...config }, 'ACTIVITY_LOG');
 }
 
-/** Texts of the cells of a table, row by row; those of its head come first. */
+/** Texts of the cells of a table, row by row, starting with the header. */
 export async function tableTexts(name: string): Promise<string[][]> {
   const table = await screen.findByRole('table', { name });
   return within(table)

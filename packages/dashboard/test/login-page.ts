@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import type { FakeSite } from './fake-site.js';
 import { openPage } from './open-page.js';
 
-/** Opens the page Login Security and a dialog of it by the name of its row. */
+/** Opens the page Login Security, and one of its dialogs by the name of the row. */
 export async function openDialog(
   site: FakeSite,
   row: string,
@@ -14,12 +14,12 @@ export async function openDialog(
   return screen.findByRole('dialog');
 }
 
-/** Messages at the fields, from top to bottom. */
+/** Error messages at the fields, from top to bottom. */
 export function errorsIn(dialog: HTMLElement): string[] {
   return Array.from(dialog.querySelectorAll('.so-error'), (message) => message.textContent ?? '');
 }
 
-/** Fields that are marked as bad, from top to bottom. */
+/** Fields that are marked as invalid, from top to bottom. */
 export function wrongFields(dialog: HTMLElement): HTMLElement[] {
   return Array.from(dialog.querySelectorAll<HTMLElement>('[aria-invalid="true"]'));
 }

@@ -5,10 +5,13 @@ import type { FakeSite } from './fake-site.js';
 
 let close: (() => void) | null = null;
 
-/** Addresses that the dashboard went to, since the page was opened. */
+/** URLs that the dashboard opened since the start of the page. */
 export const visited: string[] = [];
 
-/** Opens the dashboard as wp-admin does: a printed container, then the start of the client. Closed when the test ends. */
+/**
+ * Opens the dashboard like wp-admin: a printed container, then the start of the client. It is closed when the test
+ * ends.
+ */
 export async function openPage(
   site: FakeSite,
   config: Record<string, unknown> = {},
@@ -42,19 +45,19 @@ export function closePage(): void {
   close = null;
 }
 
-/** The switch of a row once the options are there. */
+/** Returns the switch of a row once the options are loaded. */
 export function findSwitch(name: string): Promise<HTMLElement> {
   return screen.findByRole('switch', { name });
 }
 
-/** The row that a switch belongs to. */
+/** Returns the row of a switch. */
 export function withinRow(control: HTMLElement): ReturnType<typeof within> {
   const row = control.closest<HTMLElement>('.so-row');
   if (row === null) throw new Error('The switch is not in a row.');
   return within(row);
 }
 
-/** Texts of the messages in the notification area, oldest first. */
+/** Returns the texts of the notices, oldest first. */
 export function toastTexts(): string[] {
   return Array.from(document.querySelectorAll('.so-toast:not(.is-leaving) .so-toast__text p')).map(
     (text) => text.textContent ?? '',

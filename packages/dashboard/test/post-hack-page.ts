@@ -6,18 +6,18 @@ import { type FakeSite, startFakeSite } from './fake-site.js';
 import { openPage } from './open-page.js';
 import { sampleCheckup } from './sample-checkup.js';
 
-// Fetched later by the page; no test should wait for it to be compiled.
+// A lazily loaded part, so that no test waits for its compilation.
 import '../src/features/post-hack-actions/action-dialog.js';
 import '../src/features/post-hack-actions/checkup.js';
 
 export interface PostHackSite extends FakeSite {
-  /** What guard knows of jobs. */
+  /** The jobs in guard. */
   jobs: Job[];
-  /** Numbers that the page shows; null is not known. */
+  /** Numbers that the page shows; null if unknown. */
   facts: Record<string, number | null>;
-  /** What guard knows of checkups. */
+  /** The checkups in guard. */
   checkup: Checkup;
-  /** Answers with `jobs` and `facts`, as the site does until a test sets another reply. */
+  /** Responds with `jobs` and `facts`, until a test sets another response. */
   tellJobs(): void;
 }
 
@@ -42,7 +42,7 @@ export function findButton(name: string): Promise<HTMLElement> {
   return screen.findByRole('button', { name });
 }
 
-/** Texts of everything that a selector finds. */
+/** Returns the texts of all elements that match a selector. */
 export function getTexts(selector: string): (string | null)[] {
   return Array.from(document.querySelectorAll(selector), (found) => found.textContent);
 }

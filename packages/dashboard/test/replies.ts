@@ -1,9 +1,9 @@
-/** A call of the client, as a server sees it. */
+/** A request of the client as the server receives it. */
 export interface SeenCall {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
-  /** By their names in small letters. */
+  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 }
@@ -13,15 +13,15 @@ export interface Reply {
   readonly body: string | object;
 }
 
-/** Decides the answer to a call; `null` drops the connection without one. */
+/** Returns the response to a request; `null` closes the connection without one. */
 export type Handler = (call: SeenCall) => Reply | null | Promise<Reply | null>;
 
-/** An answer in the API's envelope. */
+/** Creates a response in the API's envelope. */
 export function ok(data: unknown, message = ''): Reply {
   return { body: { data, message, status: 200 } };
 }
 
-/** A refusal in the API's envelope. */
+/** Creates an error response in the API's envelope. */
 export function refused(status: number, code: string, message: string): Reply {
   return { status, body: { data: null, code, message, status } };
 }

@@ -20,14 +20,14 @@ export function sampleFinding(change: Partial<CheckupFinding> = {}): CheckupFind
   };
 }
 
-/** A checkup in which every check ran and nothing was found. */
+/** A checkup in which every check ran without findings. */
 export function sampleResult(change: Partial<CheckupResult> = {}): CheckupResult {
   const ran = (check: CheckupResult['checks'][number]['check']) => ({ check, ran: 1 as const, title: '', text: '' });
   const checks = [ran('core'), ran('administrators'), ran('uploads'), ran('plugins')];
   return { at: NOW, checks, findings: [], kept: [], notes: [], ...change };
 }
 
-/** What guard knows of checkups: the latest with nothing found, and four before it. */
+/** The checkups in guard: the latest one without findings, and four earlier ones. */
 export function sampleCheckup(change: Partial<Checkup> = {}): Checkup {
   return {
     running: null,
@@ -94,7 +94,7 @@ export function suspicious(change: Partial<CheckupResult> = {}): Checkup {
   });
 }
 
-/** A plugin with other files than its clean copy. */
+/** A plugin whose files differ from its clean copy. */
 export const changedPlugin = sampleFinding({
   key: 'plugin:form/form.php:1',
   check: 'plugins',

@@ -1,11 +1,11 @@
 import type { Job, JobItem } from '@security-optimizer/contract/post-hack/endpoints';
 
-/** A plugin that a reinstallation has not come to yet. */
+/** A plugin that a running reinstallation has not reached yet. */
 export function sampleItem(name: string, change: Partial<JobItem> = {}): JobItem {
   return { id: `${name}/${name}.php`, name, version: '1.4.2', state: 'waiting', reason: '', files: [], ...change };
 }
 
-/** A reinstallation of plugins that has just begun. */
+/** A reinstallation of plugins that has just started. */
 export function sampleJob(change: Partial<Job> = {}): Job {
   return {
     id: 'one',

@@ -12,7 +12,7 @@ import { type Handler, ok, type Reply, type SeenCall, staleNonce } from './repli
 export const NAMESPACE = '/wp-json/security-optimizer/v1';
 const PROVIDER = '/wp-json/provider-settings/v1';
 
-/** State of a fake site, as far as the dashboard sees it. */
+/** State of a fake site that is visible to the dashboard. */
 export interface SiteState {
   options: Record<string, 0 | 1>;
   /** Signed XML-RPC requests that are allowed although XML-RPC is off. */
@@ -39,7 +39,7 @@ export function freshSite(): SiteState {
   };
 }
 
-/** Responds to a call as guard and WordPress do. */
+/** Responds to a request like guard and WordPress. */
 export function answerSite(site: SiteState, call: SeenCall): ReturnType<Handler> {
   if (call.url.includes('rest-nonce')) {
     return site.nonce === null ? { status: 400, body: '0' } : { body: site.nonce };
@@ -67,12 +67,12 @@ export function toOptions(site: SiteState, page: string): object {
   return page === 'activity' ? site.log.options : site.options;
 }
 
-/** The page in the body of an options call. */
+/** Returns the page in the body of a request for options. */
 export function toPage(call: SeenCall): string {
   return (JSON.parse(call.body) as { page?: string }).page ?? '';
 }
 
-/** Stores the value of a toggle and returns it, as guard does. */
+/** Stores the value of a toggle and returns it, like guard. */
 export function store(site: SiteState, suffix: string, body: string): Reply {
   const toggle = siteSecurityToggles.find((item) => item.suffix === suffix);
   if (toggle === undefined) return { status: 404, body: '' };

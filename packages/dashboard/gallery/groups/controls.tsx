@@ -233,7 +233,7 @@ export const rows: Group = {
   ],
 };
 
-/** What an input of a field is given beside its field. */
+/** The props of an input besides its field. */
 interface Input {
   readonly value?: string;
   readonly placeholder?: string;

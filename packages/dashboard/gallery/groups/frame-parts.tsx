@@ -36,7 +36,7 @@ function tabs(state: string, props: Partial<Sample>, more: Partial<PartExample> 
   };
 }
 
-/** The page that is open has asked for its options. */
+/** The open page has requested its options. */
 function Status() {
   useOptions(securityOptions);
   return <ProtectionStatus page="SITE_SECURITY" />;

@@ -12,7 +12,7 @@ import { siteSecurityPage } from './page-site-security.js';
 import { pickers } from './pickers.js';
 import { remedies } from './remedies.js';
 
-/** Everything that the gallery shows, in the order of its contents. */
+/** All groups of the gallery, in the order of its contents. */
 export const groups: readonly Group[] = [
   buttons,
   switches,

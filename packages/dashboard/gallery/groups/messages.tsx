@@ -184,7 +184,7 @@ function toast(id: string, notice: Notice, leaving = false): PartExample {
   };
 }
 
-/** As the pages show them: each says its part to the store. */
+/** The notices as the pages show them: each is added to the store. */
 function Several() {
   const { notices } = useServices();
   useEffect(() => {

@@ -23,7 +23,7 @@ function withNotifications(site: SiteState): void {
   ];
 }
 
-/** All that a provider may add. */
+/** Everything that a provider may add. */
 function withOffers(site: SiteState): void {
   busyWeek(site);
   site.overview.ebook = {

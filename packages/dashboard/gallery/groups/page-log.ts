@@ -5,7 +5,7 @@ import { held } from '../stage/fake-site.js';
 import type { UserActions } from '../stage/user-actions.js';
 import { busy, emptyLog, knownVisitor, severalPages } from './samples.js';
 
-/** What differs from one state to another: the header does not. */
+/** The part that differs between states; the header does not. */
 const MAIN = '.so-main';
 
 const down = () => refused(503, 'wordpress_down', 'WordPress does not answer.');

@@ -5,7 +5,7 @@ import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
 import { atRisk } from './samples.js';
 
-/** Everything that the page can say at once. */
+/** Every message that the page can show at once. */
 function inUse(site: SiteState): void {
   const { login } = site;
   login.sg2fa = 1;
@@ -26,7 +26,7 @@ function inUse(site: SiteState): void {
   };
 }
 
-/** Custom address, and two-factor that some have not set up. */
+/** Custom login URL, and two-factor authentication that some users have not set up. */
 function withValues(site: SiteState): void {
   const { login } = site;
   login.login_url = login.login_url.map((item) => ({ ...item, selected: item.type === 'custom' ? 1 : 0 }));

@@ -19,7 +19,7 @@ const month: Omit<CalendarProps, 'id' | 'onChoose'> = {
   summary: '28 November – 3 December',
 };
 
-/** What opens below its field takes the focus, so each stands alone. */
+/** A popup takes the focus, so each has its own document. */
 function calendar(state: string, props: Partial<CalendarProps>): PartExample {
   return {
     id: `calendar-${state}`,

@@ -18,12 +18,12 @@ const plugins: readonly JobItem[] = [
   sampleItem('Redirects'),
 ];
 
-/** A reinstallation under way; each state that a plugin may have. */
+/** A running reinstallation, with each state of a plugin. */
 export function job(change: Partial<Job> = {}): Job {
   return sampleJob({ done: 5, total: 7, items: [...plugins], ...change });
 }
 
-/** The same job at its end; each state of a plugin that is final. */
+/** The same job at its end, with each final state of a plugin. */
 export function ended(change: Partial<Job> = {}): Job {
   return job({
     state: 'done',

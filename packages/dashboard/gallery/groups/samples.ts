@@ -9,7 +9,7 @@ import type { SiteState } from '../../test/site-answers.js';
 
 export const nothing = (): void => undefined;
 
-/** A text as long as translations and names get. */
+/** A text with the length of long translations and names. */
 export const LONG = 'Eingeschränkte Zugriffsberechtigungsverwaltungseinstellungen für alle Benutzerinnen und Benutzer';
 /** A word that cannot be broken at a space. */
 export const UNBROKEN = 'a-host-name-that-is-much-longer-than-its-column.subdomain.of.a.very.long.domain.example.net';
@@ -25,7 +25,7 @@ const HOUR = 3600;
 /** Midnight of the sample day, Unix seconds. */
 const MIDNIGHT = LOG_NOW - (LOG_NOW % DAY);
 
-/** Sums of the last 14 days; or of the hours of one. The figures follow no rule, but are always the same. */
+/** Totals of the last 14 days, or of the hours of one. The figures are arbitrary but fixed. */
 export function sampleTraffic(hours = 0): Traffic {
   const count = hours > 0 ? hours : 14;
   const length = hours > 0 ? HOUR : DAY;
@@ -44,7 +44,7 @@ export function sampleTraffic(hours = 0): Traffic {
   return { bars, step: hours > 0 ? 'hour' : 'day', humans: sum('humans'), bots: sum('bots'), blocked: sum('blocked') };
 }
 
-/** A site that is in use: rows of every kind, 48 pages of them, and two weeks of traffic. */
+/** A busy site: rows of every kind, 48 pages of them, and two weeks of traffic. */
 export function busy(site: SiteState): void {
   const { log } = site;
   log.unknown = [
@@ -72,19 +72,19 @@ export function busy(site: SiteState): void {
   log.traffic = [...sampleTraffic().bars];
 }
 
-/** The same with the days that the dashboard asks for. */
+/** The same, with the days that the dashboard requests. */
 export function busyWeek(site: SiteState): void {
   busy(site);
   site.log.traffic = sampleTraffic().bars.slice(-7);
 }
 
-/** More rows than a page holds. */
+/** More rows than fit on a page. */
 export function severalPages(site: SiteState): void {
   busy(site);
   site.log.pageRows = 3;
 }
 
-/** Switches the essentials of both pages, and lets the cards of the dashboard say the same. */
+/** Sets the essentials of both pages, and the cards of the dashboard accordingly. */
 function essentials(site: SiteState, security: 0 | 1, login: 0 | 1): void {
   site.options = { ...defaultSecurityOptions };
   for (const name of Object.keys(site.options)) if (name !== 'delete_readme') site.options[name] = security;
@@ -118,12 +118,12 @@ export function allSet(site: SiteState): void {
   site.overview.facts = { blocked: 1318, block_list: 6, failed_logins: 3 };
 }
 
-/** Nothing but the log: the visits of a site that is new. */
+/** Only the log: the visits of a new site. */
 export function emptyLog(site: SiteState): void {
   Object.assign(site.log, { unknown: [], registered: [], blocked: [], traffic: null, emails: [] });
 }
 
-/** What a visitor's dialog tells, where all of it is known. */
+/** The facts of a visitor's dialog, all of them known. */
 export function knownVisitor(site: SiteState, change: Record<string, unknown> = {}): void {
   busy(site);
   Object.assign(site.log.status, {

@@ -9,7 +9,7 @@ const pictures = fileURLToPath(new URL('./pictures/', import.meta.url));
 /** Folder of the differences of the last run. */
 export const differences = fileURLToPath(new URL('../../../../.cache/gallery-differences/', import.meta.url));
 
-/** Allowed difference of a colour, 0 to 1: releases of a browser draw letters a little differently. */
+/** Allowed difference of a colour, 0 to 1: browser releases draw letters slightly differently. */
 const COLOUR_TOLERANCE = 0.12;
 /** Allowed number of pixels that differ more, and allowed share of all pixels; the larger limit counts. */
 const MAX_PIXELS = 12;
@@ -21,7 +21,7 @@ export function baselineNames(): readonly string[] {
   return readdirSync(pictures).map((file) => file.slice(0, -'.png'.length));
 }
 
-/** Describes how a screenshot differs from its baseline; null when it does not. */
+/** Describes the difference between a screenshot and its baseline; null if there is none. */
 export function compareToBaseline(name: string, shot: Screenshot): string | null {
   const file = `${pictures}${name}.png`;
   if (!existsSync(file)) return 'It has no baseline yet.';
@@ -57,7 +57,7 @@ function writeDifference(name: string, picture: Picture, difference: PNG | null)
 }
 
 export interface Screenshot {
-  /** Hash of the pixels or of the file: equal marks mean equal pictures, which need no comparison. */
+  /** Hash of the pixels or of the file. Pictures with the same mark are equal and need no comparison. */
   readonly mark: string;
   readonly picture: () => Picture;
 }

@@ -33,7 +33,7 @@ export async function captureLook(
       captured(scene, await capture(stage, scene));
     } catch (error) {
       captured(scene, error as Error);
-      // A stage that does not open will not do so for the next one.
+      // If the stage does not open, it will not open for the next scene either.
       if (stage === null) opening = error as Error;
       await stage?.context().close();
       stage = null;
@@ -94,7 +94,7 @@ async function withTimeout<Value>(work: Promise<Value>, message: string): Promis
   }
 }
 
-/** What the stage shows at once, and the examples in it that have baselines. */
+/** A scene: what the stage shows at once, and the examples in it that have baselines. */
 export interface Scene {
   readonly look: LookName;
   /** Id of a group or of an example. */
@@ -105,7 +105,7 @@ export interface Scene {
 /** Looks in which sheets are captured. */
 const SHEET_LOOKS: readonly LookName[] = ['middle', 'rtl'];
 
-/** Every scene: a sheet for each group, and each page or dialog by itself. */
+/** All scenes: a sheet for each group, and each page or dialog by itself. */
 export function listScenes(): readonly Scene[] {
   return groups.flatMap((group) => [...sheets(group), ...separate(group)]);
 }
@@ -135,8 +135,8 @@ function stageAddress(origin: string, look: LookName): string {
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /**
- * Starts Chromium so that letters look the same on every machine: no hinting, no subpixel colours, one pixel for each CSS
- * pixel. The environment variable CHROMIUM names the program; the default is the system's.
+ * Starts Chromium so that letters look the same on every machine: no hinting, no subpixel colours, one pixel for each
+ * CSS pixel. The environment variable CHROMIUM names the program. Default: the system's.
  */
 export function launchBrowser(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? PROGRAMS.find(existsSync);

@@ -6,7 +6,7 @@ import { differences } from './baselines.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the built gallery is served, with a slash at the end. */
+    /** URL of the built gallery, with a slash at the end. */
     galleryOrigin: string;
   }
 }
@@ -22,7 +22,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   return () => server.close();
 }
 
-/** The test runner calls itself a test, and React would come with all its checks. */
+/** The test runner sets NODE_ENV to `test`, for which React's development version would be bundled. */
 async function buildGallery(): Promise<void> {
   const before = process.env.NODE_ENV;
   process.env.NODE_ENV = 'production';

@@ -78,7 +78,7 @@ export function writePicture({ width, height, data }: Picture, mark = ''): Buffe
   ]);
 }
 
-/** The mark that a picture was written with; '' when it has none. */
+/** Reads the mark of a picture; '' if it has none. */
 export function readMark(png: Buffer): string {
   for (let at = 8; at + 12 <= png.length; at += 12 + png.readUInt32BE(at)) {
     if (png.toString('latin1', at + 4, at + 8) !== 'tEXt') continue;
@@ -88,7 +88,7 @@ export function readMark(png: Buffer): string {
   return '';
 }
 
-/** Each part of the colour to a multiple of 32; white stays white. */
+/** Rounds each part of the colour to a multiple of 32; white stays white. */
 function rounded(colour: number): number {
   return [16, 8, 0].reduce((sum, shift) => sum | (Math.min(255, (((colour >> shift) & 255) + 16) & ~31) << shift), 0);
 }

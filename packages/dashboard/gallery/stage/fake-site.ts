@@ -13,7 +13,7 @@ const ICON = /\/icons\/([a-z0-9-]+)\.svg$/;
 /** Address of the sample site. */
 export const SITE = 'http://example.com';
 
-/** A `fetch` that is answered by the sample site. */
+/** A `fetch` with responses of the sample site. */
 export function fakeFetch(site: SiteState): Fetch {
   return async (input, init) => {
     const { pathname, search } = new URL(String(input), SITE);

@@ -24,13 +24,13 @@ import { type Area, measureAreas } from './picture-area.js';
 import { addStyles, force } from './styles.js';
 import { settle, userActions } from './user-actions.js';
 
-/** Shows examples. Used by the capture script; people use the address. */
+/** Shows examples. The capture script uses it; people use the URL. */
 export interface Stage {
   /**
    * Shows the sheet of a group, or one example.
    *
    * @returns the rectangles of the examples, once nothing moves
-   * @throws Error when the example does not exist or cannot be drawn
+   * @throws Error if the example does not exist or cannot be drawn
    */
   show(id: string): Promise<readonly Area[]>;
 }
@@ -90,14 +90,14 @@ function addressIn(id: string): string {
 interface DrawnParts {
   readonly group: Group;
   readonly examples: readonly Example[];
-  /** Address of the stage with one example alone, for those that cannot stand on a sheet; null: all that are given do. */
+  /** URL of the stage with a single example, for one that can't be on a sheet; null if all given examples can. */
   readonly toAddress: ((id: string) => string) | null;
 }
 
 /**
  * Draws parts one below the other, each under its title.
  *
- * @returns takes them away again; throws what went wrong while they were drawn
+ * @returns a function that removes them; throws the error of a part that could not be drawn
  */
 function drawParts(content: HTMLElement, parts: DrawnParts, look: Look): () => void {
   const container = document.createElement('div');
@@ -163,7 +163,7 @@ function Part({ example }: { readonly example: PartExample }) {
   );
 }
 
-/** What covers the page or takes the focus has a document of its own, also among others. */
+/** Frames an example that covers the page or takes the focus, which needs its own document. */
 function Framed({ example, address }: { readonly example: Example; readonly address: string }) {
   return (
     <figure className="g-example">
@@ -176,7 +176,7 @@ function Framed({ example, address }: { readonly example: Example; readonly addr
 /**
  * Opens a page as wp-admin does: a printed container, then the start of the client.
  *
- * @returns takes it away again
+ * @returns a function that removes it
  */
 async function openPage(content: HTMLElement, example: PageExample, look: Look): Promise<() => void> {
   const site = freshSite();
@@ -215,10 +215,10 @@ const WORDPRESS = [
 ];
 
 /**
- * Draws what stands around us in wp-admin: the bar, the menu and the grey page. A stand-in in its measures and colours
+ * Draws the surroundings in wp-admin: the bar, the menu and the grey page. It only imitates their sizes and colours
  * only.
  *
- * @returns the element that takes what is shown
+ * @returns the element for the content
  */
 function drawFrame(root: HTMLElement): HTMLElement {
   const bar = element('div', 'wp-bar', element('b', '', 'Example site'), element('span', '', 'Howdy, owner'));
@@ -242,10 +242,10 @@ function element(tag: string, className: string, ...children: readonly (Node | s
   return made;
 }
 
-/** Dates in English for the language of the layout tests, which no browser knows. */
+/** Dates in English for the pseudo-locale, which no browser knows. */
 const SLUGS = { en: 'en-GB', de: 'de-DE', pseudo: 'en-GB' } as const;
 
-/** What the connector prints on an ordinary site. */
+/** The configuration that the connector prints on an ordinary site. */
 function sampleConfig({ language }: Pick<Look, 'language'>): Record<string, unknown> {
   return {
     rest_base: `${SITE}/wp-json/`,

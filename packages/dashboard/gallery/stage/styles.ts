@@ -11,8 +11,8 @@ const LATIN =
 const EXTENDED = 'U+0100-02BA, U+02BD-02C5, U+02C7-02CC, U+02CE-02D7, U+02DD-02FF, U+1E00-1E9F, U+1EF2-1EFF';
 
 /**
- * For equal screenshots: the same fonts on every machine, and wp-admin's bar at the head of the document, wherever the page
- * was scrolled to. The mail example is hidden: its frame does not get these fonts.
+ * Styles for reproducible screenshots: the same fonts on every machine, and wp-admin's bar at the top of the document,
+ * independent of scrolling. The mail example is hidden, because its frame does not get these fonts.
  */
 const PICTURE_STYLES = `
 ${face('Inter Variable', inter, LATIN)}
@@ -63,7 +63,7 @@ export function addForcedStates(rules: CSSStyleSheet | CSSMediaRule): void {
   }
 }
 
-/** @throws Error when no element matches */
+/** @throws Error if no element matches */
 export function force(part: Element, { state, on }: ForcedState): void {
   const element = part.querySelector(on);
   if (element === null) throw new Error(`There is no ${on} to force the state ${state} on.`);

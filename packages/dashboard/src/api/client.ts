@@ -8,12 +8,12 @@ const STATUS_NOT_JSON = 555;
 
 export interface Api {
   /**
-   * Sends a call. If the nonce has expired, renews it and repeats the call once.
+   * Sends a request. If the nonce has expired, renews it and repeats the request once.
    *
    * @throws ApiFailure
    */
   call<Data>(call: ApiCall): Promise<ApiResponse<Data>>;
-  /** URL of a call for a link, with the current nonce in its query. */
+  /** URL of a GET request for a link, with the current nonce in its query. */
   link(suffix: string, query: Query): string;
 }
 
@@ -60,13 +60,13 @@ export interface ApiCall {
   readonly body?: unknown;
   /** Timeout in milliseconds. */
   readonly timeout?: number;
-  /** Cancels the call; it then fails as `cancelled`, without a message. */
+  /** Cancels the request; it then fails as `cancelled`, without a message. */
   readonly signal?: AbortSignal;
 }
 
 export interface Transport {
   readonly restBase: string;
-  /** Address of the page, the base of relative addresses. */
+  /** URL of the page, the base of relative URLs. */
   readonly address: string;
   readonly fetch: Fetch;
   /** Responses to requests that were sent before the client ran. */
@@ -80,9 +80,9 @@ export interface RawResponse {
 }
 
 export interface PreloadedResponses {
-  /** Whether the response to a call has arrived. */
+  /** Whether the response to a request has arrived. */
   hasArrived(call: ApiCall): boolean;
-  /** Takes the response to a call, or null if none was preloaded. Each response is taken only once. */
+  /** Takes the response to a request, or null if none was preloaded. Each response is taken only once. */
   take(call: ApiCall, nonce: string, signal: AbortSignal): Promise<RawResponse> | null;
 }
 
@@ -90,7 +90,7 @@ export interface PreloadedResponses {
 const DEFAULT_TIMEOUT_MS = 90_000;
 
 /**
- * Sends one call, without retry.
+ * Sends one request, without a retry.
  *
  * @throws ApiFailure
  */
@@ -139,7 +139,7 @@ export type Renewal = 'renewed' | 'gone' | 'unknown';
 
 export interface NonceStore {
   current(): string;
-  /** Replaces `stale` by a new nonce. Concurrent calls share one request. */
+  /** Replaces `stale` by a new nonce. Concurrent callers share one request. */
   renew(stale: string): Promise<Renewal>;
 }
 
@@ -185,7 +185,7 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
  *
  * @param root REST root, absolute or relative to `base`
  * @param route namespace and suffix, for example `security-optimizer/v1/fetch-options`
- * @param base address of the page
+ * @param base URL of the page
  */
 export function restUrl(root: string, route: string, query: Query, base: string): string {
   const url = new URL(root, base);
@@ -213,7 +213,7 @@ export interface ApiResponse<Data> {
 }
 
 /**
- * Parses a response body (specification sections 7 and 8). A call succeeded only if the body's field `status` is the
+ * Parses a response body (specification sections 7 and 8). A request succeeded only if the body's field `status` is the
  * number 200.
  *
  * @param httpStatus used when the body has no status
@@ -237,7 +237,7 @@ const text = z.catch(z.string(), '');
 const notifications = z.object({ success: text, error: text });
 const NO_NOTIFICATIONS = { success: '', error: '' };
 
-/** Any JSON body: errors of WordPress have this form too, and other plugins may respond as well. */
+/** Any JSON body: errors of WordPress have this shape too, and other plugins may respond as well. */
 const bodySchema = z.object({
   status: z.optional(z.unknown()),
   data: z.optional(z.unknown()),
@@ -282,11 +282,11 @@ export interface ServerNotification {
  * - `not_json`: the response is not JSON (status 555)
  * - `refused`: the server responded with a status other than 200
  * - `session_gone`: the WordPress session has ended
- * - `cancelled`: the caller cancelled the call
+ * - `cancelled`: the caller cancelled the request
  */
 export type FailureKind = 'no_response' | 'not_json' | 'refused' | 'session_gone' | 'cancelled';
 
-/** A failed call. `message` is the server's text or ''. */
+/** A failed request. `message` is the server's text or ''. */
 export class ApiFailure extends Error {
   readonly kind: FailureKind;
   readonly status: number;

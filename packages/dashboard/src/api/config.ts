@@ -12,11 +12,11 @@ export interface MenuPage {
 /** The configuration from the connector, with defaults for missing and invalid values. */
 export interface Config {
   readonly page: PageId | null;
-  /** The REST root. May hold a query string (`…/index.php?rest_route=/`). */
+  /** The REST root. May contain a query string (`…/index.php?rest_route=/`). */
   readonly restBase: string;
   readonly homeUrl: string;
   readonly logPageUrl: string;
-  /** URL of the static files with a trailing slash, or '' when unknown. */
+  /** URL of the static files with a trailing slash, or '' if unknown. */
   readonly assetsPath: string;
   /** Jed locale data, or null for English. */
   readonly localeData: object | null;
@@ -25,7 +25,7 @@ export interface Config {
   /** URL that returns a new nonce as plain text for a logged-in user. */
   readonly nonceUrl: string;
   readonly loginUrl: string;
-  /** The owner's own e-mail address, '' without one; null on pages that don't show it. */
+  /** The owner's e-mail address, '' without one; null on pages that do not show it. */
   readonly userEmail: string | null;
   readonly pages: readonly MenuPage[];
   readonly consent: { readonly showDataField: boolean; readonly showEmailField: boolean };
@@ -36,7 +36,7 @@ export interface Config {
  * values get defaults that fit an ordinary WordPress.
  *
  * @param container element with `data-page` and `data-config`
- * @param address address of the wp-admin page
+ * @param address URL of the wp-admin page
  */
 export function readConfig(container: HTMLElement, address: string): Config {
   const raw = parseObject(container.dataset.config) ?? {};
@@ -62,7 +62,7 @@ export function readConfig(container: HTMLElement, address: string): Config {
   };
 }
 
-/** The address up to `/wp-admin/`; WordPress may be in a subdirectory. */
+/** The URL up to `/wp-admin/`; WordPress may be in a subdirectory. */
 function siteAddress(address: string): string {
   const url = new URL(address);
   const end = url.pathname.indexOf('/wp-admin/');

@@ -3,7 +3,7 @@ import { NOTICE_EXIT_MS } from '../ui/times.js';
 
 export type NoticeType = 'success' | 'error' | 'warning' | 'info';
 
-/** The button of a notice: leads somewhere, or does something at once and closes the notice. */
+/** The button of a notice: a link, or an action that also closes the notice. */
 export type NoticeAction =
   | { readonly label: string; readonly href: string }
   | { readonly label: string; readonly run: () => void };
@@ -19,7 +19,7 @@ export interface Notice {
   /** A later notice with the same key replaces this one. */
   readonly key?: string;
   readonly action?: NoticeAction;
-  /** What has changed. The notice never covers it; without it, the row that holds the focus. */
+  /** The element that has changed. The notice never covers it. Default: the row with the focus. */
   readonly about?: Element | null;
 }
 
@@ -41,22 +41,22 @@ export interface NoticeStore {
 }
 
 /**
- * Notice of a change that takes protection away, in neutral words.
+ * Creates the notice of a change that switches a protection off, in neutral words.
  *
- * @param text what is off now
- * @param undo turns it on again and reports its own success or failure
+ * @param text what is off
+ * @param undo switches it on again and reports its own success or failure
  */
 export function weakenedNotice(text: string, undo: () => void): Notice {
   return { ...undoNotice({ title: __('Saved', 'security-optimizer'), text, undo }), type: 'info' };
 }
 
 /**
- * Notice of a change that can be taken back as long as the notice lives: 7 seconds, paused while it is hovered or
- * focused.
+ * Creates the notice of a change that can be undone while the notice is visible: 7 seconds, paused while it is hovered
+ * or focused.
  *
- * @param title what has happened, in a few neutral words: "Blocked for 24 hours", "Feeds are on again"
- * @param text on what, and what follows from it; may be empty
- * @param undo takes the change back and reports its own success or failure; called once at most
+ * @param title what has happened in a few neutral words: "Blocked for 24 hours", "Feeds are on again"
+ * @param text the object, and the consequences; may be empty
+ * @param undo reverts the change and reports its own success or failure; called at most once
  */
 export function undoNotice(change: {
   readonly title: string;

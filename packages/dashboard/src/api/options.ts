@@ -17,7 +17,7 @@ import type { RunRequest } from './run-request.js';
 import { useServices } from './services.js';
 import { readKnown } from './tolerant.js';
 
-/** Where the options of a page are fetched, and how they are parsed. */
+/** How the options of a page are fetched and parsed. */
 export interface OptionsSource<Options extends object> {
   readonly key: readonly string[];
   readonly call: ApiCall;
@@ -25,7 +25,7 @@ export interface OptionsSource<Options extends object> {
   readonly read: (data: unknown) => Options;
 }
 
-/** Options that the server knows; an older one may lack some. */
+/** The options that the server knows; an older server may lack some. */
 export type KnownOptions = Readonly<Partial<SecurityOptions>>;
 export type KnownLoginOptions = Readonly<Partial<LoginOptions>>;
 export type KnownActivityOptions = Readonly<Partial<ActivityOptions>>;
@@ -54,12 +54,12 @@ export const activityOptions: OptionsSource<KnownActivityOptions> = {
   read: (data) => readKnown(activityOptionsSchema, data),
 };
 
-/** Retention of the log in days; null when unknown. */
+/** Retention of the log in days; null if unknown. */
 export function keptDays({ log_lifetime }: KnownActivityOptions): number | null {
   return log_lifetime?.find(({ selected }) => selected === 1)?.value ?? null;
 }
 
-/** The jobs of Post-hack Actions. The page parses them, so that the schema is not part of every page. */
+/** The jobs of Post-hack Actions. That page parses them, so that the schema is not part of every page. */
 export const postHackSource: OptionsSource<{ readonly jobs?: unknown; readonly facts?: unknown }> = {
   key: ['post-hack'],
   call: { suffix: '/post-hack-jobs', body: {} },
@@ -78,7 +78,7 @@ export function optionsQuery<Options extends object>(source: OptionsSource<Optio
   });
 }
 
-/** @throws ApiFailure when no field is valid */
+/** @throws ApiFailure if no field is valid */
 export function parseNonEmpty<Options extends object>(source: OptionsSource<Options>, data: unknown): Options {
   const options = source.read(data);
   if (Object.keys(options).length === 0) throw new ApiFailure('refused');
@@ -91,13 +91,13 @@ export type OptionsState<Options> =
   | { readonly state: 'ready'; readonly options: Options };
 
 export interface OptionsStore<Options> {
-  /** Stores what the server answered to a change. */
+  /** Stores the response to a change. */
   readonly store: (change: Partial<Options>) => void;
-  /** Fetches them again in the background; on failure they stay as they are. */
+  /** Fetches them again in the background; a failure changes nothing. */
   readonly reload: () => Promise<void>;
 }
 
-/** Options that are known, with the way to store a change. */
+/** Known options, and the functions that change them. */
 export interface StoredOptions<Options> extends OptionsStore<Options> {
   readonly options: Options;
 }
@@ -124,7 +124,7 @@ export function useOptions<Options extends object>(
   async function reload(): Promise<void> {
     const before = stored.current;
     const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
-    // A change that was stored meanwhile is newer than this response.
+    // A change that was stored after the request is newer than this response.
     if (answer !== undefined && stored.current === before) store(source.read(answer.data));
   }
 
@@ -155,11 +155,11 @@ export interface Change<Options> {
   /** Request name. Only one change of a name runs at a time. */
   readonly name: string;
   readonly call: ApiCall;
-  /** The options after the change, unless the server answers otherwise. */
+  /** The options after the change, unless the response differs. */
   readonly target: Partial<Options>;
   /** Success text; without it only the server's message is shown. */
   readonly successText?: (stored: Partial<Options>, message: string) => string;
-  /** The notice of success in place of all texts. */
+  /** The notice of success, which replaces all texts. */
   readonly successNotice?: (stored: Partial<Options>, message: string) => Notice;
   readonly onSuccess?: (data: unknown) => void;
 }
@@ -178,7 +178,7 @@ export function useChanges<Options extends object>(
   useEffect(() => {
     client.setQueryData<Changes<Options>>(toPendingKey(source.key), changes);
   }, [client, source, changes]);
-  // Two clicks may come before React renders; the second one must see the first.
+  // There may be two clicks before React renders; the second one must see the first.
   const running = useRef(new Set<string>());
 
   function mark(name: string, state: ChangeState<Options> | null): void {
@@ -240,7 +240,7 @@ export function useToggles(store: (change: KnownOptions) => void): {
   const { changes, change } = useChanges<KnownOptions>(securityOptions, store);
   function toText({ messages: { on, off } }: Toggle, value: 0 | 1 | undefined, message: string): string {
     const usual = value === 1 ? on : off;
-    // A different message of the server, for example about a partial failure, would contradict the usual text.
+    // A message of the server, for example about a partial failure, would contradict the usual text.
     return message === '' || message === usual ? translate(usual) : '';
   }
 
@@ -261,20 +261,20 @@ export function useToggles(store: (change: KnownOptions) => void): {
   return { changes, change: set };
 }
 
-/** The options to show: pending changes count already. */
+/** The options to show, including pending changes. */
 export function withPending<Options extends object>(stored: Options, changes: Changes<Options>): Options {
   const pending = Object.values(changes).filter(({ state }) => state === 'saving');
   return Object.assign({}, stored, ...pending.map(({ target }) => target)) as Options;
 }
 
-/** Key under which the changes of options that are being saved are kept, for `usePending`. */
+/** Key of the changes that are being saved, for `usePending`. */
 function toPendingKey(key: readonly string[]): readonly string[] {
   return ['changes', ...key];
 }
 
 const NO_CHANGES = {};
 
-/** Changes of options that another part of the page makes; pass them to `withPending`. */
+/** Pending changes of options by another part of the page; pass them to `withPending`. */
 export function usePending<Options extends object>(source: OptionsSource<Options>): Changes<Options> {
   return useQueryData<Changes<Options>>(toPendingKey(source.key)) ?? NO_CHANGES;
 }

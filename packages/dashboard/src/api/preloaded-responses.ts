@@ -16,7 +16,7 @@ export interface Preloaded {
   readonly requests: readonly PreloadedRequest[];
 }
 
-/** A query for data that a page shows at first, and its call. */
+/** A query for the data that a page shows first, and its request. */
 export interface InitialQuery {
   readonly call: ApiCall;
   /** Fills the cache. Does not throw. */
@@ -39,7 +39,7 @@ export function createPreloadedResponses(given: Preloaded | undefined): Preloade
       const request = find(call);
       if (request === undefined) return null;
       left.delete(request);
-      // The nonce was renewed meanwhile; a response to the old one may be an error.
+      // The nonce was renewed since then; the response to the old one may be an error.
       if (request.nonce !== nonce) return null;
       return new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('The request was cancelled.')));

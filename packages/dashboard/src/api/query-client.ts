@@ -39,7 +39,7 @@ export async function invalidate(client: QueryClient, queryKey: QueryKey): Promi
   await client.invalidateQueries({ queryKey });
 }
 
-/** Data that another component fetches; undefined until it has arrived. */
+/** Data that another component fetches; undefined until it arrives. */
 export function useQueryData<Data>(queryKey: QueryKey): Data | undefined {
   const client = useQueryClient();
   // Not `useQuery`, whose options would replace those of the component that fetches.
@@ -50,7 +50,7 @@ export function useQueryData<Data>(queryKey: QueryKey): Data | undefined {
   return useSyncExternalStore(subscribe, () => client.getQueryData<Data>(queryKey));
 }
 
-/** Calls `run` whenever the page becomes visible again; another tab may have changed its data. */
+/** Calls `run` whenever the page becomes visible again, because another tab may have changed its data. */
 export function usePageVisible(run: () => void): void {
   const latest = useRef(run);
   latest.current = run;

@@ -9,7 +9,7 @@ export interface TrackedRequest<Data> {
   readonly call: ApiCall;
   /** Success text; may depend on the response's data and message. */
   readonly successText?: string | ((data: Data, message: string) => string);
-  /** The notice of success, in place of the one made of `successText` and the server's message. */
+  /** The notice of success. Default: one with `successText` and the server's message. */
   readonly successNotice?: (data: Data, message: string) => Notice;
   /** Error text; takes precedence over all texts of the server. */
   readonly errorText?: string;
@@ -124,7 +124,7 @@ export function failureNotice(failure: ApiFailure, customText: string | undefine
   return { type: 'error', text: translate(message), autoClose: false };
 }
 
-/** Why a request failed, for messages outside the notification area. */
+/** Returns why a request failed, for messages outside the notification area. */
 export function failureReason(failure: ApiFailure): string {
   return failure.kind === 'session_gone'
     ? __('You are logged out', 'security-optimizer')
@@ -133,7 +133,7 @@ export function failureReason(failure: ApiFailure): string {
 
 /**
  * Notice for a successful request: its own or the server's success text, and the server's message unless it repeats the
- * text. Null when there is no text.
+ * text. Null if there is no text.
  */
 export function successNotice(
   customText: string | undefined,

@@ -14,17 +14,17 @@ export interface Services {
   readonly config: Config;
   readonly notices: NoticeStore;
   readonly requests: RequestStore;
-  /** Runs a tracked request and shows its notices. Used for nearly everything. */
+  /** Runs a tracked request and shows its notices. Most requests use it. */
   readonly run: RunRequest;
   /** Runs a tracked request without notices. */
   readonly runQuietly: RunRequest;
-  /** Sends a call without tracking and notices. */
+  /** Sends a request without tracking and notices. */
   readonly api: Api;
   readonly queries: QueryClient;
   readonly ui: UiHost;
-  /** Element at the end of the body that holds toasts and dialogs. */
+  /** Element at the end of the body for toasts and dialogs. */
   readonly portal: Element;
-  /** Opens another address. */
+  /** Opens another URL. */
   readonly navigate: (url: string) => void;
 }
 

@@ -75,7 +75,7 @@ function tolerantList(item: Schema): Schema {
   return z.pipe(z.catch(z.array(z.unknown()), []), z.transform(fitting));
 }
 
-/** The empty value of a schema; undefined when there is none. */
+/** Returns the empty value of a schema; undefined if there is none. */
 function emptyValue(schema: Schema): unknown {
   if (schema === flag || schema instanceof z.ZodMiniNumber) return 0;
   if (schema instanceof z.ZodMiniString) return '';

@@ -15,10 +15,10 @@ import { LOADER_DELAY_MS } from '../ui/times.js';
 const ParentLoader = createContext(false);
 
 export interface LoaderProps {
-  /** Names of the observed requests; default all. */
+  /** Names of the observed requests. Default: all. */
   readonly requests?: readonly string[];
   readonly delay?: number;
-  /** Gets the line, or null when there is nothing to show. */
+  /** Gets the line, or null if there is nothing to show. */
   readonly children: (line: ReactNode) => ReactNode;
 }
 

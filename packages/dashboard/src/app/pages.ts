@@ -6,7 +6,7 @@ import type { Services } from '../api/services.js';
 
 interface PageCode {
   readonly default: ComponentType;
-  /** Queries of the page beside its options; their preloaded responses are drawn at once. */
+  /** Queries of the page besides its options; their preloaded responses are drawn at once. */
   readonly first?: (services: Services) => readonly InitialQuery[];
 }
 

@@ -18,7 +18,7 @@ export interface ShellProps {
   readonly children: ReactNode;
 }
 
-/** What all pages share: header, loader, notification area, device class. */
+/** The parts that all pages share: header, loader, notification area, device class. */
 export function Shell({ page, container, children }: ShellProps) {
   const device = useDeviceClass();
   const [foot, setFoot] = useState<HTMLElement | null>(null);
@@ -97,7 +97,7 @@ export function Header({ page, loader, as: Band, status, footRef }: HeaderProps)
   );
 }
 
-/** Keeps header and toasts visible when a page throws. */
+/** Keeps header and toasts visible if a page throws. */
 export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly broken: boolean }> {
   override state = { broken: false };
 

@@ -66,13 +66,13 @@ const ICONS: Record<NoticeType, string> = { success: 'check-circle', error: 'err
 export interface ToastProps {
   readonly notice: ShownNotice;
   readonly onClose: () => void;
-  /** It has its text and its final size. */
+  /** Whether it has its text and its final size. */
   readonly onDrawn?: () => void;
 }
 
 /**
- * A toast. Its timer pauses while it is hovered or focused. On phones one that offers to take a change back waits until
- * an open dialog has closed, because the dialog's buttons are at the same place.
+ * A toast. Its timer pauses while it is hovered or focused. On phones, one with Undo waits until
+ * an open dialog has closed, because the dialog's buttons are at the same position.
  */
 export function Toast({ notice, onClose, onDrawn }: ToastProps) {
   const [hovered, setHovered] = useState(false);
@@ -91,7 +91,7 @@ export function Toast({ notice, onClose, onDrawn }: ToastProps) {
   const isCalm = notice.type === 'success' || notice.type === 'info';
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: hover and focus only hold the message, they act on nothing.
+    // biome-ignore lint/a11y/noStaticElementInteractions: hover and focus only pause its timer
     <div
       className={classes(
         'so-toast',
@@ -151,14 +151,14 @@ function ToastText({ notice }: { readonly notice: ShownNotice }) {
   );
 }
 
-/** Space between a toast and what it is about, in pixels. */
+/** Space between a toast and the changed element, in pixels. */
 const CLEARANCE = 12;
 
 /**
- * Keeps the toasts off what they are about.
+ * Keeps toasts from covering the changed element.
  *
- * @returns `uncover`, which scrolls the page until what the notice is about is above the toasts; and whether the toasts
- *   have to stand at the top, because the page can't be scrolled that far
+ * @returns `uncover`, which scrolls the page until the changed element is above the toasts; and whether the toasts
+ *   must be at the top, because the page can't be scrolled that far
  */
 function useUncovered(
   area: RefObject<HTMLElement | null>,
@@ -181,7 +181,7 @@ function useUncovered(
   return { raised, uncover };
 }
 
-/** How far down `changed` reaches behind the toasts, in pixels; 0 when they are apart. */
+/** How far the toasts cover `changed`, in pixels; 0 if they do not. */
 function overlap(toasts: Element | null, changed: Element): number {
   if (toasts === null) return 0;
   const [above, below] = [toasts.getBoundingClientRect(), changed.getBoundingClientRect()];

@@ -57,9 +57,9 @@ export function FormDialog({
 }
 
 /**
- * Error of a failed save inside a dialog. Errors of fields are shown at the fields instead.
+ * The error of a failed save inside a dialog. Errors of fields are shown at the fields instead.
  *
- * @param text one sentence; default for saving
+ * @param text one sentence. Default: a text about saving
  */
 export function SaveFailed({ failure, text }: { readonly failure: ApiFailure | null; readonly text?: string }) {
   if (failure === null || Object.keys(failure.fields).length > 0) return null;

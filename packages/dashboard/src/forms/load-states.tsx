@@ -7,14 +7,14 @@ import { ServerText } from '../ui/server-text.js';
 import { ToggleRowSkeleton } from '../ui/setting-row.js';
 
 export interface LoadFailedProps {
-  /** What could not be loaded, in one sentence. */
+  /** The error, in one sentence. */
   readonly text: string;
   readonly failure: ApiFailure;
   readonly retrying?: boolean;
   readonly onRetry: () => void;
 }
 
-/** Shown in place of data that could not be loaded: the reason and a retry button. */
+/** Shown instead of data that could not be loaded: the error and a retry button. */
 export function LoadFailed({ text, failure, retrying = false, onRetry }: LoadFailedProps) {
   return (
     <Note kind="bad" action={<RetryButton retrying={retrying} onRetry={onRetry} />}>
@@ -31,7 +31,7 @@ export interface OptionsFailedProps {
   readonly onRetry: () => void;
 }
 
-/** Shown in place of options that could not be loaded. */
+/** Shown instead of options that could not be loaded. */
 export function OptionsFailed(props: OptionsFailedProps) {
   return (
     <div className="so-card so-card__body">

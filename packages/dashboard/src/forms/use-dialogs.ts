@@ -12,7 +12,7 @@ export interface OpenDialogs<Name extends string, Props> {
   readonly closed: () => void;
 }
 
-/** Opens the dialogs of a page, one at a time. The code is loaded on demand; a notice reports a failure. */
+/** Opens the dialogs of a page, one at a time. Their code is loaded on demand; a notice reports a failure. */
 export function useDialogs<Name extends string, Props>(
   dialogs: Readonly<Record<Name, LoadDialog<Props>>>,
 ): OpenDialogs<Name, Props> {

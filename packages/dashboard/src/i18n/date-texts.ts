@@ -94,7 +94,7 @@ function once<Made>(make: () => Made): () => Made {
   };
 }
 
-/** Not in the oldest browsers; they show both ends in full. */
+/** Missing in the oldest browsers, which show both ends in full. */
 function rangeText(formatter: Intl.DateTimeFormat, from: number, to: number): string {
   if (from === to) return formatter.format(from);
   return typeof formatter.formatRange === 'function'

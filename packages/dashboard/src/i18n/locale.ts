@@ -11,14 +11,15 @@ export function isRecord(value: unknown): value is UnknownRecord {
 export const TEXT_DOMAIN = 'security-optimizer';
 
 /**
- * An instance of our own. The package's default instance would bring WordPress's hooks into the bundle, and with them a
+ * A separate instance. The package's default instance would add WordPress's hooks to the bundle, and with them a
  * way for other plugins to change the texts.
  */
 export const i18n = createI18n();
 
 /**
  * Loads Jed locale data: flat messages (`{ "": {…}, text: [forms] }`) or a whole Jed file (`{ locale_data: { domain:
- * {…} } }`), which a connector of another version may still print. Malformed entries are dropped. Data that cannot be used at all means English.
+ * {…} } }`), which a connector of another version may still print. Malformed entries are dropped. Data that cannot be
+ * used at all means English.
  */
 export function loadLocale(data: object | null): void {
   i18n.resetLocaleData({}, TEXT_DOMAIN);

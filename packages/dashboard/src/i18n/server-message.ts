@@ -19,7 +19,7 @@ export function setTimeLocale(tag: string): void {
   locale = tag;
 }
 
-/** How the owner's language writes texts of the server. */
+/** Formats texts of the server in the owner's language. */
 export const ownersLanguage: MessageLanguage = {
   translate,
   number: (value) => formatNumber(value, locale),
@@ -27,7 +27,7 @@ export const ownersLanguage: MessageLanguage = {
   message: translateServerMessage,
 };
 
-/** @param time `YYYY-MM-DD`, `HH:MM`, or both with a blank between; anything else stays as it is */
+/** @param time `YYYY-MM-DD`, `HH:MM`, or both separated by a space; anything else is not changed */
 function formatTime(time: string): string {
   const texts = getDateTexts(locale);
   const [day = '', clock] = time.includes('-') ? time.split(' ') : ['', time];
@@ -39,7 +39,7 @@ function formatTime(time: string): string {
   }
 }
 
-/** A text of the server that came as code and parameters, in the owner's language; in English without a translation. */
+/** Formats a text that was sent as code and parameters in the owner's language; in English without a translation. */
 export function translateServerMessage({ english, code, params }: ServerMessage): string {
   const count = getCount(params);
   const counted = count === null ? code : i18n._n(code, code, count, TEXT_DOMAIN);
@@ -47,7 +47,7 @@ export function translateServerMessage({ english, code, params }: ServerMessage)
   return template === code ? withLocalTimes(english, params) : fillMessage(template, params, ownersLanguage);
 }
 
-/** The English text, whose days and times are written as the owner's language writes them. */
+/** The English text, with days and times in the format of the owner's language. */
 function withLocalTimes(english: string, params: ServerMessage['params']): string {
   return Object.values(params).reduce<string>((text, param) => {
     if (typeof param !== 'object' || !(isServerMessage(param) || 'time' in param)) return text;
@@ -58,8 +58,8 @@ function withLocalTimes(english: string, params: ServerMessage['params']): strin
 }
 
 /**
- * Puts translations in place of the English texts of a response that came with code and parameters (`texts`).
- * What is malformed, or names a place without a text, is left out.
+ * Replaces the English texts of a response that have code and parameters (`texts`) by their translations.
+ * Malformed entries, and entries without a text at their place, are ignored.
  *
  * @param body parsed JSON; it is changed
  */

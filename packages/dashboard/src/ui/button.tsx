@@ -5,14 +5,14 @@ import { classes, restoreFocus } from './dom.js';
 export interface ButtonProps {
   readonly kind?: 'primary' | 'secondary' | 'danger' | 'quiet';
   readonly small?: boolean;
-  /** Shown while the action runs, for example "Saving…". The button is then disabled for clicks. */
+  /** Label while the action runs, for example "Saving…". The button then ignores clicks. */
   readonly pendingText?: string | undefined;
   readonly disabled?: boolean;
   /** Submits the form around it; `onClick` is not needed. */
   readonly submit?: boolean;
   readonly onClick?: () => void;
   readonly 'aria-label'?: string;
-  /** Takes the focus when the dialog around it opens. */
+  /** Whether it takes the focus when its dialog opens. */
   readonly firstFocus?: boolean;
   readonly children: ReactNode;
 }
@@ -52,7 +52,7 @@ export interface RetryButtonProps {
   readonly onRetry: () => void;
 }
 
-/** Retries what could not be loaded. When it disappears with its message, the focus moves to the heading above. */
+/** Retries a failed load. When it disappears with its message, the focus moves to the heading above. */
 export function RetryButton({ retrying = false, onRetry }: RetryButtonProps) {
   const place = useRef<Element | null | undefined>(null);
 
@@ -60,7 +60,7 @@ export function RetryButton({ retrying = false, onRetry }: RetryButtonProps) {
     () => () => {
       const { current } = place;
       if (!current) return;
-      // The failed part may have been the only one of its section.
+      // The failed part may be the only one of its section.
       const heading = () => (document.body.contains(current) ? current.querySelector('h1, h2') : null);
       restoreFocus(() => heading() ?? document.querySelector('.so h1'));
     },

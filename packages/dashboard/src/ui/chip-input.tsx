@@ -13,18 +13,18 @@ export interface ChipInputProps {
   readonly isBad: (chip: string) => boolean;
   readonly placeholder: string;
   readonly disabled: boolean;
-  /** An entry as it is read. */
+  /** Converts an entry to its normalized form. */
   readonly toPlain: ToPlain;
   readonly onChange: (chips: readonly string[], text: string) => void;
 }
 
-/** What somebody typed, in plain text. */
+/** Normalizes typed text. */
 export type ToPlain = (typed: string) => string;
 
 /** Entries end with a space, a comma of any script or a line break (specification section 5). */
 const SEPARATOR = /[\s,\uff0c\u3001\u060c]+/;
 
-/** Adds the entries of `text` to the chips: in plain text and lower case, without angle brackets, without duplicates. */
+/** Adds the entries of `text` to the chips: normalized, in lower case, without angle brackets or duplicates. */
 export function addChips(chips: readonly string[], text: string, toPlain: ToPlain): readonly string[] {
   const added = text
     .split(SEPARATOR)
@@ -48,7 +48,7 @@ export function ChipInput({ control, chips, text, isBad, placeholder, disabled, 
 
   function onPaste(event: ClipboardEvent): void {
     const pasted = event.clipboardData.getData('text');
-    // A single entry is pasted at the cursor as in any field.
+    // A single entry is pasted at the cursor, as in any field.
     if (!SEPARATOR.test(pasted.trim())) return;
     event.preventDefault();
     onChange(addChips(chips, `${text} ${pasted}`, toPlain), '');
@@ -73,7 +73,7 @@ export function ChipInput({ control, chips, text, isBad, placeholder, disabled, 
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a press beside the chips means the field
+    // biome-ignore lint/a11y/noStaticElementInteractions: a click beside the chips focuses the field
     <div
       ref={box}
       className={classes('so-chipbox', focused && 'is-focus', disabled && 'is-off')}

@@ -15,9 +15,9 @@ export interface ComboBoxProps {
   readonly value: ComboOption | null;
   /** Options that match the typed text. */
   readonly options: readonly ComboOption[];
-  /** Text for no choice; it is also the first option. */
+  /** Label for no choice; it is also the first option. */
   readonly none: string;
-  /** Typed text counts as a choice; without this only options do. */
+  /** Whether typed text counts as a choice. */
   readonly anyText?: boolean;
   readonly error: string | undefined;
   readonly onChange: (option: ComboOption | null) => void;

@@ -4,16 +4,16 @@ import { Button } from './button.js';
 import { classes } from './dom.js';
 import { Icon } from './icon.js';
 
-/** How long a button says that it has copied, milliseconds. */
+/** How long a button shows that it has copied, milliseconds. */
 const COPIED_MS = 2000;
 
 interface Copy {
-  /** Just copied. */
+  /** Whether it has just copied. */
   readonly done: boolean;
   readonly copy: (text: string) => void;
 }
 
-/** Copies texts, and tells for 2 seconds that it did. @param onRefused the browser does not allow it */
+/** Copies texts, and confirms it for 2 seconds. @param onRefused called if the browser does not allow it */
 function useCopy(onRefused: () => void = () => {}): Copy {
   const [copied, setCopied] = useState<number | null>(null);
 
@@ -33,13 +33,13 @@ function useCopy(onRefused: () => void = () => {}): Copy {
 
 export interface CopyValueProps {
   readonly text: string;
-  /** What is copied, where it is more than `text`. */
+  /** The text to copy. Default: `text`. */
   readonly copied?: string;
-  /** What it is, in a few words: part of the name of the button. */
+  /** A short name of the value: part of the button's name. */
   readonly label: string;
 }
 
-/** A value that is passed on, with a button that copies it. */
+/** A value with a button that copies it. */
 export function CopyValue({ text, copied = text, label }: CopyValueProps) {
   const field = useRef<HTMLSpanElement>(null);
   return (
@@ -51,7 +51,7 @@ export function CopyValue({ text, copied = text, label }: CopyValueProps) {
         text={copied}
         label={label}
         onRefused={() => {
-          // The owner can copy what is selected.
+          // The owner can copy the selection.
           if (field.current !== null) window.getSelection()?.selectAllChildren(field.current);
         }}
       />
@@ -61,12 +61,12 @@ export function CopyValue({ text, copied = text, label }: CopyValueProps) {
 
 export interface CopyButtonProps {
   readonly text: string;
-  /** What the text is, in a few words: part of the name of the button. */
+  /** A short name of the text: part of the button's name. */
   readonly label: string;
   readonly onRefused?: () => void;
 }
 
-/** An icon button that copies a text. It turns to a tick for 2 seconds and says "Copied". */
+/** An icon button that copies a text. For 2 seconds it shows a tick and "Copied". */
 export function CopyButton({ text, label, onRefused }: CopyButtonProps) {
   const { done, copy } = useCopy(onRefused);
   return (
@@ -85,7 +85,7 @@ export function CopyButton({ text, label, onRefused }: CopyButtonProps) {
   );
 }
 
-/** A button in words that copies a text; without one it can't be pressed. */
+/** A labelled button that copies a text; disabled without one. */
 export function CopyTextButton({ text, children }: { readonly text: string | null; readonly children: ReactNode }) {
   const { done, copy } = useCopy();
   return (
@@ -123,7 +123,7 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('aria-hidden', 'true');
   area.style.position = 'fixed';
   area.style.opacity = '0';
-  // A dialog holds the focus captive.
+  // A dialog traps the focus.
   (focused?.closest('[role="dialog"]') ?? document.body).append(area);
   area.select();
   try {

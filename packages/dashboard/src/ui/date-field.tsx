@@ -49,7 +49,7 @@ export interface CalendarProps {
   readonly min: string;
   readonly max: string;
   readonly today: string;
-  /** Both ends of the period; '' while one is not chosen. */
+  /** Both ends of the period; '' for an end that is not chosen. */
   readonly range: { readonly from: string; readonly to: string };
   readonly texts: DateTexts;
   readonly weekStart: number;
@@ -67,7 +67,7 @@ export function Calendar(props: CalendarProps) {
   const moveFocus = useRef(true);
   const { year, month } = toDayParts(current);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus follows the current day, and nothing else
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus follows the current day only
   useEffect(() => {
     if (moveFocus.current) grid.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
     moveFocus.current = false;
@@ -136,7 +136,7 @@ export function Calendar(props: CalendarProps) {
           {getWeeks(year, month, weekStart).map((week) => (
             <tr key={week.find((day) => day !== null)}>
               {week.map((day, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the place in the week is what tells the cells apart
+                // biome-ignore lint/suspicious/noArrayIndexKey: the index in the week identifies a cell
                 <td key={place} className={day === null ? undefined : dayClasses(day, today, range)}>
                   {day === null ? null : (
                     <button
@@ -230,7 +230,7 @@ function clampDay(day: string, min: string, max: string): string {
 const SUNDAY =
   /^(?:AG|AS|AU|BD|BR|BS|BT|BW|BZ|CA|CO|DM|DO|ET|GT|GU|HK|HN|ID|IL|IN|JM|JP|KE|KH|KR|LA|MH|MM|MO|MT|MX|MZ|NI|NP|PA|PE|PH|PK|PR|PT|PY|SA|SG|SV|TH|TT|TW|UM|US|VE|VI|WS|YE|ZA|ZW)$/;
 const SATURDAY = /^(?:AE|AF|BH|DJ|DZ|EG|IQ|IR|JO|KW|LY|OM|QA|SD|SY)$/;
-/** Likely regions of languages whose locale names none. */
+/** Likely regions of languages for locales without one. */
 const REGION: Readonly<Record<string, string>> = {
   ar: 'EG',
   bn: 'BD',

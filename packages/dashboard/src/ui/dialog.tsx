@@ -22,18 +22,18 @@ export interface DialogProps {
   readonly size?: 'medium' | 'large';
   readonly role?: 'dialog' | 'alertdialog';
   readonly closing: Closing;
-  /** The dialog saves and cannot be closed. */
+  /** Whether the dialog is saving and cannot be closed. */
   readonly pending?: boolean;
-  /** There are unsaved changes. */
+  /** Whether there are unsaved changes. */
   readonly dirty?: boolean;
   readonly onSubmit: () => void;
   readonly children: ReactNode;
-  /** Buttons after Cancel; the one that submits has the type submit. */
+  /** Buttons after Cancel; the submit button has the type submit. */
   readonly footer: ReactNode;
   readonly cancelText?: string;
   /** Text at the start of the foot. */
   readonly footText?: string;
-  /** Only the form's button closes it. */
+  /** Whether only the form's button closes it. */
   readonly mustAnswer?: boolean;
 }
 
@@ -79,7 +79,7 @@ function DialogFrame(props: DialogProps) {
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a press on the scrim closes, as Escape does for the keyboard
+    // biome-ignore lint/a11y/noStaticElementInteractions: a click on the scrim closes, as Escape does for the keyboard
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <div
       ref={scrim}
@@ -89,7 +89,7 @@ function DialogFrame(props: DialogProps) {
         // Keep the focus in the dialog.
         if (pressed.current) event.preventDefault();
       }}
-      // Selecting text may start inside and end outside; that is no click on the scrim.
+      // A text selection that starts inside and ends outside is not a click on the scrim.
       onClick={(event) => {
         if (pressed.current && event.target === event.currentTarget && !asking) requestClose();
       }}
@@ -146,7 +146,9 @@ function DialogFrame(props: DialogProps) {
   );
 }
 
-/** Focuses the first field, or the element that asks for it, once, before the dialog is painted (see `useModal`). */
+/**
+ * Focuses the first field, or the element with `data-autofocus`, once, before the dialog is painted (see `useModal`).
+ */
 function useFirstFieldFocus(ref: { readonly current: HTMLElement | null }): void {
   useLayoutEffect(() => {
     const wanted =
@@ -167,7 +169,7 @@ export interface ConfirmDialogProps {
   readonly onConfirm: () => void;
 }
 
-/** Asks before something that cannot be undone. Cancel has the focus. */
+/** Asks before an action that cannot be undone. Cancel has the focus. */
 export function ConfirmDialog({ title, children, confirmText, cancelText, onClosed, onConfirm }: ConfirmDialogProps) {
   const closing = useClosing(onClosed);
 
@@ -195,7 +197,7 @@ export function ConfirmDialog({ title, children, confirmText, cancelText, onClos
 }
 
 export interface Closing {
-  /** The closing animation is running. */
+  /** Whether the closing animation is running. */
   readonly closing: boolean;
   readonly close: () => void;
 }
@@ -213,13 +215,13 @@ export function useClosing(onClosed: () => void): Closing {
   return { closing, close: useCallback(() => setClosing(true), []) };
 }
 
-/** Restores the focus after the dialog is gone. */
+/** Restores the focus after the dialog is removed. */
 export function useFocusReturn(): void {
   const [opener] = useState(() => document.activeElement);
   useEffect(() => () => restoreFocus(() => opener), [opener]);
 }
 
-/** Lets the browser warn before the page is left while `active`. */
+/** Makes the browser ask before the page is left while `active`. */
 export function useLeaveWarning(active: boolean): void {
   useEffect(() => {
     if (!active) return;

@@ -13,13 +13,13 @@ export function beforePaint(run: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/** How long the removal of the focused element is waited for, and how often it is looked for, in milliseconds. */
+/** Maximum wait for the removal of the focused element, and the interval of the checks, in milliseconds. */
 const REMOVAL_MS = 1000;
 const LOOK_MS = 50;
 
 /**
- * Moves the focus once the element that has it now is removed; keyboard and screen reader users would start again at the
- * top of the page. React removes it at a time of its own choice, so this waits up to a second. Does nothing when another
+ * Moves the focus once the focused element is removed; keyboard and screen reader users would start again at the
+ * top of the page. React removes it later, so this waits up to a second. Does nothing if another
  * element takes the focus, or the element stays.
  *
  * @param find finds the element to focus, once the page is drawn
@@ -45,7 +45,7 @@ export function restoreFocus(find: () => Element | null | undefined): void {
 /**
  * The index that a key moves to in a list that wraps around.
  *
- * @param place the present index; -1 for none
+ * @param place the current index; -1 for none
  * @param arrows the keys for the previous and the next item
  * @returns null for other keys
  */

@@ -24,8 +24,8 @@ export interface DrawerProps {
 }
 
 /**
- * Details of an entry of a list at the end side of the page, over the full height; of the full width on phones. Up and
- * Down walk through the list. The title has the focus first; the caller gives it back.
+ * The details of a list entry at the end side of the page, over the full height; over the full width on phones. Up and
+ * Down move through the list. The title gets the focus; the caller restores it.
  */
 export function Drawer(props: DrawerProps) {
   const { portal } = useUiHost();
@@ -44,7 +44,7 @@ function DrawerFrame(props: DrawerProps) {
   function onKeyDown(event: KeyboardEvent): void {
     const step = event.key === 'ArrowUp' ? onNewer : event.key === 'ArrowDown' ? onOlder : undefined;
     if (step === undefined || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
-    // Menus and fields have a meaning of their own for the arrow keys; portals bubble their events here, too.
+    // Menus and fields handle the arrow keys themselves; events of portals bubble here, too.
     if (event.target instanceof Element && event.target.closest('[role="menu"], [role="radiogroup"], input')) return;
     if (event.target instanceof Node && !drawer.current?.contains(event.target)) return;
     event.preventDefault();
@@ -52,7 +52,7 @@ function DrawerFrame(props: DrawerProps) {
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a press on the scrim closes, as Escape does for the keyboard
+    // biome-ignore lint/a11y/noStaticElementInteractions: a click on the scrim closes, as Escape does for the keyboard
     <div
       ref={scrim}
       className={classes('so-scrim so-scrim--side', closing.closing && 'is-leaving')}

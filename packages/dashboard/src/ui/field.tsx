@@ -11,7 +11,7 @@ export interface ControlProps {
 
 export interface FieldProps {
   readonly label: string;
-  /** The label is visible to screen readers only. */
+  /** Whether the label is visible to screen readers only. */
   readonly labelHidden?: boolean;
   readonly help?: ReactNode;
   readonly error: string | undefined;
@@ -45,11 +45,11 @@ export function Field({ label, labelHidden, help, error, children }: FieldProps)
 export interface TextInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onChange'> {
   readonly value: string;
   readonly onText: (text: string) => void;
-  /** For addresses and keys. */
+  /** Monospace, for addresses and keys. */
   readonly mono?: boolean;
 }
 
-/** A text input for names and addresses: written from left to right, and left as it was typed. */
+/** A text input for names and addresses: left-to-right, without automatic corrections. */
 export function TextInput({ value, onText, mono = false, ...input }: TextInputProps) {
   return (
     <input
@@ -67,7 +67,7 @@ export function TextInput({ value, onText, mono = false, ...input }: TextInputPr
 }
 
 export interface AffixInputProps extends InputHTMLAttributes<HTMLInputElement> {
-  /** The fixed part in front: the site's address, or an icon. */
+  /** The fixed part in front: the site's URL, or an icon. */
   readonly affix: ReactNode;
   readonly isIcon?: boolean;
   readonly ref?: Ref<HTMLInputElement>;

@@ -1,9 +1,9 @@
 import { createContext, type ReactNode, type ReactPortal, useContext } from 'react';
 import { createPortal } from 'react-dom';
 
-/** What the controls need from the page. */
+/** The environment of the controls. */
 export interface UiHost {
-  /** Element at the end of the body that holds dialogs. */
+  /** Element at the end of the body for dialogs. */
   readonly portal: Element;
   /** Folder of the static files, with a slash at the end, or empty. */
   readonly assetsPath: string;

@@ -12,7 +12,7 @@ export interface IconProps {
   readonly stroke?: number;
 }
 
-/** A decorative icon; its meaning is given in words beside it. */
+/** A decorative icon; text beside it has its meaning. */
 export function Icon({ name, size = 20, stroke = 1.6 }: IconProps) {
   const { assetsPath, fetch } = useUiHost();
   const bundled = bundledIcon(name);
@@ -50,7 +50,7 @@ export function Icon({ name, size = 20, stroke = 1.6 }: IconProps) {
 }
 
 function draw(shapes: IconShapes): ReactNode {
-  // The shapes of an icon never change, so the index can be the key.
+  // The shapes of an icon never change, so the index is a valid key.
   return shapes.map((shape, index) =>
     createElement(shape.tag, { key: index, ...camelCased(shape.attributes) }, draw(shape.children)),
   );
@@ -67,7 +67,7 @@ function camelCased(attributes: Readonly<Record<string, string>>): Record<string
 
 type IconShapes = readonly IconShape[];
 
-/** The icons that the pages name are part of the bundle; any other is fetched. */
+/** Icons that pages name are part of the bundle; others are fetched. */
 const files = import.meta.glob<string>(
   [
     './icons/{shield-check,key,site,pulse,lifebuoy,folder-lock,eye-off,editor-off,plug,feed,code,file-x}.svg',
@@ -89,7 +89,7 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const parsed = new Map<string, IconShapes>();
 const fetched = new Map<string, Promise<IconShapes>>();
 
-/** Shapes of an icon of the set, or null for any other name. */
+/** Returns the shapes of a bundled icon, or null for any other name. */
 function bundledIcon(name: string): IconShapes | null {
   const cached = parsed.get(name);
   if (cached !== undefined) return cached;
@@ -104,8 +104,8 @@ function fallbackIcon(): IconShapes {
 }
 
 /**
- * Fetches an icon by name from the static files, once. The server may send names: only plain file names are fetched.
- * Any failure gives the plain circle.
+ * Fetches an icon by name from the static files, once. The server may send names, so only plain file names are fetched.
+ * A failure returns the plain circle.
  *
  * @param assetsPath folder of the static files, with a slash at the end
  */
@@ -161,7 +161,7 @@ function number(name: string): [string, RegExp] {
 }
 
 /**
- * Reads an icon file into plain shapes. Elements and attributes outside the allowlist are dropped; null when nothing is
+ * Parses an icon file into plain shapes. Elements and attributes outside the allowlist are dropped; null if nothing is
  * left to draw.
  */
 function parseIcon(text: string): readonly IconShape[] | null {

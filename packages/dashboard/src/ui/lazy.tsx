@@ -11,7 +11,7 @@ export interface LazyProps<Props> {
   readonly children: ReactNode;
 }
 
-/** A part of a page whose code is loaded when it is first shown. Shows an error and a retry button when that fails. */
+/** A part of a page whose code is loaded when it is first shown. Shows an error and a retry button if that fails. */
 export function Lazy<Props extends object>({ load, props, children }: LazyProps<Props>) {
   const [loaded, setLoaded] = useState<{ readonly Part: ComponentType<Props>; readonly of: unknown } | null>(null);
   // A failure belongs to one `load` function, not to the next one.
@@ -41,16 +41,16 @@ export function Lazy<Props extends object>({ load, props, children }: LazyProps<
   );
 }
 
-/** Longest wait for what stands above a part, milliseconds. */
+/** Maximum wait for the content above a part, milliseconds. */
 const PLACED_MS = 3000;
 
 /**
- * True once what stands above a part is there, and from then on; after three seconds in any case. What is below would
- * move when that comes.
+ * True once the content above a part is loaded, and from then on; after three seconds in any case. Content below would
+ * move otherwise.
  */
 export function usePlaced(ready: boolean): boolean {
   const [placed, setPlaced] = useState(ready);
-  // Not in an effect: a part that asks anew would take the place away again.
+  // Not in an effect: a part above that loads again would hide it.
   if (ready && !placed) setPlaced(true);
   useEffect(() => {
     if (placed) return;
@@ -60,7 +60,7 @@ export function usePlaced(ready: boolean): boolean {
   return placed || ready;
 }
 
-/** Longest wait for an idle browser, milliseconds. */
+/** Maximum wait for an idle browser, milliseconds. */
 const PATIENCE_MS = 1000;
 
 /** False until the page is loaded and the browser is idle. Delays parts below the first screen. */

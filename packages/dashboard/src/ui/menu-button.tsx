@@ -18,22 +18,22 @@ export interface MenuButtonProps {
 
 export interface Menu {
   readonly open: boolean;
-  /** The menu is drawn, also while its closing animation runs. */
+  /** Whether the menu is drawn, including its closing animation. */
   readonly drawn: boolean;
   readonly leaving: boolean;
   /** Opens or closes it. */
   readonly toggle: () => void;
-  /** Closes the menu and runs the action of an item; nothing while it is closing. */
+  /** Closes the menu and runs the action of an item; does nothing while it is closing. */
   readonly choose: (run: () => void) => void;
-  /** Keys of the button and of the menu, for the frame. */
+  /** Key handler of the button and the menu, for the frame. */
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
 
 /**
  * The behaviour of a button with a menu (WAI-ARIA pattern "menu button"): arrow keys, Home and End move, Escape and Tab
- * close, and so does a press elsewhere.
+ * close it, as does a click elsewhere.
  *
- * @param frame holds the button, which has `aria-haspopup="menu"`, and the menu
+ * @param frame contains the button, which has `aria-haspopup="menu"`, and the menu
  * @param start index of the item that has the focus first
  */
 export function useMenu(frame: RefObject<HTMLElement | null>, start = 0): Menu {
@@ -103,7 +103,7 @@ export function MenuButton({ className, label, items, children }: MenuButtonProp
   const { open, drawn, leaving, toggle, choose, onKeyDown } = useMenu(anchor);
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the button and of the menu inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles keys of the button and the menu inside
     <span className="so-anchor" ref={anchor} onKeyDown={onKeyDown}>
       <button
         type="button"

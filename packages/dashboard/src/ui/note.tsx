@@ -29,7 +29,7 @@ export interface ErrorTextProps {
   readonly children: ReactNode;
 }
 
-/** An error beside or below its subject. Screen readers announce it. */
+/** An error beside or below its element. Screen readers announce it. */
 export function ErrorText({ id, className, children }: ErrorTextProps) {
   return (
     <p className={classes('so-error', className)} role="alert" id={id}>
@@ -39,7 +39,7 @@ export function ErrorText({ id, className, children }: ErrorTextProps) {
   );
 }
 
-/** Shown in place of an empty list: one line of help and at most one button. */
+/** Shown instead of an empty list: one line of help and at most one button. */
 export function EmptyState({ text, children }: { readonly text: string; readonly children?: ReactNode }) {
   return (
     <div className="so-empty so-card__sep">

@@ -6,7 +6,7 @@ export interface SectionProps {
   /** Shown at the end of the heading, for example a meter. */
   readonly side?: ReactNode;
   readonly busy?: boolean;
-  /** Beside another section: its card is as high as that one's. */
+  /** Whether it is beside another section and its card has the same height. */
   readonly stacked?: boolean;
   readonly children: ReactNode;
 }
@@ -29,7 +29,7 @@ export function Section({ title, side, busy = false, stacked = false, children }
   );
 }
 
-/** A bar of segments, the filled ones first. `label` gives the numbers in words. */
+/** A bar of segments, filled ones first. `label` has the numbers in words. */
 export function Meter({
   on,
   total,
@@ -39,7 +39,7 @@ export function Meter({
   readonly on: number;
   readonly total: number;
   readonly label: ReactNode;
-  /** Something is still to be done. */
+  /** Whether something is left to do. */
   readonly warn?: boolean;
 }) {
   return (

@@ -5,7 +5,7 @@ export interface SegmentedProps<Value extends string> {
   readonly label: string;
   readonly options: readonly { readonly value: Value; readonly text: string }[];
   readonly value: Value;
-  /** Only as wide as its texts; scrolls sideways where they do not fit. */
+  /** As wide as its texts; scrolls sideways if they do not fit. */
   readonly auto?: boolean;
   readonly onChange: (value: Value) => void;
 }

@@ -24,10 +24,10 @@ export interface SelectProps<Value> extends Partial<ControlProps> {
   readonly value: Value | null;
   /** Shown while nothing is chosen. */
   readonly placeholder?: string;
-  /** The width follows the text, at the end of a row. */
+  /** Whether the width follows the text, at the end of a row. */
   readonly auto?: boolean;
   readonly disabled?: boolean;
-  /** The last choice is being saved; another one is ignored. */
+  /** Whether the last choice is being saved; another one is ignored then. */
   readonly pending?: boolean;
   readonly onChange: (value: Value) => void;
 }
@@ -45,7 +45,7 @@ const STEPS: Readonly<Record<string, number>> = {
 };
 
 /**
- * A select with a list of our own, because options of the native list cannot be styled (WAI-ARIA pattern "select-only
+ * A select with a custom list, because options of the native list cannot be styled (WAI-ARIA pattern "select-only
  * combobox").
  */
 export function Select<Value>(props: SelectProps<Value>) {
@@ -203,10 +203,10 @@ export function OptionList(props: OptionListProps) {
       onMouseDown={(event) => event.preventDefault()}
     >
       {texts.map((text, place) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the field
-        // biome-ignore lint/a11y/useFocusableInteractive: the field holds the focus for its options
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles keys
+        // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus for its options
         <li
-          // biome-ignore lint/suspicious/noArrayIndexKey: two options may have the same text, and an option has no state
+          // biome-ignore lint/suspicious/noArrayIndexKey: two options may have the same text, and they have no state
           key={place}
           id={`${id}-${place}`}
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: an option of the WAI-ARIA pattern

@@ -4,22 +4,24 @@ import { Fragment, type ReactNode } from 'react';
 const TEXT_TAGS: ReadonlySet<string> = new Set(['strong', 'a']);
 const TITLE_TAGS: ReadonlySet<string> = new Set(['em', 'strong', 'b', 'br', 'span']);
 
-/** A text of the server. Keeps `strong` and links; everything else becomes plain text. Never inserted as HTML. */
+/**
+ * A text of the server. `strong` and links are kept; everything else becomes plain text. It is never inserted as HTML.
+ */
 export function ServerText({ text }: { readonly text: string }) {
   return <>{convertText(text, TEXT_TAGS)}</>;
 }
 
-/** A title of the server. Keeps `em`, `strong`, `b`, `br`, and `span` with its class. */
+/** A title of the server. `em`, `strong`, `b`, `br`, and `span` with its class are kept. */
 export function ServerTitle({ text }: { readonly text: string }) {
   return <>{convertText(text, TITLE_TAGS)}</>;
 }
 
-/** Escapes plain text, such as a name, for a place that takes text of the server. */
+/** Escapes plain text, such as a name, for use as a text of the server. */
 export function escapeText(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
 }
 
-/** Returns a link of the server, or null when a browser must not follow it. */
+/** Returns a link of the server, or null if a browser must not follow it. */
 export function safeHref(href: string | null): string | null {
   if (href === null) return null;
   try {

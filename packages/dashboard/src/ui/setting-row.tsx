@@ -20,7 +20,7 @@ export interface SettingRowProps {
   /** Error of the last change, in one sentence. */
   readonly error?: string | undefined;
   readonly onRetry?: () => void;
-  /** One line below the help: the value of the setting, then at most two acts. */
+  /** One line below the help: the value of the setting, then at most two actions. */
   readonly value?: ReactNode;
   /** Shown below the help: a consequence of the setting. */
   readonly note?: ReactNode;
@@ -81,7 +81,7 @@ export interface ToggleRowProps {
   readonly pending: boolean;
   readonly recommended: boolean;
   readonly disabled?: boolean;
-  /** State of the tile, where it is not that of the switch. */
+  /** State of the tile. Default: the state of the switch. */
   readonly tile?: TileState | undefined;
   readonly value?: ReactNode;
   /** Error of the last change, in one sentence. */

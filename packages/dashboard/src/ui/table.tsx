@@ -11,9 +11,9 @@ export interface TableProps {
   readonly className?: string;
   /** The rows are being reloaded. */
   readonly busy?: boolean;
-  /** Id of the row to focus when it appears. */
+  /** Id of the row that gets the focus when it appears. */
   readonly focusRow?: string | null;
-  /** Says to screen readers that rows open. */
+  /** Text for screen readers that rows can be opened. */
   readonly hint?: string | undefined;
   readonly children: ReactNode;
 }
@@ -76,12 +76,14 @@ export function Table({ label, columns, withActions, className = '', busy, focus
 export interface TableRowProps {
   readonly id: string | number;
   readonly className?: string | undefined;
-  /** Opens the details of the row, by a click, Enter or a tap. Its buttons, links and fields keep their own meaning. */
+  /**
+   * Opens the details of the row by a click, Enter or a tap. Buttons, links and fields inside keep their own actions.
+   */
   readonly onOpen?: (() => void) | undefined;
   readonly children: ReactNode;
 }
 
-/** What has a meaning of its own inside a row. */
+/** Elements inside a row with their own action. */
 const CONTROLS = 'a, button, input, label, [role="menu"]';
 
 export function TableRow({ id, className, onOpen, children }: TableRowProps) {
@@ -101,13 +103,13 @@ export function TableRow({ id, className, onOpen, children }: TableRowProps) {
     const isTap = touched.current;
     touched.current = false;
     if (isControl(event.target, event.currentTarget)) return;
-    // Selecting a text ends with a click.
+    // A text selection ends with a click.
     if (window.getSelection()?.isCollapsed === false) return;
     if (!isTap) {
       onOpen?.();
       return;
     }
-    // A tap shows which row it met before that opens (specification section 9).
+    // A tap highlights the row before it opens (specification section 9).
     setPressed(true);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {

@@ -27,7 +27,7 @@ export function Tabs<Id extends string>({ label, tabs, current, base, onChange }
 
   const counts = tabs.map(({ count }) => count).join();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each tab that is opened is brought into view, and again when a counter moves it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an opened tab is scrolled into view, also after a counter has moved it
   useEffect(
     () => beforePaint(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null)),
     [current, counts],

@@ -25,7 +25,7 @@ export function TimeField({ label, error, ...clock }: TimeFieldProps) {
   );
 }
 
-/** The value of a digit that was typed, or -1 for anything else. */
+/** Returns the value of a typed digit, or -1 for anything else. */
 export type ToDigit = (character: string) => number;
 
 export interface ClockProps {
@@ -115,7 +115,9 @@ export interface TimeColumnProps {
 /** Digits typed within this time form one number, milliseconds. */
 const TYPING_MS = 1000;
 
-/** A column of a time picker: a list with the chosen option as near to the middle as can be. Arrow keys wrap around. */
+/**
+ * A column of a time picker: a list with the chosen option as close to the centre as possible. Arrow keys wrap around.
+ */
 export function TimeColumn({ label, options, chosen, toDigit, onChoose, autoFocus = false }: TimeColumnProps) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
@@ -159,8 +161,8 @@ export function TimeColumn({ label, options, chosen, toDigit, onChoose, autoFocu
       onKeyDown={onKeyDown}
     >
       {options.map((option, place) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the list box
-        // biome-ignore lint/a11y/useFocusableInteractive: the list box holds the focus for its options
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the list box handles keys
+        // biome-ignore lint/a11y/useFocusableInteractive: the list box has the focus for its options
         <li
           key={option}
           id={`${id}-${place}`}

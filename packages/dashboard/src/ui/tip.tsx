@@ -10,7 +10,7 @@ export interface TipProps {
 }
 
 /**
- * A tooltip with the whole of a truncated text, or with more about it: after a second of hovering, at once on focus,
+ * A tooltip with the full form of a truncated text, or with more details: after a second of hovering, at once on focus,
  * and during a long press. Only truncated texts are in the tab order, since each row has several tooltips.
  */
 export function Tip({ text, className, children }: TipProps) {
@@ -20,7 +20,7 @@ export function Tip({ text, className, children }: TipProps) {
   const element = useRef<HTMLSpanElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when the text is another one
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured again when the text changes
   useEffect(() => {
     const callOff = beforePaint(() => {
       const inner = element.current?.firstElementChild;
@@ -53,7 +53,7 @@ export function Tip({ text, className, children }: TipProps) {
 
   if (text === '') return <span className={className}>{children}</span>;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only tells more about the text inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only explains the text inside
     <span
       ref={element}
       className={classes('so-anchor', className)}
@@ -78,7 +78,7 @@ export function Tip({ text, className, children }: TipProps) {
   );
 }
 
-/** Truncated sideways in one line, or below in several lines. */
+/** Whether the text is truncated, in width or in height. */
 function isTruncated({ scrollWidth, clientWidth, scrollHeight, clientHeight }: HTMLElement): boolean {
   return scrollWidth > clientWidth || scrollHeight > clientHeight;
 }

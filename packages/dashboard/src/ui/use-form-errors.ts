@@ -18,10 +18,10 @@ export interface FormErrors {
 }
 
 /**
- * Decides which messages of a form are visible. The message of a field that changes appears after a pause in typing
+ * Determines which messages of a form are visible. The message of a changed field appears after a pause in typing
  * (specification section 5) and disappears at once when the field is valid.
  *
- * @param errors errors of the present values; computed on each render
+ * @param errors errors of the current values, computed on each render
  * @param focusFirst focuses the first invalid field
  */
 export function useFormErrors(errors: Messages, focusFirst: () => void): FormErrors {
@@ -34,7 +34,7 @@ export function useFormErrors(errors: Messages, focusFirst: () => void): FormErr
   latest.current = { errors, touched, focusFirst };
 
   const key = JSON.stringify([errors, touched === 'all' ? null : Array.from(touched)]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change, of a field or of what is wrong, starts the pause anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of a field or an error restarts the pause
   useEffect(() => {
     const timer = setTimeout(() => {
       const now = latest.current;

@@ -2,7 +2,7 @@ import { type RefObject, useLayoutEffect, useRef, useSyncExternalStore } from 'r
 
 /** Open modal elements, the topmost last. Only that one handles the keyboard. */
 const open: HTMLElement[] = [];
-/** Told when a modal opens or closes. */
+/** Called when a modal opens or closes. */
 const watchers = new Set<() => void>();
 
 function watch(listener: () => void): () => void {
@@ -59,7 +59,7 @@ export function useModal(
       }
     }
 
-    /** The focus left the dialog, or its element was removed. */
+    /** Called when the focus leaves the dialog or its element is removed. */
     function onFocusMoved(): void {
       requestAnimationFrame(() => {
         const { activeElement } = document;

@@ -26,7 +26,7 @@ interface ChannelDialogProps {
   readonly children: (form: ReturnType<typeof useFormErrors>) => ReactNode;
 }
 
-/** A dialog that stores where a channel leads, or switches it off. */
+/** A dialog that stores the destination of a channel, or switches it off. */
 function ChannelDialog(props: ChannelDialogProps) {
   const { title, suffix, name, isOn, dirty, errors, off } = props;
   const body = useRef<HTMLDivElement>(null);
@@ -80,7 +80,7 @@ function urlError(url: string): string | undefined {
     : __('Enter a whole address, for example https://hooks.example.com/site.', 'security-optimizer');
 }
 
-/** Webhook: its address, and the secret that signs each request. Neither is shown again. */
+/** Webhook: its URL, and the secret that signs each request. Neither is shown again. */
 export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly webhook: Alerts['webhook'] }) {
   const [url, setUrl] = useState('');
   const [secret, setSecret] = useState('');
@@ -172,13 +172,13 @@ export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly we
   );
 }
 
-/** A secret as Standard Webhooks writes it: 32 random bytes. */
+/** Creates a secret in the format of Standard Webhooks: 32 random bytes. */
 function newSecret(): string {
   const bytes = window.crypto.getRandomValues(new Uint8Array(32));
   return `whsec_${window.btoa(String.fromCharCode(...Array.from(bytes)))}`;
 }
 
-/** Slack: the address of its incoming webhook, which is a secret itself. */
+/** Slack: the URL of its incoming webhook, which is itself a secret. */
 export function SlackDialog({ slack, ...props }: DialogProps & { readonly slack: Alerts['slack'] }) {
   const [url, setUrl] = useState('');
   const address = dropUnseen(url);

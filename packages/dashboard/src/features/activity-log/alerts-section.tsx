@@ -20,7 +20,7 @@ export interface AlertsSectionProps {
   readonly logIsOff: boolean;
 }
 
-/** Alerts: what they are sent for, the channels with their tests, the limit and the quiet hours. */
+/** Alerts: kinds, channels with their tests, limit and quiet hours. */
 export function AlertsSection({ state, logIsOff }: AlertsSectionProps) {
   const title = __('Alerts', 'security-optimizer');
   const { alerts } = state;
@@ -92,7 +92,7 @@ export function KindList({ alerts }: { readonly alerts: Alerts }) {
 
 type Channel = 'webhook' | 'slack' | 'syslog';
 
-/** Webhook, Slack and system log, each with its last answer in words. */
+/** Webhook, Slack and system log, each with the result of its last delivery. */
 export function Channels({ alerts, state }: { readonly alerts: Alerts; readonly state: AlertsState }) {
   const [open, setOpen] = useState<Channel | null>(null);
   const { webhook, slack, syslog } = alerts;
@@ -144,7 +144,7 @@ interface ChannelRowProps {
   readonly icon: string;
   readonly title: string;
   readonly help: string;
-  /** Where it leads; null while it is off. */
+  /** The destination; null while it is off. */
   readonly target: string | null;
   readonly last: LastAnswer | null;
   readonly state: AlertsState;
@@ -186,7 +186,7 @@ function ChannelRow({ channel, icon, title, help, target, last, state, onConfigu
   );
 }
 
-/** The last answer of a channel in words, and what waits. */
+/** The result of a channel's last delivery, and the number of waiting alerts. */
 function LastAnswerLine({ last }: { readonly last: LastAnswer | null }) {
   const texts = useDateTexts();
   const { config } = useServices();
@@ -300,7 +300,7 @@ interface TestAnswer {
   readonly alerts: unknown;
 }
 
-/** Sends a test by one channel; the answer stands in the row. */
+/** Sends a test by one channel; the row shows the result. */
 function useTest(channel: 'mail' | Channel, state: AlertsState): TestState {
   const { run } = useServices();
   const [pending, setPending] = useState(false);
@@ -348,7 +348,7 @@ function TestButton({ test, name }: { readonly test: TestState; readonly name: s
   );
 }
 
-/** The answer to a test by mail. Rows show theirs as the last answer. */
+/** The result of a test by mail. Other channels show theirs as the last delivery. */
 function TestResult({ result }: { readonly result: TestState['result'] }): ReactNode {
   return (
     <div role="status">

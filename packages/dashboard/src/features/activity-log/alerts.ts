@@ -9,18 +9,18 @@ import { __, _n, sprintf } from '../../i18n/translate.js';
 const KEY = ['alerts'];
 
 export interface AlertsState {
-  /** Null while they load, and when they could not be loaded. */
+  /** Null while they load, and if they could not be loaded. */
   readonly alerts: Alerts | null;
   readonly failure: ApiFailure | null;
   readonly retrying: boolean;
   readonly reload: () => void;
-  /** Shows what the server answered to a change. */
+  /** Shows the response to a change. */
   readonly store: (data: unknown) => void;
   /** An older server has no alerts. */
   readonly supported: boolean;
 }
 
-/** Who gets which alerts, and the channels. */
+/** The alerts of each recipient, and the channels. */
 export function useAlerts(): AlertsState {
   const { api } = useServices();
   const client = useQueryClient();
@@ -56,7 +56,7 @@ export interface KindTexts {
   readonly icon: string;
   readonly title: string;
   readonly help: string;
-  /** In a list of what a recipient gets. */
+  /** Its name in the list of a recipient's choices. */
   readonly short: string;
 }
 
@@ -122,10 +122,10 @@ export function kindTexts(kind: AlertKind): KindTexts {
   }
 }
 
-/** Kinds that are named; more are counted. */
+/** Maximum number of kinds that are named; others are counted. */
 const NAMED_MAX = 3;
 
-/** What a recipient gets, in one line. */
+/** Describes a recipient's choices in one line. */
 export function getsText(alerts: Alerts, email: string): string {
   const recipient = alerts.recipients.find((item) => item.email === email);
   const report = __('Weekly report', 'security-optimizer');

@@ -20,10 +20,10 @@ export interface FilterChoice {
   readonly text: string;
 }
 
-/** What a list shows: the choices of its filter panel, its preset and the text of its search field. */
+/** The filters of a list: the choices of its filter panel, its preset and the text of its search field. */
 export interface AppliedFilters {
   readonly choices: readonly FilterChoice[];
-  /** The period ends at a moment, not with a whole day. */
+  /** Whether the period ends at an exact time instead of with a whole day. */
   readonly exact: boolean;
   readonly preset: VisitPreset;
   /** Empty for none. */
@@ -32,7 +32,7 @@ export interface AppliedFilters {
 
 export const NO_FILTERS: AppliedFilters = { choices: [], exact: false, preset: 'all', search: '' };
 
-/** Whether the list shows all rows. */
+/** Whether the list has no filters. */
 export function isUnfiltered({ choices, preset, search }: AppliedFilters): boolean {
   return choices.length === 0 && preset === 'all' && search === '';
 }
@@ -51,7 +51,7 @@ export function findChoice(choices: readonly FilterChoice[], group: string, chil
   return choices.find((item) => item.group === group && (child === undefined || item.child === child));
 }
 
-/** One end of the chosen period, Unix seconds. */
+/** Returns one end of the chosen period, Unix seconds. */
 export function getPeriodEnd({ choices }: AppliedFilters, child: 'from' | 'to'): number | undefined {
   const value = findChoice(choices, 'date', child)?.value;
   return typeof value === 'number' ? value : undefined;
@@ -108,7 +108,7 @@ export function withSubject(
   return { ...applied, choices: withChoice(applied.choices, field, choice) };
 }
 
-/** Filters by what attackers want, or no longer. */
+/** Sets or removes the filter by the attackers' goal. */
 export function withGoal(applied: AppliedFilters, goal: AttackGoal | null): AppliedFilters {
   const field = { group: 'goal', child: 'goal' };
   return { ...applied, choices: withChoice(applied.choices, field, goal === null ? null : toGoalChoice(goal)) };
@@ -118,7 +118,7 @@ function toGoalChoice(goal: AttackGoal): FilterChoice {
   return { group: 'goal', child: 'goal', name: groupName('goal'), value: goal, text: goalText(goal) };
 }
 
-/** One end of a period as a choice: a whole day at the site. */
+/** Converts one end of a period to a choice: a whole day at the site. */
 export function toDayChoice(child: 'from' | 'to', day: string, zone: string, texts: DateTexts): FilterChoice {
   return {
     group: 'date',
@@ -129,7 +129,7 @@ export function toDayChoice(child: 'from' | 'to', day: string, zone: string, tex
   };
 }
 
-/** One end of a period as a choice: a moment. */
+/** Converts one end of a period to a choice: an exact time. */
 function toMomentChoice(child: 'from' | 'to', seconds: number, zone: string, texts: DateTexts): FilterChoice {
   const { day, minutes } = siteNow(zone, seconds * 1000);
   const text = `${texts.shortDay(day)}, ${texts.time(timeOfDay(minutes))}`;
@@ -158,8 +158,8 @@ export function withPeriod(
 }
 
 /**
- * The period of the chart, Unix seconds, end exclusive. Always whole days, so that a chosen hour is shown among its
- * neighbours.
+ * Returns the period of the chart, Unix seconds, end exclusive. It has whole days, so that a chosen hour is shown among
+ * its neighbours.
  */
 export function getChartPeriod(
   applied: AppliedFilters,
@@ -174,12 +174,12 @@ export function getChartPeriod(
   };
 }
 
-/** Shorter periods have exact ends: one of whole days lasts at least 23 hours, or ends with the day that it starts with. */
+/** Whether a period is shorter than whole days, which last at least 23 hours, and so has an exact end. */
 const WHOLE_DAYS = 23 * 3600;
 const GROUPS: readonly LogFilterName[] = ['type', 'code', 'ip', 'goal', 'user', 'activity'];
 
 /**
- * The filters that an address names. The texts of choices are their values; `withLabels` puts in the texts of the list.
+ * Converts a view from the URL to filters. The labels of choices are their values; `withLabels` adds those of the list.
  */
 export function fromLogView({ preset, search, filters }: LogView, zone: string, texts: DateTexts): AppliedFilters {
   const [from, to] = [toSeconds(filters.from), toSeconds(filters.to)];
@@ -209,13 +209,13 @@ export function fromLogView({ preset, search, filters }: LogView, zone: string, 
   };
 }
 
-/** The filters as the part of an address. */
+/** Converts filters to a view for the URL. */
 export function toLogView({ choices, preset, search }: AppliedFilters): Pick<LogView, 'preset' | 'search' | 'filters'> {
   const filters = choices.map(({ group, child, value }) => [group === 'date' ? child : group, String(value)]);
   return { preset: preset === 'all' ? null : preset, search, filters: Object.fromEntries(filters) };
 }
 
-/** Names and texts of the choices as the list's own filters have them. */
+/** Adds the names and labels of the list's filters to the choices. */
 export function withLabels(
   choices: readonly FilterChoice[],
   filters: readonly ActivityFilter[],
@@ -234,7 +234,7 @@ function toSeconds(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }
 
-/** Name of a filter until the list has told its own. */
+/** Name of a filter until the list is loaded. */
 function groupName(group: LogFilterName): string {
   switch (group) {
     case 'ip':

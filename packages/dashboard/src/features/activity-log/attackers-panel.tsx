@@ -21,7 +21,9 @@ export interface AttackersPanelProps {
   readonly blocking: Blocking;
 }
 
-/** Who is attacking: the most active addresses and networks, what they want, and Block in the row. Each part filters. */
+/**
+ * Who is attacking: the most active addresses and networks with their goal, and Block in each row. Each part filters.
+ */
 export default function AttackersPanel({ applied, onApply, blocking }: AttackersPanelProps) {
   const { config } = useServices();
   const [all, setAll] = useState(false);
@@ -150,7 +152,7 @@ function Sum({ attackers: { blocked, failed, addresses } }: { readonly attackers
 }
 
 /**
- * Whether attackers have logged in; nothing while that is not known. A member who mistypes and then logs in is no alarm.
+ * Whether attackers have logged in; hidden while unknown. A user who mistypes and then logs in is not an alarm.
  */
 export function LoginsPill({ attackers: { logins, mistyped } }: { readonly attackers: Attackers }) {
   const { config } = useServices();
@@ -312,7 +314,7 @@ function AddressLink({ address, on, onToggle }: AddressLinkProps) {
   );
 }
 
-/** Second line of a row: its block, a warning, how many addresses it holds, or its host name. */
+/** Second line of a row: its block, a warning, its number of addresses, or its host name. */
 function AttackerState({ row }: { readonly row: Attacker }) {
   const clock = { texts: useDateTexts(), zone: useSiteZone() };
   const { config } = useServices();
@@ -360,7 +362,7 @@ function Days({ row: { days } }: { readonly row: Attacker }) {
       <span className="so-spark" aria-hidden="true">
         {days.map((value, day) => (
           <i
-            // biome-ignore lint/suspicious/noArrayIndexKey: the place is the day
+            // biome-ignore lint/suspicious/noArrayIndexKey: the index is the day
             key={day}
             className={value > 0 ? 'is-bad' : undefined}
             style={{ height: `${Math.max(6, Math.round((value / most) * 100))}%` }}
@@ -377,7 +379,7 @@ interface BlockButtonProps {
   readonly blocking: Blocking;
 }
 
-/** Block, or Unblock what a person has blocked. A lock by failed logins can be made longer. */
+/** Block, or Unblock for a block by a person. A lockout by failed logins can be extended. */
 function BlockButton({ row, blocking }: BlockButtonProps) {
   const [pending, setPending] = useState(false);
   const target = {
@@ -455,7 +457,7 @@ interface RankItem {
   readonly onToggle: (on: boolean) => void;
 }
 
-/** Bars that are buttons; a pressed one filters the log below. */
+/** Bars that are buttons; a click filters the log below. */
 function Rank({ title, items }: { readonly title: string; readonly items: readonly RankItem[] }) {
   const { config } = useServices();
   if (items.length === 0) return null;
@@ -482,7 +484,7 @@ function Rank({ title, items }: { readonly title: string; readonly items: readon
   );
 }
 
-/** What stands before and behind a number of attempts: refused requests and failed logins. */
+/** Returns the text before and after a number of attempts: refused requests and failed logins. */
 function attemptsText(count: number): readonly [before: string, after: string] {
   /* translators: %s: number of refused requests and failed logins of an address */
   const [before = '', after = ''] = _n('%s attempt', '%s attempts', count, 'security-optimizer').split('%s');
@@ -520,7 +522,7 @@ export interface AttackersListProps {
   readonly rows: readonly Attacker[];
 }
 
-/** The same in small, for the Security Dashboard: addresses lead to the filtered log. */
+/** The small panel of the Security Dashboard: addresses link to the filtered log. */
 export function AttackersList({ rows, blocking }: AttackersListProps) {
   const { config } = useServices();
   const link = (address: string): Partial<LogView> => ({ filters: { ip: address } });

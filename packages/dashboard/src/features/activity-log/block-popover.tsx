@@ -23,7 +23,7 @@ export interface BlockPopoverProps {
   readonly target: BlockTarget;
   /** The button that opened it. */
   readonly anchor: HTMLElement;
-  /** @returns why it failed; null on success */
+  /** @returns the reason of a failure; null on success */
   readonly onBlock: (terms: BlockTerms) => Promise<ApiFailure | null>;
   readonly onClosed: () => void;
 }
@@ -33,7 +33,7 @@ const WIDTH = 376;
 const GAP = 6;
 const EDGE = 8;
 
-/** Blocks a visitor: for how long, whom, and a note. A popover at its button, a sheet on phones. */
+/** Blocks a visitor, with duration, network and note. A popover at its button, a sheet on phones. */
 export default function BlockPopover(props: BlockPopoverProps) {
   const { portal } = useUiHost();
   useFocusReturn();
@@ -49,7 +49,7 @@ function BlockFrame({ target, anchor, onBlock, onClosed }: BlockPopoverProps) {
   const [duration, setDuration] = useState<BlockDuration>(DEFAULT_DURATION);
   const [note, setNote] = useState('');
   const network = target.several === undefined && target.visitorId > 0 ? toNetwork(target.name) : null;
-  // An IPv6 address changes often, so its network is chosen.
+  // An IPv6 address changes often, so its network is preselected.
   const [scope, setScope] = useState<'address' | 'network'>(target.name.includes(':') ? 'network' : 'address');
   const [ownNetwork, setOwnNetwork] = useState(false);
 
@@ -83,7 +83,7 @@ function BlockFrame({ target, anchor, onBlock, onClosed }: BlockPopoverProps) {
 
   const durations = blockDurations.map((value) => ({ value: String(value), text: durationText(value) }));
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a press beside the popover closes it, as Escape does
+    // biome-ignore lint/a11y/noStaticElementInteractions: a click outside closes it, as Escape does
     <div
       ref={frame}
       className="so-blockframe"
@@ -190,7 +190,7 @@ function BlockTitle({ target }: { readonly target: BlockTarget }) {
   );
 }
 
-/** What a network that is blocked by its name holds. */
+/** Describes the content of a network that is blocked as such. */
 function WholeRange({ target }: { readonly target: BlockTarget }) {
   const { config } = useServices();
   if (target.attacking === undefined) return null;
@@ -215,11 +215,11 @@ interface WhomProps {
   readonly network: string;
   readonly scope: 'address' | 'network';
   readonly onChange: (scope: 'address' | 'network') => void;
-  /** The network holds the address of the owner. */
+  /** Whether the network contains the owner's address. */
   readonly onOwn: () => void;
 }
 
-/** The address or its network, with what the network costs. */
+/** The choice between the address and its network, with the effect of the latter. */
 function Whom({ visitorId, network, scope, onChange, onOwn }: WhomProps) {
   const id = useId();
   const { status } = useVisitorStatus(visitorId, true);
@@ -288,7 +288,7 @@ const MOST = 1000;
 function NetworkCost({ status, network }: { readonly status: VisitorStatus | null; readonly network: string }) {
   const { config } = useServices();
   const cost = status?.network_cost ?? null;
-  // Keeps the line while the price loads.
+  // Keeps the line's height while the number loads.
   if (status === null) return <>{'\u00a0'}</>;
   if (cost?.own === 1) return <>{__('It includes your own address.', 'security-optimizer')}</>;
   const size = network.includes(':') ? '' : `${__('256 addresses.', 'security-optimizer')} `;
@@ -326,7 +326,7 @@ function durationText(duration: BlockDuration): string {
   }
 }
 
-/** Places the popover below its button, above where there is no room; styles place the sheet of phones. */
+/** Positions the popover below its button, or above it if there is no room. On phones, styles position the sheet. */
 function usePlace(box: { readonly current: HTMLElement | null }, anchor: HTMLElement): void {
   useLayoutEffect(() => {
     const element = box.current;
@@ -344,7 +344,7 @@ function usePlace(box: { readonly current: HTMLElement | null }, anchor: HTMLEle
       element.style.left = `${Math.round(clamp(left, document.documentElement.clientWidth - WIDTH - EDGE))}px`;
     }
     place();
-    // The price of the network, and errors, change its height.
+    // The effect of the network, and errors, change its height.
     const observer = new MutationObserver(place);
     observer.observe(element, { childList: true, subtree: true, characterData: true });
     window.addEventListener('resize', place);

@@ -19,7 +19,7 @@ export interface BlockSplitProps {
   readonly blocking: Blocking;
 }
 
-/** Block for 24 hours with one press, other durations and the popover in a menu; Unblock for who is blocked. */
+/** Block for 24 hours with one click, other durations and the popover in a menu; Unblock for a blocked visitor. */
 export function BlockSplit({ target, blocking }: BlockSplitProps) {
   const [pending, setPending] = useState(false);
   const [failure, setFailure] = useState<ApiFailure | null>(null);
@@ -75,7 +75,7 @@ interface DurationMenuProps {
   readonly onMore: (anchor: HTMLElement) => void;
 }
 
-/** Place of the usual duration in the menu. */
+/** Index of the usual duration in the menu. */
 const USUAL = blockDurations.indexOf(DEFAULT_DURATION);
 
 /** The durations with their ends, above the button. */
@@ -93,7 +93,7 @@ function DurationMenu({ disabled, onChoose, onMore }: DurationMenuProps) {
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the button and of the menu inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles keys of the button and the menu inside
     <span ref={frame} className="so-split__more" onKeyDown={onKeyDown}>
       <button
         ref={button}

@@ -122,18 +122,18 @@ function findNeighbour(id: BlockedRow['id']): HTMLElement | null {
   return neighbours.map(button).find((found) => found !== null) ?? null;
 }
 
-/** A block that ends can be made to last. */
+/** Whether a block has an end and can be made permanent. */
 function canBeKept(row: BlockedRow): boolean {
   return row.until !== null && row.type === 'ip';
 }
 
-/** A lock has no visitor of its own and is made permanent by its address. */
+/** A lockout has no visitor id and is made permanent by its address. */
 function toTarget(row: BlockedRow): BlockTarget {
   const { by, by_login, note, user, until_unix: until } = row;
   return { name: user, visitorId: row.visitor_id, block: { by, by_login, note, until, range: user } };
 }
 
-/** Blocks an address or range, also one that never visited. */
+/** Blocks an address or range, also one without visits. */
 export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
   const [address, setAddress] = useState('');
   const [asking, setAsking] = useState(false);
@@ -218,11 +218,15 @@ export interface BlockedRowViewProps {
   readonly row: BlockedRow;
   readonly state: UnblockState | undefined;
   readonly onUnblock: () => void;
-  /** Blocks for good; undefined for a block without an end. @returns why it failed; null on success */
+  /**
+   * Makes the block permanent; undefined for a block without an end.
+   *
+   * @returns the reason of a failure; null on success
+   */
   readonly onKeep?: (() => Promise<ApiFailure | null>) | undefined;
 }
 
-/** A blocked visitor: since when, by whom, until when, the note, and its unblock button. */
+/** A blocked visitor: start, origin, end and note of the block, and its unblock button. */
 export function BlockedRowView({ row, state, onUnblock, onKeep }: BlockedRowViewProps) {
   const clock = { texts: useDateTexts(), zone: useSiteZone() };
   const { texts } = clock;
@@ -290,7 +294,7 @@ interface KeepButtonProps {
   readonly onKeep: () => Promise<ApiFailure | null>;
 }
 
-/** Makes a block that ends last until it is ended. */
+/** Makes a block with an end permanent. */
 function KeepButton({ name, onKeep }: KeepButtonProps) {
   const [pending, setPending] = useState(false);
   const [failed, setFailed] = useState(false);
@@ -325,7 +329,7 @@ export type UnblockState = 'pending' | 'failed' | 'leaving';
 export interface Unblock {
   /** By row id. */
   readonly states: Readonly<Record<string, UnblockState>>;
-  /** @param findNext finds the element to focus when the row goes */
+  /** @param findNext finds the element to focus when the row is removed */
   readonly start: (row: BlockedRow, findNext: () => HTMLElement | null) => void;
 }
 
@@ -368,7 +372,7 @@ export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void):
       onSuccess: () => {
         if (row.type === 'ip') noteBlockChange(queries, row.user, null);
         mark(row.id, 'leaving');
-        // Only where the focus would be lost with the button.
+        // Only if the focus would be lost with the button.
         const { activeElement } = document;
         const isHere = activeElement?.closest<HTMLElement>('tr')?.dataset.row === String(row.id);
         if (isHere || activeElement === document.body) findNext()?.focus();
@@ -386,7 +390,7 @@ export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void):
   return { states, start };
 }
 
-/** A lockout has no visitor id; it is lifted by address. */
+/** A lockout has no visitor id; it is ended by address. */
 function toUnblockRequest({ type, user, visitor_id: id }: BlockedRow): {
   readonly name: string;
   readonly call: ApiCall;

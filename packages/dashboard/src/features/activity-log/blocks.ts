@@ -7,7 +7,7 @@ import type { DateTexts } from '../../i18n/date-texts.js';
 import { siteNow, timeOfDay } from '../../i18n/site-time.js';
 import { __, sprintf } from '../../i18n/translate.js';
 
-/** A block that was set or lifted on this page. Lists that were loaded before it show it at once. */
+/** A block that was set or removed on this page. Lists that were loaded before show it at once. */
 interface BlockChange {
   /** Address, network or user, as `user:` and the visitor id. */
   readonly of: string;
@@ -19,7 +19,7 @@ interface BlockChange {
 const CHANGES_KEY = ['block-changes'];
 const NONE: readonly BlockChange[] = [];
 
-/** Notes a change of a block, so that every list shows it. */
+/** Records a change of a block, so that every list shows it. */
 export function noteBlockChange(queries: QueryClient, of: string, block: CurrentBlock | null): void {
   const change = { of, block, at: Date.now() };
   queries.setQueryData<readonly BlockChange[]>(CHANGES_KEY, (before = NONE) => [
@@ -28,10 +28,10 @@ export function noteBlockChange(queries: QueryClient, of: string, block: Current
   ]);
 }
 
-/** Finds the block that holds now for an address or a user (`user:` and the visitor id). */
+/** Finds the current block of an address or a user (`user:` and the visitor id). */
 export type FindBlock = (of: string, listed: CurrentBlock | null, loadedAt: number) => CurrentBlock | null;
 
-/** The blocks of rows with the changes made on this page. */
+/** Adds the changes made on this page to the blocks of rows. */
 export function useBlocks(): FindBlock {
   const client = useQueryClient();
   const { data: changes = NONE } = useQuery<readonly BlockChange[]>(
@@ -48,25 +48,25 @@ export function useBlocks(): FindBlock {
   );
 }
 
-/** Whether a block of `range` holds for `name`; both are addresses, networks or users. */
+/** Whether a block of `range` applies to `name`; both are addresses, networks or users. */
 function includes(range: string, name: string): boolean {
   if (range === name) return true;
   const [all, one] = [readAddressRange(range), parseAddress(name)];
   return all !== null && one !== null && isInRange(one, all);
 }
 
-/** The block of a row of a server that only tells whether there is one. */
+/** The block of a row from a server that only reports whether there is one. */
 export function toBlock(isBlocked: 0 | 1, range: string): CurrentBlock | null {
   return isBlocked === 1 ? { by: 'owner', by_login: '', until: null, note: '', range } : null;
 }
 
-/** What texts about times need. */
+/** The parameters of texts about times. */
 export interface Clock {
   readonly texts: DateTexts;
   readonly zone: string;
 }
 
-/** When a block ends: "15:31", "tomorrow, 14:35" or "28 Nov, 14:35". @param seconds Unix seconds */
+/** Formats the end of a block: "15:31", "tomorrow, 14:35" or "28 Nov, 14:35". @param seconds Unix seconds */
 export function endText(seconds: number, { texts, zone }: Clock): string {
   const today = siteNow(zone, Date.now()).day;
   const { day, minutes } = siteNow(zone, seconds * 1000);
@@ -77,7 +77,7 @@ export function endText(seconds: number, { texts, zone }: Clock): string {
   return `${texts.shortDay(day)}, ${time}`;
 }
 
-/** State of a visitor beside its address: "Blocked until tomorrow, 14:35", "Locked until 15:31" or "Blocked". */
+/** Formats the state of a visitor: "Blocked until tomorrow, 14:35", "Locked until 15:31" or "Blocked". */
 export function blockText({ by, until }: CurrentBlock, clock: Clock): string {
   if (until === null) return __('Blocked', 'security-optimizer');
   return by === 'lock'
@@ -87,7 +87,7 @@ export function blockText({ by, until }: CurrentBlock, clock: Clock): string {
       sprintf(__('Blocked until %s', 'security-optimizer'), endText(until, clock));
 }
 
-/** Who blocked: "By failed logins", "By owner" or "By the command line"; empty when it is not known. */
+/** Formats the origin of a block: "By failed logins", "By owner" or "By the command line"; empty if unknown. */
 export function blockedByText({ by, by_login: login }: Pick<CurrentBlock, 'by' | 'by_login'>): string {
   if (by === 'lock') return __('By failed logins', 'security-optimizer');
   if (by === 'cli') return __('By the command line', 'security-optimizer');
@@ -95,7 +95,7 @@ export function blockedByText({ by, by_login: login }: Pick<CurrentBlock, 'by' |
   return login === '' ? '' : sprintf(__('By %s', 'security-optimizer'), login);
 }
 
-/** The network of an address that a block may include: /24 of IPv4, /64 of IPv6; null when it is no address. */
+/** Returns the network of an address that can be blocked: /24 of IPv4, /64 of IPv6; null if it is not an address. */
 export function toNetwork(address: string): string | null {
   const bytes = parseAddress(address);
   if (bytes === null) return null;
@@ -104,21 +104,21 @@ export function toNetwork(address: string): string | null {
   return `${groups.join(':').replace(/(?::0)+$/, '')}::/64`;
 }
 
-/** Who is to be blocked. */
+/** The visitor to block. */
 export interface BlockTarget {
   /** An address, a network or a range. */
   readonly name: string;
-  /** Visitor of an address; 0 for a network, which is blocked by its name. */
+  /** Visitor id of an address; 0 for a network, which is blocked by its text. */
   readonly visitorId: number;
-  /** Several visitors at once, in place of one. */
+  /** Several visitors at once instead of one. */
   readonly several?: readonly { readonly visitorId: number; readonly name: string }[];
-  /** Block or lock that holds now. */
+  /** Current block or lockout. */
   readonly block: CurrentBlock | null;
   /** Number of addresses of a network that attacked. */
   readonly attacking?: number;
 }
 
-/** What the owner chose for a block. */
+/** The owner's choices for a block. */
 export interface BlockTerms {
   readonly duration: BlockDuration;
   readonly note: string;
@@ -127,7 +127,7 @@ export interface BlockTerms {
 
 export const DEFAULT_DURATION: BlockDuration = 86_400;
 
-/** "Block for 24 hours", on the button that does it. */
+/** Label of the button: "Block for 24 hours". */
 export function blockForText(duration: BlockDuration): string {
   switch (duration) {
     case 3600:

@@ -28,7 +28,7 @@ export interface EventDrawerProps {
   readonly onClosed: () => void;
 }
 
-/** An event of a registered user: what happened, who, from where, and Block for the address. */
+/** The details of an event of a registered user, with Block for its address. */
 export default function EventDrawer(props: EventDrawerProps) {
   const { rows, id, total, loadedAt, findBlock, blocking, onMove, onLast, onClosed } = props;
   const { config } = useServices();

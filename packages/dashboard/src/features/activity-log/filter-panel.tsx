@@ -23,7 +23,7 @@ export interface FilterPanelProps {
   readonly name: 'unknown' | 'registered';
   readonly filters: readonly ActivityFilter[];
   readonly applied: AppliedFilters;
-  /** The closing animation is running. */
+  /** Whether the closing animation is running. */
   readonly leaving: boolean;
   /** The button that toggles the panel. */
   readonly opener: RefObject<HTMLButtonElement | null>;
@@ -31,7 +31,7 @@ export interface FilterPanelProps {
   readonly onClose: () => void;
 }
 
-/** The filters of a list. They take effect with Apply. */
+/** The filters of a list. Apply applies them. */
 export default function FilterPanel({ name, filters, applied, leaving, opener, onApply, onClose }: FilterPanelProps) {
   const [draft, setDraft] = useState(applied);
   const panel = useRef<HTMLDivElement>(null);
@@ -53,7 +53,7 @@ export default function FilterPanel({ name, filters, applied, leaving, opener, o
 
   useEffect(() => {
     if (leaving) return;
-    // On the document, because nothing inside may have the focus. Open popups inside handle the key first.
+    // On the document, because the focus may be outside. Open popups inside handle the key first.
     const onKeyDown = ({ key }: globalThis.KeyboardEvent): void => {
       if (key === 'Escape') close.current.finish();
     };
@@ -70,7 +70,7 @@ export default function FilterPanel({ name, filters, applied, leaving, opener, o
     setDraft((before) => ({
       ...before,
       choices: withChoice(before.choices, field, choice),
-      // A chosen day is a whole day.
+      // A day is chosen as a whole day.
       exact: before.exact && field.group !== 'date',
     }));
     errors.touch(field.group);
@@ -151,10 +151,10 @@ export default function FilterPanel({ name, filters, applied, leaving, opener, o
 /** Space below the panel, in pixels. */
 const PANEL_GAP = 16;
 
-/** Scrolls the page until the whole panel, with its Apply, is in the window. On phones it is a sheet in the window. */
+/** Scrolls the page until the whole panel with its Apply button is visible. On phones it is a sheet in the window. */
 function showWhole(panel: HTMLElement | null): void {
   if (panel === null) return;
-  // Not the rectangle of the panel: its opening animation moves that.
+  // The panel's own rectangle moves during its opening animation.
   const top = (panel.offsetParent?.getBoundingClientRect().top ?? 0) + panel.offsetTop;
   const hidden = top + panel.offsetHeight + PANEL_GAP - window.innerHeight;
   if (hidden > 0 && window.innerWidth > PHONE_MAX_WIDTH) window.scrollBy(0, hidden);
@@ -173,7 +173,7 @@ function trimmed(choice: FilterChoice): FilterChoice {
   return { ...choice, value: clean(value), text: clean(text) };
 }
 
-/** Addresses that were read, as they are shown. */
+/** The parsed addresses in display form. */
 function toPlainAddresses(typed: string): string {
   const read = readAddresses(typed);
   return 'ranges' in read ? read.ranges.map(({ text }) => text).join(', ') : typed;
@@ -272,8 +272,8 @@ const SEARCH_PAUSE_MS = 250;
 const schema = z.object({ options: z.array(filterOption) });
 
 /**
- * Options of a filter that match a text. Searches on the server, which knows more options than the list has; until it
- * answers, or if it fails, searches the known options.
+ * Options of a filter that match a text. It searches on the server, which knows more options than the list. Until it
+ * responds, or if it fails, it searches the known options.
  */
 export function useFilterOptions(
   list: 'unknown' | 'registered',

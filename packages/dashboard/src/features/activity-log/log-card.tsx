@@ -36,7 +36,7 @@ export interface LogCardProps<Row> {
   readonly columns: readonly string[];
   readonly list: LogList<Row>;
   readonly applied: AppliedFilters;
-  /** Not shown yet, since what stands above would move it; see `usePlaced`. */
+  /** Whether it waits for the content above, which would move it; see `usePlaced`. */
   readonly unplaced?: boolean;
   /** Text of an empty list without filters. */
   readonly emptyText: string;
@@ -49,12 +49,12 @@ export interface LogCardProps<Row> {
 
 const loadFilterPanel = () => import('./filter-panel.js');
 
-/** The row whose details are shown. */
+/** The row with open details. */
 export interface OpenRow {
-  /** Null while none are. */
+  /** Null while none are open. */
   readonly id: number | null;
   readonly open: (id: number) => void;
-  /** What the drawer tells. */
+  /** The content of the drawer. */
   readonly on: {
     readonly onMove: (id: number) => void;
     readonly onLast: () => void;
@@ -62,12 +62,14 @@ export interface OpenRow {
   };
 }
 
-/** Opens the details of rows: the row behind follows, more rows are loaded at the end, and the focus goes back to it. */
+/**
+ * Opens the details of rows. The row in the list follows, more rows are loaded at the end, and the focus returns to it.
+ */
 export function useOpenRow<Row>({ rows, fetching, loadMoreQuietly }: LogList<Row>): OpenRow {
   const [id, setId] = useState<number | null>(null);
   const last = useRef<number | null>(null);
 
-  // Once the drawer is gone: before that it holds the focus.
+  // After the drawer is removed, because it keeps the focus until then.
   useEffect(() => {
     const { current } = last;
     last.current = id;
@@ -109,7 +111,7 @@ export function LogCard<Row extends { readonly id: number }>(props: LogCardProps
   const news = useNewRowCount(name, applied, isReady ? Math.max(0, ...rows.entries.map((row) => row.id)) : null);
 
   function apply(next: AppliedFilters): void {
-    // The pressed button may disappear with the filter.
+    // The clicked button may disappear with the filter.
     filterButton.current?.focus();
     onApply(next);
   }
@@ -144,7 +146,7 @@ export function LogCard<Row extends { readonly id: number }>(props: LogCardProps
           </button>
           {panel.drawn && rows !== null ? (
             <Lazy
-              // A new key resets the panel when it is reopened during its closing animation.
+              // A new key resets the panel if it is reopened during its closing animation.
               key={openings}
               load={loadFilterPanel}
               props={{
@@ -196,7 +198,7 @@ export interface RefreshButtonProps {
   readonly onRefresh: () => void;
 }
 
-/** Higher counts are shown as "1,000+". */
+/** Larger numbers are shown as "1,000+". */
 const MOST = 1000;
 
 /** Reloads the list. Shows the number of new rows. */
@@ -237,7 +239,7 @@ export function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
   const { run, api } = useServices();
 
   async function download(format: 'csv' | 'json'): Promise<void> {
-    // A link can neither show an error nor renew the nonce, so call the list first.
+    // A link can neither show an error nor renew the nonce, so request the list first.
     const body = { list: name, since: 0, ...toFilterBody(applied) };
     const asked = await run<unknown>({ name: 'activityExport', call: { suffix: '/activity-new', body } }).catch(
       ignoreFailure,
@@ -289,7 +291,7 @@ export function AppliedChips({ applied, onChange }: AppliedChipsProps) {
       onChange({ ...applied, search: '' });
       return;
     }
-    // Without its other end, an exact period makes no sense.
+    // An exact period needs both of its ends.
     const exact = applied.exact && choice.group !== 'date';
     onChange({ ...applied, choices: withChoice(applied.choices, choice, null), exact });
   }
@@ -330,7 +332,7 @@ export interface RowsPlaceholderProps {
   readonly list: Pick<LogList<unknown>, 'failure' | 'retry'>;
 }
 
-/** Placeholder of the rows while they load, or the reason why they did not. */
+/** Placeholder of the rows while they load, or the error. */
 export function RowsPlaceholder({ columns, list }: RowsPlaceholderProps) {
   if (list.failure === null) return <TableSkeleton columns={columns} />;
   return (
@@ -344,7 +346,7 @@ export function RowsPlaceholder({ columns, list }: RowsPlaceholderProps) {
   );
 }
 
-/** Loads the next page, while there is one. */
+/** Loads the next page, if there is one. */
 export function LoadMore<Row>({ list }: { readonly list: LogList<Row> }) {
   const { config } = useServices();
   const texts = useDateTexts();
@@ -387,7 +389,7 @@ export interface RowMenuProps {
   /** Address or user of the row. */
   readonly subject: string;
   readonly manageText: string;
-  /** Undefined for visitors that must not be blocked. */
+  /** Undefined if blocking is not allowed. */
   readonly onManage: (() => void) | undefined;
   /** Block or Unblock of the row's address. */
   readonly block?: { readonly text: string; readonly run: (anchor: HTMLElement) => void } | undefined;

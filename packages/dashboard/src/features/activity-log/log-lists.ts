@@ -29,10 +29,10 @@ export interface LogRows<Row> {
   /** Cursor of the next page, if the server sent one. */
   readonly cursor: string | null;
   readonly total: number | null;
-  /** How far back a text was looked for, Unix seconds, when that ended before the page was full. */
+  /** If a search ended before the page was full: the time of the oldest row that it read, Unix seconds. */
   readonly searched_to?: number | null | undefined;
   /**
-   * The server knows presets, search, details of a row and blocks with an end. An older one would ignore them, so they
+   * Whether the server has presets, search, details of a row and blocks with an end. An older one ignores them, so they
    * are not offered.
    */
   readonly isFull: boolean;
@@ -79,7 +79,7 @@ export function readBlockedList(data: unknown): LogRows<BlockedRow> | null {
   return withRows(readList(blockedSchema, data), (row, place) => ({ ...row, id: row.id || `row-${place}` }));
 }
 
-/** Fields of the rows of a server that knows the rest, too. */
+/** Fields of the rows that only newer servers send. */
 const FULL = ['current_block', 'ip_block', 'until_unix'];
 
 function readList<List extends object>(
@@ -122,9 +122,9 @@ export const registeredSource: ListSource<RegisteredRow> = {
 export type Fetching = 'first' | 'again' | 'more' | null;
 
 export interface LogList<Row> {
-  /** Null until the first response. Keeps the previous rows while new filters load. */
+  /** Null until the first response. The previous rows stay while new filters load. */
   readonly rows: LogRows<Row> | null;
-  /** The rows belong to the applied filters. */
+  /** Whether the rows belong to the applied filters. */
   readonly isCurrent: boolean;
   readonly fetching: Fetching;
   /** Why the rows or the next page could not be loaded. */
@@ -138,12 +138,12 @@ export interface LogList<Row> {
   /** Loads the first page after a failure. */
   readonly retry: () => void;
   readonly loadMore: () => void;
-  /** Loads the next page and leaves the focus where it is. */
+  /** Loads the next page without moving the focus. */
   readonly loadMoreQuietly: () => void;
 }
 
 interface State<Row> extends Pick<LogList<Row>, 'rows' | 'fetching' | 'failure' | 'firstAdded' | 'loadedAt'> {
-  /** The filters that the rows belong to. */
+  /** The filters of the rows. */
   readonly of: AppliedFilters | null;
 }
 
@@ -206,7 +206,7 @@ export function useLogList<Row extends { readonly id: string | number }>(
     [run, source],
   );
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice asks for its own first page
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice loads its own first page
   useEffect(() => {
     void load('first');
     return () => running.current?.abort();

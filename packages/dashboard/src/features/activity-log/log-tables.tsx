@@ -28,7 +28,7 @@ export interface LogTableProps<Row> {
   readonly onOpen?: ((row: Row) => void) | undefined;
   /** Id of the row whose details are open. */
   readonly openRow?: number | null;
-  /** The box at the start of a row while several are being chosen. */
+  /** The checkbox at the start of a row while several rows are selected. */
   readonly pick?: ((row: Row) => ReactNode) | undefined;
 }
 
@@ -47,7 +47,7 @@ export function unknownColumns(): readonly string[] {
   ];
 }
 
-/** Visits of anonymous clients. All values come from them and are shown as plain text. */
+/** Visits of anonymous clients. Their values are untrusted and shown as plain text. */
 export function UnknownTable({ rows, menu, loadedAt = 0, onOpen, openRow, pick, ...table }: LogTableProps<UnknownRow>) {
   const columns = unknownColumns();
   const findBlock = useBlocks();
@@ -110,7 +110,7 @@ export function registeredColumns(): readonly string[] {
   ];
 }
 
-/** Events of registered users. Names come from users and are shown as plain text. */
+/** Events of registered users. Their values are untrusted and shown as plain text. */
 export function RegisteredTable({
   rows,
   menu,
@@ -165,16 +165,16 @@ export function eventText({ words, activity }: RegisteredRow, texts: DateTexts):
   const { kind, object_type: objectType } = words;
   const object = isolated(words.object);
   const before = words.before === null ? null : isolated(words.before);
-  // The end of a lockout is local time of the site.
+  // The end of a lockout is in local time of the site.
   const ends = kind === 'login.locked' && words.after !== null ? momentText(words.after, texts) : words.after;
-  // The result of an action is no text yet.
+  // The result of an action is JSON, see event-kinds.ts.
   const after = ends === null || kind === 'product.action' ? ends : isolated(ends);
   return eventSentence({ kind, object, objectType, before, after }, ownersLanguage);
 }
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** A name that is written from right to left keeps its place in the sentence (UAX #9, isolates). */
+/** Isolates a name, so that a right-to-left one keeps its place in the sentence (UAX #9). */
 function isolated(name: string): string {
   return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
@@ -211,7 +211,7 @@ function UserName({ row, fallback }: { readonly row: RegisteredRow; readonly fal
   );
 }
 
-/** Whether somebody failed to log in as this user, which is not an act of the user. */
+/** Whether the event is a failed login, which is not an act of the user. */
 export function isAttempt({ words }: RegisteredRow): boolean {
   return words.kind === 'login.failed';
 }
@@ -256,7 +256,7 @@ export interface AddressCellProps {
   readonly block?: CurrentBlock | null;
 }
 
-/** An address, and its host name once known; for a blocked one, until when instead. */
+/** An address and its host name, or the end of its block. */
 export function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
   const clock = { texts: useDateTexts(), zone: useSiteZone() };
   return (
@@ -278,7 +278,7 @@ export function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
   );
 }
 
-/** The request target, cut to one line with a tooltip, and the number of refused visits that share the row. */
+/** The request target, truncated to one line with a tooltip, and the number of refused visits that share the row. */
 export function PageCell({ row }: { readonly row: UnknownRow }) {
   const { page_visited: target, count } = row;
   const why = triedText(row) || refusalText(row);

@@ -9,7 +9,7 @@ export interface OpenLogView {
   readonly tab: TabId;
   /** The filters of the open tab. The same object until they change. */
   readonly applied: AppliedFilters;
-  /** Opens a tab with the filters that it had last. */
+  /** Opens a tab with its last filters. */
   readonly open: (tab: TabId) => void;
   /** Applies filters to the open tab. */
   readonly apply: (applied: AppliedFilters) => void;
@@ -18,8 +18,8 @@ export interface OpenLogView {
 const NOTHING = { preset: null, search: '', filters: {} };
 
 /**
- * The open tab and its filters, kept in the address of the page: reload and a copied link open the same list, Back the
- * one before.
+ * The open tab and its filters are part of the page's URL. Reload and a copied link open the same list, Back opens the
+ * previous one.
  */
 export function useLogView(): OpenLogView {
   const zone = useSiteZone();
@@ -43,7 +43,7 @@ export function useLogView(): OpenLogView {
 
   const show = useCallback((next: LogView) => {
     const { current } = latest;
-    // Each pause while typing applies the text; only the last one is worth a step of Back.
+    // Each pause in typing applies the text, but only the last one becomes a history entry.
     const isTyping = next.tab === current.tab && current.search !== '' && next.search !== '';
     const address = toAddress(next);
     if (address !== toAddress(current)) {
@@ -54,7 +54,7 @@ export function useLogView(): OpenLogView {
     setView(next);
   }, []);
 
-  // The zone comes later and tells days apart; without a period it changes nothing, and must not load the list anew.
+  // The time zone arrives later and separates days. Without a period it must not load the list again.
   const { from, to } = view.filters;
   const dayZone = from === undefined && to === undefined ? 'UTC' : zone;
   const applied = useMemo(() => fromLogView(view, dayZone, texts), [view, dayZone, texts]);
@@ -66,14 +66,14 @@ export function useLogView(): OpenLogView {
   };
 }
 
-/** The view that the address names. Links of earlier versions have the tab in the hash. */
+/** Parses the view in the URL. Links of earlier versions have the tab in the hash. */
 function readView(): LogView {
   const view = parseLogQuery(window.location.search);
   const tab = TAB_IDS.find((id) => `#${id}` === window.location.hash);
   return tab === undefined ? view : { ...view, tab };
 }
 
-/** Address of this page with a view, other parameters kept. */
+/** Returns the URL of this page with a view and all other parameters. */
 function toAddress(view: LogView): string {
   const others = new URLSearchParams(window.location.search);
   for (const name of Array.from(others.keys())) if (name.startsWith('log_')) others.delete(name);

@@ -19,11 +19,11 @@ import { Note } from '../../ui/note.js';
 import { toBlock } from './blocks.js';
 import { VisitorSubject } from './visitor-subject.js';
 
-/** The visitor that a dialog is about. */
+/** The visitor of a dialog. */
 export interface Subject {
   readonly type: 'ip' | 'user';
   readonly id: number;
-  /** Address or login in the list. */
+  /** Address or login name in the list. */
   readonly name: string;
 }
 
@@ -169,7 +169,7 @@ interface SubjectProps {
   readonly isUser: boolean;
 }
 
-/** More facts about the visitor, if any. */
+/** Further facts about the visitor, if any. */
 export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatus; readonly isUser: boolean }) {
   const { config } = useServices();
   const texts = useDateTexts();
@@ -249,7 +249,7 @@ export function Sparkline({ values }: { readonly values: readonly number[] }) {
   return (
     <span className="so-spark" title={__('Visits in each of the last hours', 'security-optimizer')} aria-hidden="true">
       {values.map((value, hour) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the place is the hour
+        // biome-ignore lint/suspicious/noArrayIndexKey: the index is the hour
         <i key={hour} style={{ height: `${Math.max(6, Math.round((value / most) * 100))}%` }} />
       ))}
     </span>

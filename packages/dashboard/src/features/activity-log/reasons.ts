@@ -2,7 +2,7 @@ import type { AttackGoal } from '@security-optimizer/contract/activity/attackers
 import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 
-/** What attackers want, in the words of the panel "Who is attacking". */
+/** Labels of the attackers' goals for the panel "Who is attacking". */
 export function goalText(goal: AttackGoal): string {
   switch (goal) {
     case 'passwords':
@@ -20,12 +20,12 @@ export function goalText(goal: AttackGoal): string {
   }
 }
 
-/** Why a request was refused, beside its path; empty when it was not. */
+/** Returns why a request was refused, for the place beside its path; empty if it was not. */
 export function refusalText(row: Pick<UnknownRow, 'rule' | 'reason' | 'page_visited'>): string {
   return row.rule === null ? '' : (ruleText(row.rule, row.page_visited) ?? translate(row.reason));
 }
 
-/** Short text of a rule; null for rules that are not known here. @param target what was asked for */
+/** Returns the short text of a rule; null for unknown rules. @param target the request target */
 function ruleText(rule: string, target: string): string | null {
   switch (rule) {
     case 'login-limit':
@@ -58,7 +58,7 @@ function ruleText(rule: string, target: string): string | null {
   }
 }
 
-/** What a wrong password tried; empty when it named nobody. */
+/** Describes the login name of a wrong password; empty if there was none. */
 export function triedText(row: Pick<UnknownRow, 'failed_login' | 'tried'>): string {
   /* translators: %s: login that somebody tried, without success */
   return row.failed_login === 1 && row.tried !== '' ? sprintf(__('Tried “%s”', 'security-optimizer'), row.tried) : '';

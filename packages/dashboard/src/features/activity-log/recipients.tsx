@@ -149,7 +149,7 @@ function listError(wanted: readonly string[], known: readonly string[], left: nu
   return sprintf(_n('Only %d place is left.', 'Only %d places are left.', left, 'security-optimizer'), left);
 }
 
-/** Edit Notification Email: replaces an address, and chooses what it gets. */
+/** Edit Notification Email: replaces an address, and selects what it receives. */
 export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed }: RecipientDialogProps) {
   const { run } = useServices();
   const [text, setText] = useState(recipient.email);
@@ -190,7 +190,7 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
     saving.save<unknown>({
       ...replaceRecipients(recipients.entries.map((item) => (item.email === recipient.email ? email : item.email))),
       onSuccess: () => {
-        // The new address begins with the weekly report alone.
+        // A new address starts with the weekly report alone.
         if (before === null) end();
         else run<unknown>({ ...gets, onComplete: end }).catch(ignoreFailure);
       },
@@ -379,10 +379,10 @@ function readRecipients(data: unknown): Recipients | null {
 export interface RecipientDialogProps {
   readonly recipient: Recipient;
   readonly recipients: Recipients;
-  /** What recipients get, where the server knows alerts. */
+  /** The choices of recipients, if the server has alerts. */
   readonly alerts: AlertsState | null;
   readonly onChanged: () => void;
   readonly onClosed: () => void;
-  /** The recipient is deleted. Called before the dialog closes. */
+  /** Called when the recipient was deleted, before the dialog closes. */
   readonly onDeleted?: () => void;
 }

@@ -30,19 +30,19 @@ export interface RequestDrawerProps {
   readonly rows: readonly UnknownRow[];
   /** Id of the open row. */
   readonly id: number;
-  /** Rows that match the filters; null when there are too many to count. */
+  /** Number of rows that match the filters; null if there are too many to count. */
   readonly total: number | null;
   readonly findBlock: FindBlock;
   readonly blocking: Blocking;
   readonly onMove: (id: number) => void;
-  /** The last loaded row is open. */
+  /** Called when the last loaded row is opened. */
   readonly onLast: () => void;
   /** Filters the list by the visitor. */
   readonly onShowAll: (ip: string) => void;
   readonly onClosed: () => void;
 }
 
-/** Everything that is known of one request: what happened and why, who asked, and Block. */
+/** The details of a request: what happened and why, the visitor, and Block. */
 export default function RequestDrawer(props: RequestDrawerProps) {
   const { rows, id, total, findBlock, blocking, onMove, onLast, onShowAll, onClosed } = props;
   const { config } = useServices();
@@ -117,7 +117,7 @@ function useRequestDetails(id: number) {
       if (data === undefined) throw new ApiFailure('refused');
       return data;
     },
-    // The requests of the visitor go on.
+    // The visitor may have sent further requests.
     staleTime: 10_000,
   });
   return {
@@ -184,7 +184,7 @@ function toAnswer(details: RequestDetails): AnswerText {
   return { state: 'plain', icon: 'info', title, text: goalSentence };
 }
 
-/** What a rule refused, and why; null for a rule that is not known here. */
+/** Returns what a rule refused and why; null for an unknown rule. */
 function refusal(rule: string, url: string): readonly [title: string, text: string] | null {
   switch (rule) {
     case 'login-limit':
@@ -298,7 +298,7 @@ function Facts({ details }: { readonly details: RequestDetails }) {
   );
 }
 
-/** A value of the visitor's, as plain text. */
+/** A value of the visitor as plain text. */
 function Value({ text }: { readonly text: string | null }) {
   if (text === null || text === '') return <span className="so-muted">{__('Not given', 'security-optimizer')}</span>;
   return (
@@ -321,7 +321,7 @@ function useTimeText(): (seconds: number) => string {
   };
 }
 
-/** The requests of the visitor around this one, newest first. */
+/** Requests of the visitor around this one, newest first. */
 function Recent({ details, onShowAll }: { readonly details: RequestDetails; readonly onShowAll: () => void }) {
   const { config } = useServices();
   const texts = useDateTexts();

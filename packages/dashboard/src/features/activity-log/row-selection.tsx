@@ -4,21 +4,21 @@ import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Icon } from '../../ui/icon.js';
 import type { Blocking } from './use-blocking.js';
 
-/** Visitors that one call may block; see `MAX_BLOCKED_AT_ONCE` of the contract. */
+/** Maximum number of visitors in a request to block; see `MAX_BLOCKED_AT_ONCE` of the contract. */
 const MOST = 100;
 
 export interface RowSelection {
-  /** Switches the boxes on and off. */
+  /** Shows or hides the checkboxes. */
   readonly tool: ReactNode;
-  /** How many are chosen, and Block. */
+  /** The number of selected rows, and Block. */
   readonly bar: ReactNode;
-  /** The box of a row; undefined while none are shown. */
+  /** The checkbox of a row; undefined while they are hidden. */
   readonly pick: ((row: UnknownRow) => ReactNode) | undefined;
-  /** Chooses a row or takes it back. */
+  /** Selects or deselects a row. */
   readonly toggle: (row: UnknownRow) => void;
 }
 
-/** Chooses several rows to block their visitors at once. All rows of a visitor are chosen together. */
+/** Selects several rows to block their visitors at once. All rows of a visitor are selected together. */
 export function useRowSelection(blocking: Blocking): RowSelection {
   const [chosen, setChosen] = useState<ReadonlyMap<number, string> | null>(null);
   const count = chosen?.size ?? 0;

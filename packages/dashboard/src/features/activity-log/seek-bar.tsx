@@ -14,7 +14,7 @@ export interface SeekBarProps {
   readonly onApply: (applied: AppliedFilters) => void;
 }
 
-/** Presets of the list and the one field that searches it. Only the list of unknown visitors has presets. */
+/** Presets of the list and its search field. Only the list of unknown visitors has presets. */
 export function SeekBar({ name, applied, onApply }: SeekBarProps) {
   return (
     <div className="so-seek so-seek--flip">
@@ -32,14 +32,14 @@ export function SeekBar({ name, applied, onApply }: SeekBarProps) {
   );
 }
 
-/** Searches after a pause in typing, at once on Enter. Escape empties it. */
+/** Searches after a pause in typing, or at once on Enter. Escape clears it. */
 function SearchField({ applied, onApply }: Omit<SeekBarProps, 'name'>) {
   const [text, setText] = useState(applied.search);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const latest = useRef({ applied, onApply });
   latest.current = { applied, onApply };
 
-  // Back, a chip or a rank has changed the search.
+  // Back, a chip or the panel of attackers has changed the search.
   useEffect(() => setText(applied.search), [applied.search]);
   useEffect(() => () => clearTimeout(timer.current), []);
 

@@ -158,20 +158,20 @@ export default function SettingsTab({ options }: SettingsTabProps) {
 }
 
 export interface DaysRowProps {
-  /** The options with pending changes. */
+  /** The options including pending changes. */
   readonly options: KnownActivityOptions;
   readonly change: ChangeState<KnownActivityOptions> | undefined;
   /** The weekly report needs at least this many days. */
   readonly minDays: number;
-  /** The days before they were lowered a moment ago, which can still be undone. */
+  /** The days before a reduction that can still be undone. */
   readonly lowered: { readonly before: number; readonly atMs: number } | null;
   readonly onChange: (days: number) => void;
   readonly onUndo: () => void;
-  /** It can no longer be undone. */
+  /** Called when it can no longer be undone. */
   readonly onOver: () => void;
 }
 
-/** Days to keep; disabled while the log is off. Fewer days delete entries, so a dialog asks first. */
+/** Retention in days; disabled while the log is off. Fewer days delete entries, so a dialog asks first. */
 export function DaysRow({ options, change, minDays, lowered, onChange, onUndo, onOver }: DaysRowProps) {
   const [asked, setAsked] = useState<number | null>(null);
   const id = useId();
@@ -265,13 +265,13 @@ export function DaysRow({ options, change, minDays, lowered, onChange, onUndo, o
 }
 
 export interface UndoLineProps {
-  /** When the days were lowered, Unix milliseconds. */
+  /** Time of the reduction, Unix milliseconds. */
   readonly atMs: number;
   readonly onUndo: () => void;
   readonly onOver: () => void;
 }
 
-/** Counts down to the moment when the server may delete what is too old, with the way back. */
+/** Counts down to the time when the server may delete old entries, with Undo. */
 export function UndoLine({ atMs, onUndo, onOver }: UndoLineProps) {
   const [left, setLeft] = useState(LOG_LIFETIME_UNDO_SECONDS);
   const over = useRef(onOver);
@@ -312,7 +312,7 @@ export interface FewerDaysDialogProps {
   readonly onConfirm: () => void;
 }
 
-/** Asks before entries are deleted, and says how many. */
+/** Asks before entries are deleted, and shows their number. */
 export function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDaysDialogProps) {
   const { api, config } = useServices();
   const count = useQuery({
@@ -323,7 +323,7 @@ export function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDay
       if (visits === undefined) throw new ApiFailure('refused');
       return { entries: visits + events, exact };
     },
-    // Entries grow old while the page is open.
+    // More entries become old while the page is open.
     gcTime: 0,
   });
   const number = (value: number): string => formatNumber(value, config.localeSlug);

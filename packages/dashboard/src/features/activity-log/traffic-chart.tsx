@@ -11,15 +11,15 @@ import { classes } from '../../ui/dom.js';
 
 export interface TrafficCardProps {
   readonly traffic: Traffic;
-  /** The owner chose the period; otherwise it covers the whole log. */
+  /** Whether the owner chose the period; otherwise it covers the whole log. */
   readonly chosen: boolean;
-  /** Start of the hour that the list is filtered by, Unix seconds. */
+  /** Start of the hour in the filter, Unix seconds. */
   readonly marked: number | undefined;
   readonly onChoose: (bar: TrafficBar, step: 'day' | 'hour') => void;
   readonly links?: TrafficLinks | undefined;
 }
 
-/** Where the keys of the chart lead: the log, filtered by what they count. */
+/** Links of the legend: the log, filtered by the counted visits. */
 export interface TrafficLinks {
   readonly blocked: TrafficLink;
   readonly human: TrafficLink;
@@ -27,7 +27,7 @@ export interface TrafficLinks {
 
 export interface TrafficLink {
   readonly href: string;
-  /** Filters in place; without it the link is followed. */
+  /** Filters the list; without it the link is followed. */
   readonly onOpen?: (() => void) | undefined;
 }
 
@@ -69,7 +69,7 @@ function periodText(first: string, last: string): string {
 export interface TrafficBodyProps {
   readonly traffic: Traffic;
   readonly tall?: boolean;
-  /** Start of the hour that the list is filtered by, Unix seconds. */
+  /** Start of the hour in the filter, Unix seconds. */
   readonly marked?: number | undefined;
   /** Without it the bars are not buttons. */
   readonly onChoose?: (bar: TrafficBar) => void;
@@ -124,13 +124,13 @@ export interface TrafficChartProps {
   readonly traffic: Traffic;
   readonly zone: string;
   readonly texts: DateTexts;
-  /** Start of the bar that the list is filtered by, Unix seconds. */
+  /** Start of the bar in the filter, Unix seconds. */
   readonly marked: number | undefined;
   /** Without it the bars are not buttons. */
   readonly onChoose?: ((bar: TrafficBar) => void) | undefined;
 }
 
-/** Maximum number of labels, so that they do not touch. */
+/** Maximum number of labels that do not overlap. */
 const MOST_LABELS = 12;
 /** Up to this many days are labelled with weekdays, which fit at every width. */
 const WEEK = 7;
@@ -312,13 +312,13 @@ function BarGroup({ groupRef, label, onKeyDown, children }: BarGroupProps) {
 
 /** Aligns the tooltips of the outer bars inwards. */
 function getEdgeClass(place: number, count: number): string | null {
-  // Many bars are so narrow on a phone that a tooltip in the middle of one would leave the card.
+  // On a phone a tooltip at the centre of an outer bar would extend beyond the card.
   const edge = count <= WEEK ? count / 6 : count / 3;
   if (place < edge) return 'so-tip--start';
   return place >= count - edge ? 'so-tip--end' : null;
 }
 
-/** Labels that are hidden always, on narrow screens, and on the narrowest. */
+/** Classes for labels that are always hidden, hidden on narrow screens, and on the narrowest. */
 function labelClass(fromEnd: number, stride: number): string | undefined {
   if (fromEnd % stride !== 0) return 'is-hidden';
   const place = fromEnd / stride;
@@ -365,7 +365,7 @@ const LINES = 3;
 const ROUND = [1, 2, 4, 5, 10];
 
 /**
- * Round values at the lines of the scale, highest first.
+ * Returns round values for the lines of the scale, highest first.
  *
  * @param max the highest value to show, an integer
  */

@@ -21,7 +21,7 @@ import { TRAFFIC_KEY, useTraffic } from './use-traffic.js';
 const loadPanel = () => import('./attackers-panel.js');
 const loadDrawer = () => import('./request-drawer.js');
 
-/** Unknown: visits of anonymous clients below a chart of the traffic and who attacks. */
+/** Unknown: visits of anonymous clients, below the chart of the traffic and the attackers. */
 export function UnknownTab({ applied, onApply }: ListTabProps) {
   const queries = useQueryClient();
   const { config } = useServices();
@@ -30,7 +30,7 @@ export function UnknownTab({ applied, onApply }: ListTabProps) {
   const list = useLogList(unknownSource, applied);
   const traffic = useTraffic(getChartPeriod(applied, zone));
   const attackers = useAttackers();
-  // How high the panel is depends on how many attack.
+  // The height of the panel depends on the number of attackers.
   const placed = usePlaced(attackers.attackers !== undefined || attackers.failure !== null || attackers.missing);
   const manage = useManageDialog(list.reload);
   const blocking = useBlocking();
@@ -163,10 +163,10 @@ export function UnknownTab({ applied, onApply }: ListTabProps) {
   );
 }
 
-/** What a blocked visitor is told to quote. */
+/** The reference on the blocked page. */
 const REFERENCE = /^[0-9A-Z]{4}-[0-9A-Z]{4}$/i;
 
-/** Opens the details of a request that was searched by its reference, once. */
+/** Opens the details of a request that was found by its reference, once. */
 function useFoundReference(search: string, rows: readonly UnknownRow[] | null, onFound: (id: number) => void): void {
   const opened = useRef('');
   const latest = useRef(onFound);
@@ -185,7 +185,7 @@ export interface LazyTrafficCardProps {
   /** Undefined while it loads, null when unknown. */
   readonly traffic: Traffic | null | undefined;
   readonly chosen: boolean;
-  /** Start of the hour that the list is filtered by, Unix seconds. */
+  /** Start of the hour in the filter, Unix seconds. */
   readonly marked: number | undefined;
   readonly onChoose: (bar: TrafficBar, step: 'day' | 'hour') => void;
   readonly links?: TrafficLinks | undefined;

@@ -8,7 +8,7 @@ import { tolerant } from '../../api/tolerant.js';
 import type { FindBlock } from './blocks.js';
 import { ATTACKERS_KEY } from './use-blocking.js';
 
-/** Days of the panel, today included. */
+/** Days of the panel, including today. */
 export const ATTACK_DAYS = 7;
 
 export interface AttackersPart {
@@ -16,9 +16,9 @@ export interface AttackersPart {
   readonly attackers: Attackers | undefined;
   /** When they were loaded, milliseconds since 1970. */
   readonly loadedAt: number;
-  /** Why they could not be loaded. */
+  /** Error of the last attempt. */
   readonly failure: ApiFailure | null;
-  /** The server has no such call. */
+  /** Whether the server lacks the endpoint. */
   readonly missing: boolean;
   readonly retrying: boolean;
   readonly retry: () => void;
@@ -36,12 +36,12 @@ export function attackersQuery(all: boolean, runQuietly: RunRequest) {
       return data;
     },
     staleTime: 60_000,
-    // The panel is drawn later than the page asks; it shows the failure with a way to try again.
+    // The panel is drawn after the request; it shows a failure with a retry button.
     retryOnMount: false,
   });
 }
 
-/** Who attacked in the last seven days. Failures are shown in the panel. @param all up to 100 rows in place of 5 */
+/** Attackers of the last seven days. The panel shows failures. @param all up to 100 rows instead of 5 */
 export function useAttackers(all = false): AttackersPart {
   const { runQuietly } = useServices();
   const query = useQuery({ ...attackersQuery(all, runQuietly), placeholderData: keepPreviousData });
@@ -56,7 +56,7 @@ export function useAttackers(all = false): AttackersPart {
   };
 }
 
-/** The rows with the blocks that hold now. */
+/** Adds the current blocks to the rows. */
 export function withBlocks(part: AttackersPart, findBlock: FindBlock): readonly Attacker[] {
   const entries = part.attackers?.entries ?? [];
   return entries.map((row) => ({ ...row, block: findBlock(row.address, row.block, part.loadedAt) }));

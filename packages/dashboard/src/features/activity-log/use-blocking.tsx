@@ -18,16 +18,16 @@ export const ATTACKERS_KEY = 'attackers';
 export interface Blocking {
   /** Opens the block popover at an element. */
   readonly choose: (target: BlockTarget, anchor: HTMLElement) => void;
-  /** Blocks at once. @param row what changes by it @returns null on success */
+  /** Blocks without a popover. @param row the changed element @returns null on success */
   readonly block: (target: BlockTarget, terms: BlockTerms, row?: Element | null) => Promise<ApiFailure | null>;
   readonly unblock: (target: BlockTarget, row?: Element | null) => Promise<ApiFailure | null>;
-  /** Tells in a notice why a change failed, for callers that have no room for it. */
+  /** Shows a failure as a notice, for callers without a place for it. */
   readonly tellFailure: (change: Promise<ApiFailure | null>) => Promise<void>;
   /** The popover, to be rendered by the caller. */
   readonly popover: ReactNode;
 }
 
-/** What a call to block or unblock answers. */
+/** The response to a request to block or unblock. */
 interface BlockAnswer {
   readonly visitor_id?: number;
   readonly current?: CurrentBlock | null;
@@ -44,10 +44,10 @@ interface Opened {
 const loadPopover = () => import('./block-popover.js');
 
 /**
- * Blocks and unblocks visitors from everywhere: the rows of all lists change at once, and a message offers to take it
- * back.
+ * Blocks and unblocks visitors for all parts of the page: the rows of all lists change at once, and a notice offers
+ * Undo.
  *
- * @param onChanged reloads a list that only a request can bring up to date
+ * @param onChanged reloads a list that can't be updated without a request
  */
 export function useBlocking(onChanged?: () => void): Blocking {
   const queries = useQueryClient();
@@ -62,7 +62,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
     onChanged?.();
   }
 
-  /** Notes what holds after a call, for all of its visitors. @returns end of the block of the first one */
+  /** Records the blocks in a response for all of its visitors. @returns end of the block of the first one */
   function note(target: BlockTarget, answer: BlockAnswer, assumed: CurrentBlock | null): CurrentBlock | null {
     const done = answer.done?.map((item) => ({ ...item, name: toName(target, item.visitor_id) }));
     const all = done ?? [{ name: target.name, current: answer.current }];
@@ -135,7 +135,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
         sprintf(__('%1$s, until %2$s', 'security-optimizer'), who, endText(until, clock));
   }
 
-  /** Takes a block back, with the request's own notices. @param before what held before it */
+  /** Reverts a block, with the request's own notices. @param before the previous block */
   async function lift(target: BlockTarget, before: CurrentBlock | null): Promise<void> {
     const answer = await run<BlockAnswer>(toUnblockRequest(target)).catch(ignoreFailure);
     if (answer !== undefined) note({ ...target, block: target.block }, answer ?? {}, before);
@@ -176,7 +176,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
     notices.show(failure.kind === 'session_gone' ? sessionNotice(config.loginUrl) : failureNotice(failure, undefined));
   }
 
-  /** A network is unblocked by the id that the list of blocked visitors has. */
+  /** A network is unblocked by its id in the list of blocked visitors. */
   async function withVisitor(target: BlockTarget): Promise<BlockTarget> {
     if (target.visitorId > 0 || target.several !== undefined || target.block?.by === 'lock') return target;
     const list = await runQuietly<{ entries?: { user?: string; visitor_id?: number }[] }>({
@@ -247,7 +247,7 @@ function toUnblockRequest({ visitorId, name, several, block }: BlockTarget): Blo
   return { name: 'blockIp', call: { suffix: `/block-ip/${visitorId}`, body: { block: 0 } } };
 }
 
-/** The terms that last at least as long as a block would have. */
+/** The durations that are at least as long as the remaining time of a block. */
 export function toSameTerms(held: CurrentBlock | null, { name, visitorId }: BlockTarget): BlockTerms {
   const left = held === null || held.until === null ? null : held.until - Math.floor(Date.now() / 1000);
   const duration =

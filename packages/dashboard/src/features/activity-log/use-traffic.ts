@@ -13,10 +13,10 @@ export interface TrafficPeriod {
 export const TRAFFIC_KEY = 'traffic';
 
 /**
- * Traffic of a period; of the whole log without one. Failures are not reported.
+ * Traffic of a period. Default: the whole log. Failures are not reported.
  *
  * @param period Unix seconds, end exclusive
- * @returns undefined while loading, null when unknown
+ * @returns undefined while loading, null if unknown
  */
 export function useTraffic({ from, to }: TrafficPeriod): Traffic | null | undefined {
   const { api } = useServices();
@@ -35,7 +35,7 @@ export function useTraffic({ from, to }: TrafficPeriod): Traffic | null | undefi
 
 const schema = tolerant(trafficSchema, { step: 'day' });
 
-/** @returns null for an invalid response, and when there were no visits */
+/** @returns null for an invalid response, or if there were no visits */
 function readTraffic(data: unknown): Traffic | null {
   const { data: read } = z.safeParse(schema, data);
   if (read === undefined) return null;

@@ -10,12 +10,12 @@ export interface VisitorSubjectProps {
   /** Address or login. */
   readonly name: string;
   readonly isUser?: boolean;
-  /** Of an address; empty while it has none. */
+  /** Host name of an address; may be empty. */
   readonly hostname?: string;
   readonly block: CurrentBlock | null;
 }
 
-/** The visitor that a dialog or the details of a row are about, and whether it is blocked: until when, and by whom. */
+/** The visitor of a dialog or of a row's details, with the end and the origin of its block. */
 export function VisitorSubject({ name, isUser = false, hostname = '', block }: VisitorSubjectProps) {
   const clock = { texts: useDateTexts(), zone: useSiteZone() };
   const by = block === null ? '' : blockedByText(block);

@@ -37,7 +37,7 @@ export default function WeeklyTab({ options, onOpenSettings }: WeeklyTabProps) {
 
   const waits = (recipients === null && failure === null) || (alerts.alerts === null && alerts.failure === null);
 
-  /** Recipients and what they get belong together. */
+  /** Recipients and their choices are loaded together. */
   function reloadAll(): void {
     reload();
     if (alerts.supported) alerts.reload();
@@ -112,10 +112,10 @@ export default function WeeklyTab({ options, onOpenSettings }: WeeklyTabProps) {
 }
 
 /**
- * Moves the focus to the row after a deleted one, to the last row, or to the field when none is left.
+ * Moves the focus to the row after a deleted one, to the last row, or to the field if none is left.
  *
  * @param count number of rows; null while a dialog is open
- * @returns call it with the place of the row that is deleted
+ * @returns a function to call with the index of the deleted row
  */
 function useFocusAfterDelete(card: RefObject<HTMLElement | null>, count: number | null): (place: number) => void {
   const deleted = useRef<{ readonly place: number; readonly before: number } | null>(null);
@@ -137,7 +137,7 @@ function useFocusAfterDelete(card: RefObject<HTMLElement | null>, count: number 
   };
 }
 
-/** Shown while settings prevent the report. */
+/** Shown while settings prevent the report from being sent. */
 function PausedNote({ options, onOpenSettings }: WeeklyTabProps) {
   const days = keptDays(options);
   const isOff = options.disable_activity_log === 1;
@@ -289,7 +289,7 @@ export interface PreviewDialogProps {
 }
 
 /**
- * Shows the mail. It contains text of visitors, so it is in a sandboxed frame without scripts, forms and navigation.
+ * Shows the mail. It contains untrusted text, so it is in a sandboxed frame without scripts, forms and navigation.
  * Browsers without `srcdoc` show the plain text.
  */
 export function PreviewDialog({ preview, onClosed }: PreviewDialogProps) {

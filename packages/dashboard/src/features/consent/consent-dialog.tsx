@@ -12,7 +12,7 @@ export interface ConsentDialogProps {
   readonly onClosed: () => void;
 }
 
-/** Get the Most of This Plugin: asks for up to two consents. It closes only with an answer. */
+/** Get the Most of This Plugin: asks for up to two consents. It closes only after an answer. */
 export default function ConsentDialog({ showDataField, showEmailField, onClosed }: ConsentDialogProps) {
   const [data, setData] = useState(false);
   const [email, setEmail] = useState(false);
@@ -111,7 +111,7 @@ function Choice({ title, text, checked, onChange, children }: ChoiceProps) {
   );
 }
 
-/** Everything that is sent, behind a button. */
+/** The list of all data that is sent, behind a button. */
 function TechnicalDataList() {
   const [open, setOpen] = useState(false);
   const id = useId();

@@ -42,7 +42,7 @@ export interface AwayFieldsProps {
   readonly onChange: (form: AwayForm, field: string) => void;
 }
 
-/** Configure Away Mode: for some dates, on some weekdays, or at some hours of each day. */
+/** Configure Away Mode: a period of dates, weekdays, or hours of each day. */
 export default function AwayDialog({ options, store, reload, onClosed }: LoginDialogProps) {
   const state = options.away_mode as AwayState;
   const { config } = useServices();
@@ -67,7 +67,7 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
         closing.close();
       },
       onFailure: ({ code, fields }) => {
-        // The hours may have begun since the dialog was opened.
+        // The closed hours may have started since the dialog was opened.
         if (code === 'away_starts_at_once') setAsking(true);
         errors.showServerErrors(fields);
       },

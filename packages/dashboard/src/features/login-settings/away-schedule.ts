@@ -15,7 +15,7 @@ import type { Messages } from '../../ui/use-form-errors.js';
 
 export type AwayType = Exclude<AwaySchedule['type'], 'off'>;
 
-/** Values of the form; each type keeps its own while another is shown. */
+/** Values of the form; each type keeps its own while another one is shown. */
 export interface AwayForm {
   readonly type: AwayType;
   /** `YYYY-MM-DD`, or '' */
@@ -95,7 +95,7 @@ function getFieldError(name: string, value: string, rules: readonly (readonly [b
   return broken === undefined ? {} : { [name]: broken[1] };
 }
 
-/** Minutes from one time to another, possibly over midnight. */
+/** Returns the minutes from one time to another, possibly across midnight. */
 export function closedMinutes(from: string, to: string): number {
   return (toMinutes(to) - toMinutes(from) + 24 * 60) % (24 * 60);
 }

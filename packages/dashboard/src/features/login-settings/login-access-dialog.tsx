@@ -29,7 +29,7 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
   const errors = useFormErrors(getAccessErrors(list.rows), () => focusFirstError(body.current));
   const saving = useSave();
   const closing = useClosing(onClosed);
-  /** What is asked before the list is saved. */
+  /** The question before the list is saved. */
   const [asking, setAsking] = useState<'own' | 'everybody' | null>(null);
   const id = useId();
   const own = options.your_address ?? '';
@@ -54,7 +54,7 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
       },
       onUnclear: reload,
       onFailure: ({ code, fields }) => {
-        // The owner's address may have changed since the page was opened; the server knows the current one.
+        // The owner's address may have changed since the page was opened; the server checks the current one.
         if (code === 'would_shut_you_out') setAsking('own');
         if (code === 'means_everybody') setAsking('everybody');
         // The server identifies rows by their index in the request.

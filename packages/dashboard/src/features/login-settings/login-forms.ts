@@ -29,7 +29,7 @@ export function toLoginUrlForm(type: LoginUrlOption['type'], entries: readonly L
   return { type, login: entry?.login ?? '', signup: entry === undefined ? null : entry.signup };
 }
 
-/** Removes the site's address and slashes around the path, and marks that nobody sees, which people paste along. */
+/** Removes the site's URL, slashes around the path, and invisible characters. */
 export function toLoginPath(value: string, homeUrl: string): string {
   const text = toPlainText(value);
   const path = text.toLowerCase().startsWith(homeUrl.toLowerCase()) ? text.slice(homeUrl.length) : text;
@@ -69,11 +69,11 @@ function getPathError(path: string): string | null {
     : null;
 }
 
-/** 32 characters, so that each is equally likely; none that is taken for another one. */
+/** 32 unambiguous characters; a power of two, so that each is equally likely. */
 const CHARACTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 const SUGGESTION_LENGTH = 10;
 
-/** A random path for the login, which nobody guesses. It may be read aloud and typed. */
+/** Creates a random login path that can't be guessed, and can be read aloud and typed. */
 export function suggestLoginPath(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SUGGESTION_LENGTH));
   const path = Array.from(bytes, (byte) => CHARACTERS[byte % CHARACTERS.length]).join('');
@@ -104,7 +104,7 @@ function getUsernameError(name: string, typed: ReadonlySet<string>, taken: Reado
   if (name === '') return translate(messages.required);
   if (!USERNAME_PATTERN.test(name) || name.length > USERNAME_MAX) return translate(messages.invalidFormat);
   if (typed.has(key)) return translateNamed(loginMessages.usernameTyped, name);
-  // Checked before "exists", because a disallowed name may exist too.
+  // Checked before "exists", because a disallowed name may exist.
   if ((DISALLOWED_USERNAMES as readonly string[]).includes(key)) {
     return translateNamed(loginMessages.usernameNotAllowed, name);
   }

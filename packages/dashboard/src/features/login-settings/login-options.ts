@@ -27,7 +27,8 @@ export function loginRequestName(field: LoginSwitch | 'login_attempts'): string 
 /**
  * Mutations of the rows without a dialog.
  *
- * @param askTwoFactor opens the dialog that names who is logged out when two-factor is turned on; null where that is not
+ * @param askTwoFactor opens the dialog that names who is logged out when two-factor is turned on; null where that is
+ * not
  *   known
  */
 export function useLoginChanges(
@@ -42,7 +43,7 @@ export function useLoginChanges(
       name: loginRequestName(field),
       call: { suffix: SUFFIXES[field], body: { [field]: wanted } },
       target: { [field]: wanted },
-      // Who undoes a click stays on the page.
+      // After Undo the owner stays on the page.
       ...(field === 'sg2fa' && !isUndo
         ? { onSuccess: (data: unknown) => leadToSetUp(data, { navigate, homeUrl: config.homeUrl }) }
         : {}),
@@ -72,15 +73,15 @@ export function useLoginChanges(
   return { changes, toggle, setAttempts };
 }
 
-/** The value of each switch that takes protection away. */
+/** The value of each switch that switches a protection off. */
 const WEAKER: Readonly<Record<LoginSwitch, 0 | 1>> = { sg2fa: 0, two_factor_app_passwords: 1, disable_usernames: 0 };
 
-/** Whether an address may try more passwords than before; 0 is no limit. */
+/** Whether a change allows more passwords per address than before; 0 means no limit. */
 function isWeaker(before: number, after: number): boolean {
   return before > 0 && (after === 0 || after > before);
 }
 
-/** After enabling two-factor authentication the owner sets up the own second factor at once. */
+/** After enabling two-factor authentication the owner continues with the setup at once. */
 export function leadToSetUp(
   data: unknown,
   { navigate, homeUrl }: { readonly navigate: (url: string) => void; readonly homeUrl: string },

@@ -24,7 +24,7 @@ export interface LoginRowsProps extends LoginChanges {
   readonly onOpen: (name: LoginDialogName) => void;
 }
 
-/** The rows of Login Settings in the order of the specification. Options that the server does not know are left out. */
+/** The rows of Login Settings in the order of the specification. Options that the server does not know are omitted. */
 export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen }: LoginRowsProps) {
   const { login_url, login_access, login_attempts, usernames_data } = shown;
   const matches = usernames_data?.admin_matches.length ?? 0;
@@ -36,7 +36,7 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
     else toggle('disable_usernames', wanted);
   }
 
-  /** Where it is known who would be logged out, a dialog says so first. */
+  /** If the users who would be logged out are known, a dialog lists them first. */
   function toggleTwoFactor(wanted: 0 | 1): void {
     if (wanted === 1 && stored.two_factor_users) onOpen('two-factor');
     else toggle('sg2fa', wanted);
@@ -239,13 +239,13 @@ export interface LoginSwitchRowProps {
   readonly value?: ReactNode;
   readonly essential?: boolean;
   readonly stored: KnownLoginOptions;
-  /** The options with pending changes. */
+  /** The options including pending changes. */
   readonly shown: KnownLoginOptions;
   readonly changes: Changes<KnownLoginOptions>;
   readonly onToggle: (wanted: 0 | 1) => void;
 }
 
-/** A row with a switch; hidden when the server does not know the option. */
+/** A row with a switch; hidden if the server does not know the option. */
 export function LoginSwitchRow(props: LoginSwitchRowProps) {
   const { field, icon, title, help, essential = false, stored, shown, changes, onToggle } = props;
   const value = shown[field];
@@ -270,13 +270,13 @@ export function LoginSwitchRow(props: LoginSwitchRowProps) {
 }
 
 export interface AttemptsRowProps {
-  /** The options with pending changes. */
+  /** The options including pending changes. */
   readonly options: KnownLoginOptions;
   readonly change: ChangeState<KnownLoginOptions> | undefined;
   readonly onChange: (value: number) => void;
 }
 
-/** Limit Login Attempts: how many wrong passwords block an address. */
+/** Limit Login Attempts: number of wrong passwords that locks out an address. */
 export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
   const id = useId();
   const select = useRef<HTMLButtonElement>(null);
@@ -334,7 +334,7 @@ export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
   );
 }
 
-/** Expands a purely numeric label to words; keeps any other label of the server. */
+/** Expands a purely numeric label; keeps any other label of the server. */
 function toLabel({ value, label }: { readonly value: number; readonly label: string }): string {
   if (label !== String(value)) return translate(label);
   /* translators: %d: number of wrong passwords */

@@ -12,7 +12,7 @@ import { isCustomLoginUrl } from '../protection/essentials.js';
 import { getLoginUrlErrors, type LoginUrlForm, suggestLoginPath, toLoginPath, toLoginUrlForm } from './login-forms.js';
 import type { LoginDialogProps } from './login-options.js';
 
-/** Configure Login URL: default or custom addresses for login and signup. */
+/** Configure Login URL: default or custom URLs for login and signup. */
 export default function LoginUrlDialog({ options, store, reload, onClosed }: LoginDialogProps) {
   const { config } = useServices();
   const home = config.homeUrl.replace(/\/*$/, '/');

@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icon.js';
 import { Meter } from '../../ui/section.js';
 import { isSiteUrl } from './login-options.js';
 
-/** The custom address of the login, with Copy and a mail to the team. */
+/** The custom login URL, with Copy and a mail to the team. */
 export function LoginAddress({ options }: { readonly options: KnownLoginOptions }) {
   const { config } = useServices();
   const path = options.login_url?.find(({ type }) => type === 'custom')?.login ?? '';
@@ -31,7 +31,7 @@ export function LoginAddress({ options }: { readonly options: KnownLoginOptions 
   );
 }
 
-/** How many addresses are locked; leads to their list. */
+/** Number of locked out addresses, with a link to their list. */
 export function LockedNow({ count }: { readonly count: number }) {
   const { config } = useServices();
   const text = sprintf(
@@ -53,12 +53,12 @@ export function LockedNow({ count }: { readonly count: number }) {
   );
 }
 
-/** Segments that the meter has at most. */
+/** Maximum number of segments of the meter. */
 const METER_MAX = 10;
-/** Names that are listed at most. */
+/** Maximum number of names in a list. */
 const NAMES_MAX = 5;
 
-/** Who has set up two-factor and who is missing, with what can be done about it. */
+/** Users who have set up two-factor authentication and who have not, with reminders. */
 export function TwoFactorValue({ options }: { readonly options: KnownLoginOptions }) {
   const { config, navigate } = useServices();
   const list = options.two_factor_users;
@@ -130,7 +130,7 @@ export function TwoFactorValue({ options }: { readonly options: KnownLoginOption
   );
 }
 
-/** Names of users, "you" for the reader, and how many more there are. */
+/** Lists users, with "you" for the reader, and the number of others. */
 function toNames(
   users: readonly { readonly user_login: string; readonly you: 0 | 1 }[],
   count: number = users.length,
@@ -143,7 +143,7 @@ function toNames(
   return names.join(', ');
 }
 
-/** A link that has guard send mails. It can't be pressed again while they are sent. */
+/** A button for sending mails. It is disabled while they are sent. */
 function MailLink(props: { readonly name: string; readonly suffix: string; readonly text: string }) {
   const { run } = useServices();
   const [sending, setSending] = useState(false);

@@ -11,7 +11,7 @@ import { type LoginDialogProps, leadToSetUp, loginRequestName } from './login-op
 
 type User = NonNullable<LoginOptions['two_factor_users']>['users'][number];
 
-/** Turn on two-factor: who needs it, and who is logged out. */
+/** Turn on two-factor: lists who needs it, and who will be logged out. */
 export default function TwoFactorDialog({ options, store, reload, onClosed }: LoginDialogProps) {
   const { navigate, config } = useServices();
   const { total, users } = options.two_factor_users ?? { total: 0, users: [] };
@@ -25,7 +25,7 @@ export default function TwoFactorDialog({ options, store, reload, onClosed }: Lo
 
   function submit(): void {
     if (untold === 0 || !tells) turnOn();
-    // Their mail has to leave before their sessions end: what they have not saved is lost.
+    // The mail is sent before their sessions end, because unsaved work is lost then.
     else
       telling.save({ name: 'remindTwoFactor', call: { suffix: '/two-factor-reminder', body: {} }, onSuccess: turnOn });
   }
@@ -171,7 +171,7 @@ function Consequence({ user }: { readonly user: User }) {
   );
 }
 
-/** Everybody's sessions end but the one of the caller. */
+/** The users whose sessions end: all except the caller. */
 function isLoggedOut({ you, sessions }: User): boolean {
   return you === 0 && sessions > 0;
 }

@@ -13,7 +13,7 @@ import type { LoginDialogProps } from './login-options.js';
 
 /** Change Common Usernames: new names for all administrators with a common one, or for none. */
 export default function UsernamesDialog({ options, store, reload, onClosed }: LoginDialogProps) {
-  // Snapshot: after the change the list is empty while the dialog still closes.
+  // A snapshot, because after the change the list is empty while the dialog closes.
   const [{ admin_matches: users, all_users }] = useState(
     options.usernames_data ?? { admin_matches: [], all_users: [] },
   );

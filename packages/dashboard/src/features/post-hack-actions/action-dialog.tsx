@@ -12,9 +12,9 @@ import { actionTexts, type PostHackState, readStartedJob, toStartRequest } from 
 export interface ActionDialogProps {
   readonly kind: JobKind;
   readonly facts: PostHackState['facts'];
-  /** The action has started. @param loggedOut it ended the owner's session */
+  /** Called when the action has started. @param loggedOut whether it ended the owner's session */
   readonly onStarted: (job: Job | null, loggedOut: boolean) => void;
-  /** The outcome is unknown: the action may have started. */
+  /** Called if the outcome is unknown: the action may have started. */
   readonly onUnclear: () => void;
   readonly onClosed: () => void;
 }
@@ -137,7 +137,7 @@ function WhatHappens({ kind, facts }: Pick<ActionDialogProps, 'kind' | 'facts'>)
   }
 }
 
-/** Where the owner's own link goes. @param email '' without an address, null when it is not known */
+/** Describes where the owner's link is sent. @param email '' without an address, null if unknown */
 function ownLinkText(email: string | null): string {
   if (email === null) {
     return __('Check first that your e-mail address is right. You may need it to get back in.', 'security-optimizer');

@@ -59,7 +59,7 @@ function describeChange({ day, user, words }: NonNullable<CheckupNote['changes']
   return `${ownersLanguage.time(day)}, ${user}: ${eventSentence({ ...others, objectType }, ownersLanguage)}`;
 }
 
-/** Writes a moment as day and time at the site. */
+/** Formats a time as local day and time of the site. */
 export function useMoment(): (seconds: number) => string {
   const texts = useDateTexts();
   const zone = useSiteZone();
@@ -72,7 +72,7 @@ export function useMoment(): (seconds: number) => string {
   };
 }
 
-/** When the weekly checkup runs, and who gets a mail: two sentences. */
+/** Describes the time of the weekly checkup and its recipients in two sentences. */
 export function weeklyHelp(
   { day, time, emails }: Checkup['weekly'],
   { localeSlug }: Pick<Config, 'localeSlug'>,

@@ -19,7 +19,7 @@ const ICONS: Readonly<Record<CheckName, string>> = {
   plugins: 'plugin',
 };
 
-/** A row of the result: what it is about, and what can be done beside it. */
+/** A row of the result, with its buttons. */
 function ResultRow(props: {
   readonly icon: string;
   readonly state: TileState;
@@ -49,7 +49,7 @@ export interface FindingRowProps {
   readonly onReinstall: () => void;
 }
 
-/** A finding with its fix. Names come from the site and are shown as plain text. */
+/** A finding with its fix. Names are untrusted and shown as plain text. */
 export function FindingRow({ finding, disabled, keeping, onKeep, onReinstall }: FindingRowProps) {
   const { check, title, text, fact, items, plugin, link_text: linkText } = finding;
   const href = finding.link === '' ? null : safeHref(finding.link);
@@ -145,7 +145,7 @@ export interface KeptFindingsProps {
   readonly onRelease: (kept: Kept) => void;
 }
 
-/** Findings that are marked as known, which can be taken back. */
+/** Findings that are marked as known, which can be unmarked. */
 export function KeptFindings({ kept, disabled, onRelease }: KeptFindingsProps) {
   const moment = useMoment();
   if (kept.length === 0) return null;
@@ -184,7 +184,7 @@ export function KeptFindings({ kept, disabled, onRelease }: KeptFindingsProps) {
   );
 }
 
-/** What is worth knowing though it is no finding. */
+/** Information that is not a finding. */
 export function Notes({ notes }: { readonly notes: readonly CheckupNote[] }) {
   if (notes.length === 0) return null;
   return (
@@ -221,7 +221,7 @@ export function Notes({ notes }: { readonly notes: readonly CheckupNote[] }) {
   );
 }
 
-/** Items shown at first; the others on demand. */
+/** Number of items shown at first; the others are shown on demand. */
 const SHOWN = 5;
 
 function Items({ items, mono = false }: { readonly items: readonly string[]; readonly mono?: boolean }) {

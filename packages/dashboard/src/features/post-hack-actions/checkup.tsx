@@ -26,11 +26,11 @@ const POLL_MS = 1000;
 const POLL_AFTER_FAILURE_MS = 5000;
 
 export interface CheckupProps {
-  /** The result, or why there is none, is drawn. */
+  /** Called when the result or an error is drawn. */
   readonly onReady: () => void;
-  /** The session has ended. */
+  /** Called when the session has ended. */
   readonly disabled: boolean;
-  /** A plugin is being reinstalled. */
+  /** Called when a plugin is being reinstalled. */
   readonly onJob: (job: Job) => void;
 }
 
@@ -117,7 +117,7 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
       );
     });
   }
-  /** Later than the request that it takes back, so it does not see that one's state. */
+  /** It runs after the request that it reverts, so it does not see that one's state. */
   function keepAgain(key: string): void {
     run<unknown>({
       name: 'keepFinding',
@@ -176,12 +176,12 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
 interface VerdictProps {
   readonly known: Checkup;
   readonly disabled: boolean;
-  /** The start is being sent. */
+  /** Whether the start is being sent. */
   readonly starting: boolean;
   readonly onLook: () => void;
 }
 
-/** What the latest checkup says, when it was and how much it covers. Green only when all of it ran and found nothing. */
+/** The verdict, time and coverage of the latest checkup. Green only if all checks ran without findings. */
 export function Verdict({ known: { running, latest }, disabled, starting, onLook }: VerdictProps) {
   const moment = useMoment();
   const isRunning = running !== null || starting;
@@ -256,7 +256,7 @@ function toVerdict(latest: CheckupResult | null, ran: number) {
   } as const;
 }
 
-/** What became of each check, in a few words. */
+/** Summarizes the result of each check. */
 function ChecksLine({ result }: { readonly result: CheckupResult }) {
   return (
     <ul className="so-checks">
@@ -304,7 +304,7 @@ function checkName(check: CheckName): string {
   }
 }
 
-/** The switch of the weekly checkup, with its day, its time, and who gets a mail. */
+/** The switch of the weekly checkup, with its day, time and recipients. */
 function Weekly({ known, store, disabled }: Pick<ResultProps, 'known' | 'store' | 'disabled'>) {
   const { config } = useServices();
   const { changes, change } = useChanges<Partial<Checkup>>(checkupSource, store);

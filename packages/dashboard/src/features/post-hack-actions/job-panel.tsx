@@ -10,11 +10,11 @@ import { actionTexts, outcomeTitle, progressText } from './post-hack-jobs.js';
 
 export interface JobPanelProps {
   readonly job: Job;
-  /** Actions are disabled. */
+  /** Whether actions are disabled. */
   readonly disabled: boolean;
   /**
-   * Retries plugins or continues a stopped job; null when the action must be started again. @param only ids of plugins;
-   * default all unfinished ones
+   * Retries plugins or continues a stopped job; null if the action must be started again. @param only ids of plugins.
+   * Default: all unfinished ones
    */
   readonly onRetry: ((only?: readonly string[]) => void) | null;
 }
@@ -22,11 +22,11 @@ export interface JobPanelProps {
 export interface SessionEndedProps {
   readonly kind: JobKind;
   readonly loginUrl: string;
-  /** The owner's address; '' without one, null when it is not known. */
+  /** The owner's address; '' without one, null if unknown. */
   readonly email: string | null;
 }
 
-/** In place of the progress, which can't be followed without a session: what has happened, and the way back in. */
+/** Shown instead of the progress, which is not available without a session: what has happened, and a login link. */
 export function SessionEnded({ kind, loginUrl, email }: SessionEndedProps) {
   return (
     <div className="so-run so-run--out" role="status">
@@ -68,13 +68,13 @@ function sessionEndedText(kind: JobKind, email: string | null): string {
   );
 }
 
-/** Progress of a running job, or result of an ended one. */
+/** Progress of a running job, or the result of an ended one. */
 export function JobPanel({ job, disabled, onRetry }: JobPanelProps) {
   const running = job.state === 'running';
   const hasList = job.items.length > 0;
   const panel = useRef<HTMLDivElement>(null);
 
-  /** The pressed button disappears, so move the focus. */
+  /** The clicked button disappears, so move the focus. */
   function retry(only?: readonly string[]): void {
     onRetry?.(only);
     panel.current?.focus();
@@ -157,7 +157,7 @@ function Outcome({ job }: { readonly job: Job }) {
   );
 }
 
-/** Local day and time at the site. @param seconds Unix seconds */
+/** Formats local day and time of the site. @param seconds Unix seconds */
 function useMoment(seconds: number): string {
   const texts = useDateTexts();
   const { day, minutes } = siteNow(useSiteZone(), seconds * 1000);
@@ -170,7 +170,7 @@ export interface PluginListProps {
   readonly onRetry: ((file: string) => void) | null;
 }
 
-/** The state of each plugin. Names come from plugins and are shown as plain text. */
+/** The state of each plugin. Names are untrusted and shown as plain text. */
 export function PluginList({ items, onRetry }: PluginListProps) {
   return (
     <ul className="so-run__list">

@@ -30,7 +30,7 @@ export default function PostHackActionsPage() {
   const page = usePostHack();
   const { options } = page;
   const title = __('Post-hack Actions', 'security-optimizer');
-  // What is below waits for the checkup.
+  // The parts below wait for the checkup.
   const [ready, setReady] = useState(false);
   const placed = usePlaced(ready);
   const onReady = useCallback(() => setReady(true), []);
@@ -88,14 +88,14 @@ export function Actions({ page }: ActionsProps) {
   const [asking, setAsking] = useState<JobKind | null>(null);
   const dialog = useDialogs<'action', ActionDialogProps>(dialogs);
   const [retrying, setRetrying] = useState(false);
-  /** The action with which the owner ended the own session. */
+  /** The action with which the owner ended this session. */
   const [endedBy, setEndedBy] = useState<JobKind | null>(null);
   const card = useRef<HTMLDivElement>(null);
   const { jobs, facts } = page.known;
   const costs = listFacts(facts, (value) => formatNumber(value, config.localeSlug));
 
   const isOpen = dialog.Current !== null;
-  // The button that opened the dialog can't be used any more. What had the focus in it must be gone first.
+  // The button that opened the dialog is disabled now. The focus moves once the dialog is removed.
   useEffect(() => {
     if (endedBy !== null && !isOpen) restoreFocus(() => card.current?.querySelector('.so-run--out a'));
   }, [endedBy, isOpen]);
@@ -161,7 +161,7 @@ export function Actions({ page }: ActionsProps) {
   );
 }
 
-/** Facts about each action; unknown ones are left out. */
+/** Facts about each action; unknown ones are omitted. */
 function listFacts(
   { plugins, users, sessions }: PostHackState['facts'],
   number: (value: number) => string,
@@ -201,11 +201,11 @@ export interface Fact {
 export interface ActionRowProps {
   readonly kind: JobKind;
   readonly job: Job | null;
-  /** Effects and numbers in a few words each. */
+  /** Effects and numbers, a few words each. */
   readonly facts: readonly Fact[];
   readonly disabled: boolean;
   readonly onStart: () => void;
-  /** The job's progress or result. */
+  /** Progress or result of the job. */
   readonly children: ReactNode;
 }
 

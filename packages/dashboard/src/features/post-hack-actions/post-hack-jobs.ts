@@ -19,14 +19,14 @@ const NOTHING = {};
 export interface PostHack {
   readonly options: ReturnType<typeof useOptions<object>>;
   readonly known: PostHackState;
-  /** The session has ended; nothing can be fetched or started. */
+  /** Whether the session has ended; nothing can be fetched or started then. */
   readonly loggedOut: boolean;
   readonly getJob: (kind: JobKind) => Job | null;
-  /** Stores a job that was started. */
+  /** Stores a started job. */
   readonly addJob: (job: Job) => void;
   /** Fetches the jobs now. */
   readonly refresh: () => void;
-  /** The owner's own action has ended the session. Its row says so. */
+  /** Called when the owner's own action has ended the session. Its row shows that. */
   readonly endSession: () => void;
 }
 
@@ -62,7 +62,7 @@ export function usePostHack(): PostHack {
     setRefreshes((before) => before + 1);
   }, [api, store, endSession, notices, config.loginUrl]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each look that has ended asks for the next one
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each finished poll schedules the next one
   useEffect(() => {
     if (!running || loggedOut) return;
     const timer = setTimeout(() => void refresh(), failed ? POLL_AFTER_FAILURE_MS : POLL_MS);
@@ -121,7 +121,7 @@ export function toStartRequest(kind: JobKind, body: object): Pick<TrackedRequest
   return { name, call: { suffix, body } };
 }
 
-/** Notice that the session ended while a job was followed, for example by somebody else's action. */
+/** Creates the notice that the session ended during a job, for example by another administrator's action. */
 export function sessionEndedNotice(loginUrl: string): Notice {
   return {
     type: 'info',
@@ -175,7 +175,7 @@ export function actionTexts(kind: JobKind): ActionTexts {
   }
 }
 
-/** Progress of a running job, for example "3 of 12 plugins done". @param number formats a number */
+/** Formats the progress of a running job, for example "3 of 12 plugins done". @param number formats a number */
 export function progressText(job: Job, number: (value: number) => string): string {
   if (job.total === 0) return __('Starting…', 'security-optimizer');
   const [done, total] = [number(job.done), number(job.total)];
@@ -199,7 +199,7 @@ export function progressText(job: Job, number: (value: number) => string): strin
   }
 }
 
-/** Title of the result of an ended job. "Done" only when something was done, and nothing failed. */
+/** Returns the title of an ended job's result. "Done" only if something was done and nothing failed. */
 export function outcomeTitle({ kind, state, items }: Job): string {
   if (state === 'stopped') return __('Stopped before its end', 'security-optimizer');
   if (kind !== 'reinstall-plugins') return __('Done', 'security-optimizer');
@@ -212,7 +212,7 @@ export function outcomeTitle({ kind, state, items }: Job): string {
     : __('There was nothing to reinstall', 'security-optimizer');
 }
 
-/** Progress for screen readers. It changes only with each quarter and at the end, to limit announcements. */
+/** Formats the progress for screen readers. It changes only at each quarter and at the end, to limit announcements. */
 export function announcement(job: Job, title: string): string {
   if (job.state === 'stopped') return `${title}: ${__('Stopped', 'security-optimizer')}. ${job.error}`;
   if (job.state === 'done') return `${title}: ${outcomeTitle(job)}. ${job.summary.join(' ')}`;
@@ -222,7 +222,7 @@ export function announcement(job: Job, title: string): string {
   return `${title}: ${sprintf(__('%d percent done', 'security-optimizer'), quarter * 25)}`;
 }
 
-/** Ids of plugins that still need a clean copy. */
+/** Returns the ids of plugins that still need a clean copy. */
 export function listUnfinished({ items }: Job): string[] {
   return items.filter(({ state }) => state !== 'done' && state !== 'skipped').map(({ id }) => id);
 }

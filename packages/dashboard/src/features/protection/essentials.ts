@@ -30,7 +30,7 @@ export function countSecurityEssentials(values: Values): EssentialsCount {
   return { on: known.filter(({ field }) => values[field] === 1).length, total: known.length };
 }
 
-/** Counts the essentials of Login Security: custom address, second factor of everybody, common usernames, limited attempts. */
+/** Counts the essentials of Login Security: custom login URL, second factor, common usernames, limited attempts. */
 export function countLoginEssentials(options: KnownLoginOptions): EssentialsCount {
   const { login_url, sg2fa, disable_usernames } = options;
   const states = [
@@ -42,7 +42,7 @@ export function countLoginEssentials(options: KnownLoginOptions): EssentialsCoun
   return { on: states.filter(Boolean).length, total: states.length };
 }
 
-/** Whether everybody who needs two-factor has set it up, as far as that is known. */
+/** Whether all users who need two-factor authentication have set it up, as far as known. */
 export function isTwoFactorComplete({ two_factor_users: users }: KnownLoginOptions): boolean {
   return !users || users.set_up >= users.total;
 }
@@ -52,7 +52,7 @@ export function isCustomLoginUrl({ login_url = [] }: KnownLoginOptions): boolean
   return login_url.some(({ type, selected }) => type === 'custom' && Number(selected) === 1);
 }
 
-/** Failed logins until an address is locked out; 0 when the limit is off. */
+/** Failed logins until an address is locked out; 0 if the limit is off. */
 export function selectedAttempts({ login_attempts = [] }: KnownLoginOptions): number {
   return login_attempts.find(({ selected }) => Number(selected) === 1)?.value ?? 0;
 }
@@ -76,14 +76,14 @@ const OWN_OPTIONS: Partial<Record<PageId, readonly string[]>> = {
 const NO_OPTIONS = ['options'];
 
 /**
- * The essentials of the whole site, undefined while they load, null when not all are known. Changes that are being saved
- * count already, as in the rows. The page fetches its own options; this hook fetches
+ * The essentials of the whole site: undefined while they load, null if not all are known. Pending changes count, as in
+ * the rows. The page fetches its own options; this hook fetches
  * the others afterwards, without reporting failures.
  */
 export function useEssentials(page: PageId): EssentialsCount | null | undefined {
   const { api } = useServices();
   const own = OWN_OPTIONS[page] ?? null;
-  // Only observes; the page fetches them.
+  // Only observed here; the page fetches them.
   const first = useQueryData<unknown>(own ?? NO_OPTIONS);
 
   function quietly<Options extends object>(source: OptionsSource<Options>) {
@@ -111,7 +111,7 @@ export interface Verdict {
   readonly state: 'ok' | 'warn' | 'danger';
 }
 
-/** Verdict for a number of essentials, out of ten. */
+/** Returns the verdict for a number of essentials out of ten. */
 export function getVerdict({ on, total }: EssentialsCount): Verdict {
   if (on === total) return { text: __('Fully protected', 'security-optimizer'), state: 'ok' };
   if (on >= 7) return { text: __('Well protected', 'security-optimizer'), state: 'ok' };

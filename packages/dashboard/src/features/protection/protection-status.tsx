@@ -11,7 +11,7 @@ export function ProtectionStatus({ page }: { readonly page: PageId }) {
   const { config } = useServices();
   const essentials = useEssentials(page);
   if (essentials === null || page === 'SECURITY_DASHBOARD') return null;
-  // Its room: the header would grow when it comes.
+  // Reserves its space: the header would grow later.
   if (essentials === undefined) return <div className="so-status-wait" aria-hidden="true" />;
 
   const { text, state } = getVerdict(essentials);

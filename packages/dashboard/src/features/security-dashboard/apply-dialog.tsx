@@ -26,11 +26,11 @@ export interface ApplyDialogProps extends SettingsStores {
   readonly onClosed: () => void;
 }
 
-/** Apply all recommended: lists the changes and their effects, and makes the ticked ones. */
+/** Apply all recommended: lists the changes with their effects, and makes the ticked ones. */
 export default function ApplyDialog({ security, login, onClosed }: ApplyDialogProps) {
   const { config, navigate } = useServices();
   const home = config.homeUrl.replace(/\/*$/, '/');
-  // Snapshot: finished steps stay in the list with their result.
+  // A snapshot: finished steps stay in the list with their result.
   const [steps] = useState(() => openSteps(security.options, login.options));
   const [users] = useState(() => login.options.usernames_data ?? { admin_matches: [], all_users: [] });
   const [first] = useState<ApplyForm>(() => ({
@@ -171,7 +171,7 @@ export default function ApplyDialog({ security, login, onClosed }: ApplyDialogPr
   );
 }
 
-/** @param left titles of the changes that were not made, since they were not ticked */
+/** @param left titles of the changes that were not ticked */
 function outcomeText(done: number, failed: number, left: readonly string[]): string {
   const made = sprintf(
     /* translators: %d: number of changes */

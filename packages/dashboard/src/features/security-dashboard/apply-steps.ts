@@ -112,7 +112,7 @@ export interface ApplyForm {
 }
 
 /**
- * Changes that may log the owner out come last: a new username may end the session, and two-factor authentication leads
+ * Changes that may log out the owner are last: a new username may end the session, and two-factor authentication leads
  * to its set-up.
  */
 const LAST: readonly StepId[] = ['login_url', 'disable_usernames', 'sg2fa'];

@@ -7,7 +7,7 @@ import { useBlocks } from '../activity-log/blocks.js';
 import { useAttackers, withBlocks } from '../activity-log/use-attackers.js';
 import { useBlocking } from '../activity-log/use-blocking.js';
 
-/** Who is attacking, in small. @param most rows at most */
+/** The small panel "Who is attacking". @param most maximum number of rows */
 export default function AttackersSection({ most }: { readonly most: number }) {
   const { config } = useServices();
   const part = useAttackers();

@@ -80,7 +80,7 @@ function HardeningCard({ card }: { readonly card: HardeningItem }) {
   );
 }
 
-/** Cards made from the options, for a server without this endpoint. */
+/** Builds the cards from the options, for a server without this endpoint. */
 function useOwnCards({ security, login }: HardeningSectionProps): readonly HardeningItem[] | undefined {
   const { config } = useServices();
   const card = (id: 'SITE_SECURITY' | 'LOGIN_SETTINGS', title: string, text: string): HardeningItem => {
@@ -112,7 +112,7 @@ function useOwnCards({ security, login }: HardeningSectionProps): readonly Harde
   ];
 }
 
-/** The cover, or an icon when there is none or it can't be loaded. */
+/** The cover, or an icon if there is none or it can't be loaded. */
 function EbookCover({ image }: { readonly image: string }) {
   const [failed, setFailed] = useState<string | null>(null);
   if (image === '' || failed === image) return <IconTile name="book" state="on" large />;

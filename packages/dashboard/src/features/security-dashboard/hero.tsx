@@ -53,7 +53,7 @@ export function Hero({ security, login, onChanged }: HeroProps) {
   const ids = steps.map(({ id }) => id).join();
   const before = useRef(ids);
   useEffect(() => {
-    // The pressed button disappears with its step.
+    // The clicked button disappears with its step.
     if (before.current !== ids) restoreFocus(() => heading.current);
     before.current = ids;
   }, [ids]);
@@ -65,7 +65,7 @@ export function Hero({ security, login, onChanged }: HeroProps) {
           <div className="so-hero__top">
             <Ring {...count} state={verdict.state} />
             <div className="so-hero__verdict">
-              {/* The verdict is one about ten essentials; a server that knows fewer gets the plain count. */}
+              {/* The verdict applies to ten essentials; for a server with fewer, only the count is shown. */}
               <h2>{count.total === ESSENTIALS_COUNT ? verdict.text : essentialsText(count)}</h2>
               <p>{openText(count)}</p>
             </div>
@@ -95,7 +95,7 @@ export function Hero({ security, login, onChanged }: HeroProps) {
           }}
         />
       )}
-      {/* Not beside the steps: with the last of them it would go before it has closed. */}
+      {/* Not inside the steps: after the last one it would be removed before it has closed. */}
       {one.Current === null ? null : (
         <one.Current
           options={login.options}
@@ -275,7 +275,7 @@ function StepRow({ step: { icon, title, benefit, needsInput }, state, onStart }:
 /** Days that the figures count. */
 const FACT_DAYS = 7;
 
-/** Figures below the score, each a link to what it counts in the log; unknown ones are left out. */
+/** Figures below the score, each with a link to its entries in the log; unknown ones are omitted. */
 export function HeroFacts() {
   const { config } = useServices();
   const zone = useSiteZone();
@@ -294,7 +294,7 @@ export function HeroFacts() {
       view: { preset: 'failed-logins', filters: { from } },
     },
   ];
-  // Its room: the score would move when they come.
+  // Reserves their space: the score would move later.
   if (facts === undefined && !missing)
     return <div className="so-hero__facts so-hero__facts--wait" aria-hidden="true" />;
   const shown = all.filter(({ value }) => value != null);

@@ -12,7 +12,7 @@ const TILES = {
   info: { name: 'info', state: 'info' },
 } as const;
 
-/** Important Notifications, each with a button that leads to the fix. Hidden when there are none. */
+/** Important Notifications, each with a link to the fix. Hidden if there are none. */
 export function NotificationsSection() {
   const { part, failure, retrying, retry } = useOverview(notificationsSource);
   const title = __('Important Notifications', 'security-optimizer');

@@ -28,7 +28,7 @@ export interface OverviewPart<Part> {
   readonly part: Part | undefined;
   /** Why it could not be loaded; null if the server lacks the endpoint. */
   readonly failure: ApiFailure | null;
-  /** It is unknown and no request is running. */
+  /** Whether it is unknown and no request is running. */
   readonly missing: boolean;
   readonly retrying: boolean;
   readonly retry: () => void;
@@ -63,7 +63,7 @@ export const hardeningSource = {
       .map((item, place) => ({ ...item, id: item.id || `card-${place}` })),
 };
 
-/** The provider's e-book, or null when there is none. */
+/** The provider's e-book, or null if there is none. */
 export const ebookSource = {
   name: 'ebook',
   suffix: '/e-book',
@@ -79,7 +79,7 @@ export const rateSource = {
   read: (data: unknown): RateState => z.safeParse(rateSchema, data).data ?? { show: 0, link: '' },
 };
 
-/** Figures below the score; null when unknown. */
+/** Figures below the score; null if unknown. */
 export const factsSource = {
   name: 'protectionFacts',
   suffix: '/protection-facts',
@@ -95,7 +95,7 @@ export function overviewQuery<Part>({ name, suffix, read }: OverviewSource<Part>
   });
 }
 
-/** Fetches a section. Failures are shown in its place, not as a notice. */
+/** Fetches a section. A failure is shown in its place, not as a notice. */
 export function useOverview<Part>(source: OverviewSource<Part>): OverviewPart<Part> {
   const { runQuietly } = useServices();
   const query = useQuery(overviewQuery(source, runQuietly));

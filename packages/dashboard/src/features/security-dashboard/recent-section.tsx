@@ -82,7 +82,7 @@ export default function RecentSection() {
   );
 }
 
-/** Where the keys of the chart lead. @param from start of the first day, Unix seconds */
+/** Returns the links of the chart's legend. @param from start of the first day, Unix seconds */
 function trafficLinks(url: string, from: string): TrafficLinks | undefined {
   if (url === '') return undefined;
   return {

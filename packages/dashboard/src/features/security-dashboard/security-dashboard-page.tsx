@@ -45,7 +45,7 @@ const loadAttackers = () => import('./attackers-section.js');
 /** Rows of the small panel "Who is attacking". */
 const MOST_ATTACKERS = 3;
 
-/** Who is attacking; left out while nobody is, and when it is not known. Its place is kept while its code loads. */
+/** Who is attacking; hidden if there are no attackers or it is unknown. Its space is reserved while its code loads. */
 function Attackers() {
   const rows = useAttackers().attackers?.entries.length ?? 0;
   if (rows === 0) return null;
@@ -84,7 +84,7 @@ function RecentLater() {
   );
 }
 
-/** Whether all that decides how high each part of the page is has come, or will not come. */
+/** Whether all data that determines the heights on the page has been loaded or has failed. */
 function useComplete(): boolean {
   const { attackers, failure, missing } = useAttackers();
   const parts = [

@@ -26,11 +26,11 @@ export interface Step {
   readonly benefit: string;
   /** Side effects. */
   readonly effect: string;
-  /** It needs input of the owner. */
+  /** Whether it needs input from the owner. */
   readonly needsInput: boolean;
 }
 
-/** The essentials that are off, most valuable first. Unknown ones are left out. */
+/** The essentials that are off, most valuable first. Unknown ones are omitted. */
 export function openSteps(security: KnownOptions, login: KnownLoginOptions): readonly Step[] {
   return [...loginSteps(login), ...securityFields.filter((field) => security[field] === 0).map(securityStep)];
 }

@@ -116,7 +116,7 @@ const source: OptionsSource<SignedXmlRpc> = {
 };
 
 /**
- * Signed XML-RPC requests that are allowed although XML-RPC is off, and a button to change that. Hidden when no plugin
+ * Signed XML-RPC requests that are allowed although XML-RPC is off, and a button to change that. Hidden if no plugin
  * needs them or the server does not know them.
  */
 export function SignedXmlRpcLine() {
