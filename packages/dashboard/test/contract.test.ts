@@ -48,7 +48,7 @@ describe('the dashboard matches the contract, whose table of endpoints it does n
         [`'${start}'`, `"${start}"`, `\`${start}`].some((written) => all.includes(written)),
         suffix,
       ).toBe(true);
-      // Calls that the owner need not hear about run without a name.
+      // Requests without notices are not tracked and have no name.
       const isQuiet = [
         'activityNews',
         'searchActivityFilter',

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { groups } from '../gallery/groups/index.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** Folders and files whose components are for every page. */
+/** Folders and files with components for all pages. */
 const SOURCES = ['ui', 'forms', 'features/protection', 'app/toasts.tsx', 'app/loading-line.tsx'];
 
 const examples = folder('gallery/groups')
@@ -18,7 +18,7 @@ function folder(path: string): string[] {
     .map((name) => join(root, path, name));
 }
 
-/** Names of the components that a file exports: those that begin with a capital. */
+/** Returns the names of a file's exported components, which start with a capital letter. */
 function listComponents(file: string): string[] {
   const found = readFileSync(file, 'utf8').matchAll(/^export (?:default )?(?:function|class) ([A-Z]\w*)/gm);
   return [...found].map(([, name = '']) => name);

@@ -16,7 +16,7 @@ const FEATURES = [
   'post-hack-actions',
   'security-dashboard',
 ];
-/** Files outside `ui/` that controls may import: they know nothing of the product either. */
+/** Files outside `ui/` that controls may import, because they do not depend on the product either. */
 const ALLOWED_IN_UI = /^(?:ui\/|i18n\/(?:date-texts|calendar)\.ts$)/;
 /** Translation; its own imports are not followed. */
 const TRANSLATE = 'i18n/translate.ts';

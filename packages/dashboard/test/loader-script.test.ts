@@ -18,7 +18,7 @@ const config = {
 };
 const fetched = vi.fn<typeof globalThis.fetch>();
 
-/** Runs the loader as the browser would, from the head; `printed` is what the connector gave it. */
+/** Runs the loader in the head like a browser. `printed`: the connector's configuration. */
 function runLoader(printed: object | null = config): void {
   const script = document.createElement('script');
   if (printed !== null) {

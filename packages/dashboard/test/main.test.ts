@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CONTAINER_ID } from '../src/app/mount.js';
 
-// Pages are in files of their own. Here they are on their way for ever: who starts them is tested, not they.
+// Pages are separate chunks. Here they never finish loading, because only the start is tested.
 vi.mock('../src/app/pages.js', async (original) => {
   const registry = await original<typeof import('../src/app/pages.js')>();
   const load = () => new Promise<never>(() => undefined);

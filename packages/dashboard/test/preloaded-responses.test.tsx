@@ -29,7 +29,7 @@ type Answer = { readonly status: number; readonly body: string };
 let asked: string[];
 let unmount: (() => void) | undefined;
 
-/** What the loader leaves: a request whose response is there, is still on its way, or did not come. */
+/** A request of the loader whose response has arrived, is pending, or has failed. */
 function preloaded(page: string, answers: Record<string, Answer | Promise<Answer>>): Preloaded {
   const requests = Object.entries(answers).map(([call, answer]) => {
     const [suffix = '', body = '{}'] = call.split(' ');

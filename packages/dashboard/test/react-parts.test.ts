@@ -7,7 +7,7 @@ import type * as ReactDOMClient from 'react-dom/client';
 import { describe, expect, it } from 'vitest';
 import { findRefusedImports, keepUsedParts } from '../build/react-parts.mjs';
 
-// The same components under the whole production build of React and under the parts that are shipped, side by side.
+// The same components with React's whole production build and with the reduced one.
 
 const require = createRequire(import.meta.url);
 const whole: Prepare = (code) => Promise.resolve(code);
@@ -24,7 +24,7 @@ describe('the reduced build of React', { timeout: 60_000 }, () => {
 
     expect(await play(await load(shipped))).toEqual(expected);
 
-    // The scenes did what they are there for.
+    // The scenes had their intended effects.
     const log = expected.join('\n');
     for (const part of ['<svg', 'boundary', 'portal clicked', 'typed b', 'effect 1', 'cleaned 1', 'enter', 'late 2'])
       expect(log).toContain(part);
@@ -87,7 +87,7 @@ function readReact(name: 'react' | 'react-dom', file: string): Promise<string> {
   return readFile(join(dirname(require.resolve(`${name}/package.json`)), 'cjs', `${file}.production.js`), 'utf8');
 }
 
-/** Runs React's files as modules of their own, beside the React of the other tests. */
+/** Runs React's files as separate modules, beside the React of the other tests. */
 async function load(prepare: Prepare): Promise<Loaded> {
   const modules: Record<string, object> = { scheduler: require('scheduler') };
   const run = async (name: 'react' | 'react-dom', file: Parameters<Prepare>[1]): Promise<object> => {
@@ -149,7 +149,7 @@ async function play({ react, dom }: Loaded): Promise<string[]> {
   );
   draw(h('section', { style: { color: 'blue' }, title: 'only' }));
 
-  // Lists with keys, in many orders.
+  // Lists with keys in many orders.
   for (const keys of ['abcde', 'edcba', 'xay', 'ayxbc', '', 'cab', 'c', 'dcba'])
     draw(
       h(
@@ -203,7 +203,7 @@ async function play({ react, dom }: Loaded): Promise<string[]> {
   log.push(`drawn ${drawn}`);
   draw(null);
 
-  // A store outside, and updates that are not in an event.
+  // An external store, and updates outside of events.
   const listeners = new Set<() => void>();
   let stored = 1;
   const Late = (): React.ReactNode => {
@@ -230,7 +230,7 @@ async function play({ react, dom }: Loaded): Promise<string[]> {
   draw(null);
   log.push(`${listeners.size} listeners`);
 
-  // Fields that React holds.
+  // Controlled fields.
   const Fields = (): React.ReactNode => {
     const [text, setText] = react.useState('a');
     const [on, setOn] = react.useState(false);
@@ -321,7 +321,7 @@ async function play({ react, dom }: Loaded): Promise<string[]> {
   fire('#inner', new MouseEvent('mouseover', { ...bubbling, relatedTarget: document.body }));
   fire('#inner', new MouseEvent('mouseout', { ...bubbling, relatedTarget: document.body }));
 
-  // Errors: in a boundary while drawing and in an effect, then without one.
+  // Errors in a boundary, while rendering and in an effect, then errors without one.
   class Boundary extends react.Component<{ readonly children: React.ReactNode }, { readonly broken: boolean }> {
     override state = { broken: false };
     static getDerivedStateFromError(): { broken: boolean } {

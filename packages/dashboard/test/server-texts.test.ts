@@ -27,7 +27,7 @@ function speak(locale: string): void {
   setTimeLocale(locale.replace('_', '-'));
 }
 
-/** Intl puts narrow and other blanks between its parts. */
+/** Intl separates parts by narrow and other spaces. */
 const plain = (text: string) => text.replace(/\s/g, ' ');
 
 it.each([...languages.keys()])('every text of guard with values is translated by its code in %s', (locale) => {

@@ -10,9 +10,9 @@ const sheets = readdirSync(folder).map((name) => ({
   root: postcss.parse(readFileSync(join(folder, name), 'utf8')),
 }));
 
-/** Our own root, alone or with what is inside it; and the direction of the page before it. */
+/** Selectors of the product: its root, alone or with descendants, optionally after the direction of the page. */
 const SCOPED = /^(?:\[dir="rtl"\] )?\.so(?:$|[ .])/;
-/** What the oldest browsers do not know, or what would not turn round in right-to-left. */
+/** Features that the oldest browsers lack, or that right-to-left pages can't mirror. */
 const NEW_PROPERTIES =
   /^(?:gap|row-gap|column-gap|inset|aspect-ratio|all|grid.*|(?:margin|padding|border)-(?:inline|block).*)$/;
 const NEW_VALUES = /\b(?:grid|color-mix|clamp|min|max)\(|\bgrid\b|#[0-9a-f]{8}\b/i;

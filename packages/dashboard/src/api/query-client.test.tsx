@@ -10,10 +10,10 @@ import { type Services, ServicesProvider } from './services.js';
 const settled = () => act(() => new Promise<void>((resolve) => setTimeout(resolve)));
 
 let services: Services;
-/** The requests that were sent, each answered by the test. */
+/** The requests that were sent. The test responds to each of them. */
 let sent: { readonly answer: (text: string) => Promise<void>; readonly fail: () => Promise<void> }[] = [];
 let signals: AbortSignal[] = [];
-/** What the part showed, drawing by drawing. */
+/** The texts of each rendering. */
 let drawn: string[] = [];
 
 afterEach(() => {
@@ -62,7 +62,7 @@ function open(parts: readonly PartProps[]) {
   const page = (shown: readonly PartProps[]) => (
     <ServicesProvider services={services}>
       {shown.map((part, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two parts may show the same
+        // biome-ignore lint/suspicious/noArrayIndexKey: two components may show the same
         <Part key={place} {...part} />
       ))}
       <Listener />

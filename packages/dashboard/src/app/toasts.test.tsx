@@ -222,7 +222,7 @@ describe('the position of notices', () => {
   const scrollBy = vi.fn();
   let changed: HTMLElement;
 
-  /** The changed row, at `row` pixels from the top; the toasts stand at 700 to 780. */
+  /** The changed row, at `row` pixels from the top; the toasts are at 700 to 780. */
   function place(row: number): void {
     vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(function (this: Element) {
       if (this === changed) return new DOMRect(192, row, 1200, 60);

@@ -24,7 +24,7 @@ afterEach(() => {
   setTimeLocale('en');
 });
 
-/** Intl puts narrow and other blanks between its parts. */
+/** Intl separates parts by narrow and other spaces. */
 const plain = (text: string) => text.replace(/\s/g, ' ');
 
 describe('a text of the server with values', () => {

@@ -6,7 +6,7 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-/** A page with a heading and two buttons, of which the first has the focus. */
+/** A page with a heading and two buttons; the first button has the focus. */
 function page() {
   vi.useFakeTimers();
   document.body.innerHTML = '<h2>Next steps</h2><button>Save</button><button>Other</button>';

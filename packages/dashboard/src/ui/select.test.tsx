@@ -38,7 +38,7 @@ function Example(props: Partial<SelectProps<number>>) {
 
 const field = () => screen.getByRole('combobox', { name: 'Month' });
 const list = () => screen.queryByRole('listbox', { name: 'Month' });
-/** Text of the option that the field names as the active one. */
+/** Returns the text of the field's active option. */
 const active = () => document.getElementById(field().getAttribute('aria-activedescendant') ?? '')?.textContent;
 const press = (keys: string) => userEvent.keyboard(keys);
 

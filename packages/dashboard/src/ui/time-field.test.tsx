@@ -5,7 +5,7 @@ import { TimeColumn } from './time-field.js';
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
 
-/** Hours that are chosen by pressing keys, a tenth of a second after one another. */
+/** Presses keys at intervals of 100 ms and returns the chosen hours. */
 function chosenBy(...keys: readonly string[]): number[] {
   const chosen: number[] = [];
   render(

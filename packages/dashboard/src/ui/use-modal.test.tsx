@@ -28,7 +28,7 @@ function Modal({ name, onEscape, children }: ModalProps) {
   );
 }
 
-/** Appears by itself, as a dialog does whose code had to be loaded first. */
+/** Appears by itself, like a dialog whose code is loaded first. */
 function LateModal({ name }: { readonly name: string }) {
   const [loaded, setLoaded] = useState(false);
   useEffect(() => {

@@ -195,7 +195,7 @@ describe('the block popover', () => {
     await waitFor(() =>
       expect(site.sent('/block-ip/202')).toEqual([{ block: 1, duration: 0, note: 'Scans us', network: 1 }]),
     );
-    // Every address of the network shows it.
+    // Every address of the network shows the block.
     await waitFor(() => expect(marks()).toEqual(['Blocked', 'Blocked', 'Blocked']));
   });
 

@@ -57,7 +57,7 @@ describe('the filter panel', () => {
     expect((within(panel).getByRole('combobox', { name: 'To' }) as HTMLInputElement).value).toBe('');
     await userEvent.click(within(panel).getByRole('button', { name: 'Apply' }));
     await screen.findByRole('button', { name: 'Remove filter Since: 20 Nov 2026' });
-    // Midnight at the site, two hours before that of UTC.
+    // Midnight at the site, two hours before midnight UTC.
     expect(site.sent('/activity-unknown').pop()?.filters).toEqual([
       { wp_name: 'date', children: [{ id: 'from', selectedValue: Date.UTC(2026, 10, 19, 22) / 1000 }] },
     ]);

@@ -25,7 +25,7 @@ describe('times of rows', () => {
 describe('days of the site', () => {
   it('begin by its clock, also when daylight saving time changes', () => {
     expect(dayStart('Europe/Sofia', '2026-11-21')).toBe(Date.UTC(2026, 10, 20, 22) / 1000);
-    // 29 March 2026 begins in winter time, the day after it in summer time.
+    // 29 March 2026 begins in standard time, the next day in daylight saving time.
     expect(dayStart('Europe/Berlin', '2026-03-29')).toBe(Date.UTC(2026, 2, 28, 23) / 1000);
     expect(dayStart('Europe/Berlin', '2026-03-30')).toBe(Date.UTC(2026, 2, 29, 22) / 1000);
     expect(dayStart('+05:30', '2026-11-21')).toBe(Date.UTC(2026, 10, 20, 18, 30) / 1000);

@@ -200,7 +200,7 @@ describe('the list of unknown visitors', () => {
     }) as typeof setInterval);
     await openLog(site);
     await tableTexts(TABLE);
-    // The rows are shown before the effect has run that counts from them.
+    // The rows are visible before the effect that starts the counting.
     await act(async () => {});
     site.log.news = 5;
     const visible = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden');
@@ -249,7 +249,7 @@ describe('the list of unknown visitors', () => {
     fireEvent.mouseEnter(cell);
     expect(screen.queryByRole('tooltip')).toBeNull();
     await waitFor(() => expect(screen.getByRole('tooltip').textContent).toBe('host-24.example.net'));
-    // An effect of the tooltip listens for the key.
+    // An effect of the tooltip registers the key handler.
     await waitFor(() => {
       fireEvent.keyDown(document, { key: 'Escape' });
       expect(screen.queryByRole('tooltip')).toBeNull();

@@ -8,7 +8,7 @@ import { errorsIn, openDialog } from '../../../test/login-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
-  // Saturday morning; only the date is held, timers run.
+  // Saturday morning. Only the date is fixed; timers run.
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T10:00:00Z') });
   site = await startFakeSite();
 });
@@ -93,7 +93,7 @@ describe('Configure Away Mode for a period', () => {
     await userEvent.keyboard('{Enter}');
     await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toMatch(/21 November 2026/));
     await userEvent.keyboard('{ArrowDown}{ArrowRight}{PageDown}{Home}{Enter}');
-    // A week and a day later, the month after, and back to that week's Monday.
+    // A week and a day later, then the next month, then Monday of that week.
     expect(field(dialog, 'From').value).toBe('28 December 2026');
     await userEvent.keyboard('{Enter}{Escape}');
     expect(screen.queryByRole('dialog', { name: 'Choose a day' })).toBeNull();

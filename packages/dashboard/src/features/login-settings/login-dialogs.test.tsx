@@ -31,7 +31,7 @@ describe('a dialog', () => {
     await userEvent.click(within(question).getByRole('button', { name: 'Keep editing' }));
     await waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull());
     expect(field.value).toBe('203.0.113.10');
-    // What the question covered is there again by an effect.
+    // An effect makes the covered dialog accessible again.
     await userEvent.click(await within(dialog).findByRole('button', { name: 'Cancel' }));
     await userEvent.click(await screen.findByRole('button', { name: 'Discard changes' }));
     await waitFor(() => expect(document.querySelector('.so-dialog')).toBeNull());
@@ -221,7 +221,7 @@ describe('Change Common Usernames', () => {
 
   it('shows an error half a second after the last key', async () => {
     const dialog = await openRename();
-    // In one go, so that no time passes between the key and the look at what it did.
+    // Synchronously, so that no time passes between the key and the check.
     const type = (value: string) =>
       fireEvent.change(within(dialog).getByLabelText('New username for admin'), { target: { value } });
     const since = performance.now();

@@ -27,7 +27,7 @@ export function loginRequestName(field: LoginSwitch | 'login_attempts'): string 
 /**
  * Mutations of the rows without a dialog.
  *
- * @param askTwoFactor opens the dialog that names who is logged out when two-factor is turned on; null where that is
+X
  * not
  *   known
  */

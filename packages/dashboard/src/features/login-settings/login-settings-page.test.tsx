@@ -99,7 +99,7 @@ describe('the protection status in the header', () => {
     await findSwitch(TWO_FACTOR);
     await waitFor(() => expect(site.calls('/fetch-options').map(toPage)).toEqual(['login', 'security']));
     expect(document.querySelector('.so-status')).toBeNull();
-    // Nor is room kept for what will not come.
+    // No space is reserved for them either.
     await waitFor(() => expect(document.querySelector('.so-status-wait')).toBeNull());
     expect(toastTexts()).toEqual([]);
   });
@@ -402,7 +402,7 @@ describe('the row of Away Mode', () => {
     await findSwitch(TWO_FACTOR);
     const row = rowNamed('Away Mode');
     expect(row.getByText('On')).toBeDefined();
-    // Unicode's data has a comma behind the English weekday in some years.
+    // Some versions of Unicode's data have a comma after the English weekday.
     const text = row.getByText(/^Closed from/).textContent?.replace('Saturday,', 'Saturday');
     expect(text).toBe('Closed from 22:00 to 06:00 every day. It is on until Saturday 28 November 2026, 00:00.');
   });

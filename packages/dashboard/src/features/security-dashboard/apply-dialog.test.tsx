@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 const changes = ['/disable-feeds', '/2fa', '/custom-login-url', '/disable-admin-username', '/limit-login-attempts'];
-/** Suffixes of the changes that were sent, in their order. */
+/** Suffixes of the changes in the order in which they were sent. */
 function sent(): string[] {
   return site.server.calls.map(({ url }) => url.replace(/.*\/v1/, '')).filter((suffix) => changes.includes(suffix));
 }
@@ -51,7 +51,7 @@ describe('Apply all recommended', () => {
     expect(within(dialog).getByText('Feeds are turned off.', { exact: false })).toBeDefined();
     expect(within(dialog).getAllByText('Done.', { exact: false })).toHaveLength(3);
     expect(site.login.login_url.find(({ type }) => type === 'custom')?.selected).toBe(1);
-    // Each result stands in its row; a message for each would be too much.
+    // Each row shows its result; there is no notice for each.
     expect(toastTexts()).toEqual([]);
     expect(screen.getByText('Fully protected')).toBeDefined();
   });

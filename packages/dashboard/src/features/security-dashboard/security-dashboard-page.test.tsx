@@ -131,7 +131,7 @@ describe('a next step', () => {
     expect(site.options.disable_feed).toBe(1);
     expect(screen.queryByText('Disable RSS and ATOM Feeds')).toBeNull();
     await waitFor(() => expect(document.activeElement?.textContent).toBe('Next steps'));
-    // The cards speak of the settings: they are read anew.
+    // The cards depend on the settings and are fetched again.
     await waitFor(() => expect(site.calls('/hardening')).toHaveLength(2));
   });
 

@@ -99,7 +99,7 @@ describe('the Site Security page', () => {
     site.replies.clear();
     await userEvent.click(again);
     expect(await screen.findAllByRole('switch')).toHaveLength(7);
-    // The button is gone; the keyboard goes on at the rows.
+    // The button is removed; the focus is on the rows.
     await waitFor(() => expect(document.activeElement?.textContent).toBe('Site Security'));
   });
 
@@ -305,7 +305,7 @@ describe('the session', () => {
     site.nonce = 'bbbbbbbbbb';
     await userEvent.click(feeds);
     await userEvent.click(rpc);
-    // Both calls are repeated at the same time; either may be answered first.
+    // Both requests are repeated at the same time; either response may be first.
     await waitFor(() => expect([...toastTexts()].sort()).toEqual(['Feeds are turned off.', 'XML-RPC is turned on.']));
     expect(site.nonceCalls()).toBe(1);
     expect(site.options).toMatchObject({ disable_feed: 1, disable_xml_rpc: 0 });
