@@ -27,9 +27,8 @@ export function loginRequestName(field: LoginSwitch | 'login_attempts'): string 
 /**
  * Mutations of the rows without a dialog.
  *
-X
- * not
- *   known
+ * @param askTwoFactor opens the dialog that lists the users whom two-factor authentication would log out; null if they
+ *   are unknown
  */
 export function useLoginChanges(
   store: (change: KnownLoginOptions) => void,
