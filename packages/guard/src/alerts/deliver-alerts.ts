@@ -1,9 +1,10 @@
-import { toEnglish } from '@security-optimizer/contract/server-message';
+import { type ServerText, toEnglish, toParam } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { AlertQueue, QueuedAlert } from './alert-queue.js';
+import type { AlertQueue, ChannelState, QueuedAlert } from './alert-queue.js';
 import { DAY, GIVE_UP_MS, HOUR, planMessage, toNextTry } from './alert-rules.js';
 import { type AlertSettings, CHANNELS, type Channel } from './alert-settings.js';
 import { type Composed, composeMail } from './compose-mail.js';
@@ -198,4 +199,29 @@ async function recordOutcome(
 /** The channel without the address of a person. */
 function toChannelName(channel: string): Channel | 'mail' {
   return CHANNELS.find((name) => name === channel) ?? 'mail';
+}
+
+/** Failures in a row from which on the owner is told: a service that restarts fails once. */
+const FAILURES_REPORTED = 2;
+
+const NAMES = { webhook: 'Webhook', slack: 'Slack', syslog: 'System log' } as const;
+
+/**
+ * Why alerts do not arrive, for the owner, or null: they do, or may with the next try.
+ * @param emails recipients of the tab Weekly Reports
+ */
+export function describeFailures(
+  channels: readonly ChannelState[],
+  settings: AlertSettings,
+  emails: readonly string[],
+): ServerText | null {
+  const used = [...CHANNELS.filter((name) => settings[name] !== null), ...emails];
+  const [first] = channels.filter(({ channel, failures }) => failures >= FAILURES_REPORTED && used.includes(channel));
+  if (first === undefined) return null;
+  const name = CHANNELS.find((channel) => channel === first.channel);
+  return serverMessage('alerts_failed', {
+    channel: name === undefined ? first.channel : { text: NAMES[name] },
+    count: first.waiting,
+    reason: toParam(first.answer),
+  });
 }

@@ -6,8 +6,13 @@ import { providerServer } from '../../test/support/provider-server.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { version } from '../lib/version.js';
-import { postToProvider, toTechnicalData } from './technical-data.js';
-import { createTechnicalDataSender, RETRY_AFTER_MS, SEND_EVERY_MS } from './technical-data-sender.js';
+import {
+  createTechnicalDataSender,
+  postToProvider,
+  RETRY_AFTER_MS,
+  SEND_EVERY_MS,
+  toTechnicalData,
+} from './technical-data.js';
 import { sqlTechnicalDataSends } from './technical-data-store.js';
 
 const site = siteConfig();

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { TechnicalDataField } from '@security-optimizer/contract/overview/technical-data';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
 import { version } from '../lib/version.js';
 import type { Essential } from '../settings/essentials.js';
-import type { SiteConfig } from '../site.js';
+import type { SiteConfig, SiteId } from '../site.js';
 import type { InstalledPlugins } from '../wordpress/connector-commands.js';
 import type { HelloResponse } from '../wordpress/connector-responses.js';
+import type { TechnicalDataSends } from './technical-data-store.js';
 
 /** The technical data of a site: the fields of the contract's list and no others. */
 export type TechnicalData = Readonly<Record<TechnicalDataField, unknown>>;
@@ -56,4 +59,95 @@ export async function postToProvider(url: string, body: unknown): Promise<void> 
   });
   await response.body?.cancel();
   if (!response.ok) throw new Error(`The provider answered HTTP ${response.status}.`);
+}
+
+/** Consenting sites report once a week. */
+export const SEND_EVERY_MS = 7 * 24 * 3600_000;
+/** Pause after a failure. */
+export const RETRY_AFTER_MS = 3600_000;
+const ROUND_EVERY_MS = 60_000;
+
+export interface TechnicalDataSenderOptions {
+  /** The sites at each round. */
+  readonly sites: Iterable<SiteConfig>;
+  /** Whether the owner has agreed. */
+  readonly isAgreed: (site: SiteId) => boolean;
+  readonly collect: (site: SiteConfig) => Promise<TechnicalData>;
+  readonly send: (data: TechnicalData) => Promise<void>;
+  readonly sends: TechnicalDataSends;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface TechnicalDataSender {
+  start(): void;
+  /** Sends what is due now. Never throws. */
+  round(): Promise<void>;
+  /** Resolves when nothing is being sent. */
+  stop(): Promise<void>;
+}
+
+/** Sends the technical data of each consenting site to the provider: soon after the consent, then once a week. */
+export function createTechnicalDataSender(options: TechnicalDataSenderOptions): TechnicalDataSender {
+  const { sites, sends, clock, logger } = options;
+  /** When a site whose sending failed is tried again. */
+  const retries = new Map<SiteId, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  async function sendDue(): Promise<void> {
+    const agreed = [...sites].filter(({ id }) => options.isAgreed(id) && (retries.get(id) ?? 0) <= clock());
+    if (agreed.length === 0) return;
+    const lastSends = await sends.last();
+    for (const site of agreed) {
+      if (stopped) return;
+      if (clock() - (lastSends.get(site.id) ?? -SEND_EVERY_MS) >= SEND_EVERY_MS) await sendOne(site);
+    }
+  }
+
+  async function sendOne(site: SiteConfig): Promise<void> {
+    try {
+      const data = await options.collect(site);
+      // The owner may have withdrawn the consent meanwhile.
+      if (!options.isAgreed(site.id)) return;
+      await options.send(data);
+      await sends.sent(site.id, clock());
+      retries.delete(site.id);
+      logger.info({ event: 'technical-data-sent', site: site.id }, 'Technical data were sent to the provider.');
+    } catch (error) {
+      if (!retries.has(site.id)) {
+        logger.warn(
+          { event: 'technical-data-send-failed', site: site.id, err: error },
+          'Technical data were not sent.',
+        );
+      }
+      retries.set(site.id, clock() + RETRY_AFTER_MS);
+    }
+  }
+
+  function round(): Promise<void> {
+    running = running.then(sendDue).catch((error: unknown) => {
+      logger.warn({ event: 'technical-data-send-failed', err: error }, 'Technical data were not sent.');
+    });
+    return running;
+  }
+
+  function later(): void {
+    timer = setTimeout(() => {
+      round().finally(() => {
+        if (!stopped) later();
+      });
+    }, ROUND_EVERY_MS).unref();
+  }
+
+  return {
+    start: later,
+    round,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
 }

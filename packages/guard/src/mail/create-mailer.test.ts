@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
-import { createWordPressMailer } from './wordpress-mailer.js';
+import { createWordPressMailer } from './create-mailer.js';
 
 const mail = { to: 'anna@example.com', subject: 'Report', html: '<p>Hello</p>', text: 'Hello' };
 
