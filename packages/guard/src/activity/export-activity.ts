@@ -22,7 +22,7 @@ export interface ExportQuery {
   /** Whether `to` is a time instead of a day. */
   readonly exact: boolean;
   readonly preset?: VisitPreset | null;
-  /** As in the field above the list; empty for none. */
+  /** Text of the search field above the list; empty for none. */
   readonly search?: string;
 }
 
@@ -39,15 +39,16 @@ export interface ExportContext {
 }
 
 /**
- * Exports all current rows of a list that match the filters, newest first, as a file. It holds one batch of rows in
+ * Exports all current rows of a list that match the filters, newest first, as a file. It keeps one batch of rows in
  * memory: the next one is read when the previous one has been consumed.
  *
- * @throws ApiError invalid_input naming the filter; StorageError if the first rows can't be read
+ * @throws ApiError invalid_input naming the filter
+ * @throws StorageError if the first rows can't be read
  */
 export async function exportActivity(deps: ExportContext, query: ExportQuery): Promise<DownloadFile> {
   const { site, list, format } = query;
   const timeZone = deps.timeZone(site.id);
-  // The file may be passed on, so it must not contain login addresses.
+  // The file may be shared, so it must not contain login addresses.
   const addresses = await deps.loginAddresses(site.id);
   const dates = { timeZone, exact: query.exact };
   const filters = plainFilters(query.parameters);
