@@ -5,8 +5,8 @@ import type { SiteId } from '../site.js';
 import type { PackedVisits } from './packed-visits.js';
 
 /**
- * The storage interface of the Activity Log, implemented in `store/`. Times are Unix seconds unless a name ends in `Ms`.
- * Every method that returns a promise may throw StorageError.
+ * The storage interface of the Activity Log, implemented in `store/`. Times are Unix seconds unless a name ends in
+ * `Ms`. Every method that returns a promise may throw StorageError.
  */
 
 /** A batch of visits for the writer thread. */
@@ -97,7 +97,10 @@ export interface VisitRow {
   readonly count: number;
   /** Refused visits that were folded into the row during a flood, see `fold-visits`. */
   readonly more: number;
-  /** Prefix length of the network of the folded visits, 0 for any; null if they have the row's address and are in `count`. */
+  /**
+   * Prefix length of the network of the folded visits, 0 for any; null if they have the row's address and are counted
+   * in `count`.
+   */
   readonly moreBits: number | null;
 }
 
@@ -266,8 +269,8 @@ export interface ActivityStore {
   setHostname(site: SiteId, visitorId: number, hostname: string | null, verifiedBot: string | null): Promise<void>;
 
   /**
-   * Returns hits per hour, for hours that begin in [from, to), oldest first; hours without hits are omitted. Kept for 35
-   * days. A refused visit counts as blocked only.
+   * Returns hits per hour, for hours that begin in [from, to), oldest first; hours without hits are omitted. Kept for
+   * 35 days. A refused visit counts as blocked only.
    */
   traffic(site: SiteId, from: number, to: number): Promise<readonly TrafficHour[]>;
   /**
@@ -293,11 +296,13 @@ export interface ActivityStore {
   ): Promise<ReadonlyMap<string, number>>;
   /** Returns visitors by address. Addresses without a visitor are omitted. */
   readVisitors(site: SiteId, addresses: readonly string[]): Promise<ReadonlyMap<string, Visitor>>;
-  /** Returns hits of an address for each hour from that of `from` to the last one that begins before `to`, oldest first. */
+  /**
+   * Returns hits of an address for each hour from that of `from` to the last one that begins before `to`, oldest first.
+   */
   visitorHours(site: SiteId, visitorId: number, from: number, to: number): Promise<readonly number[]>;
   /**
-   * Lists the most frequent values of `address`, `page`, `failed-login` (addresses by wrong passwords) or `attacked-page`
-   * (paths by refused requests and wrong passwords). Days are `YYYY-MM-DD` in the site's time zone.
+   * Lists the most frequent values of `address`, `page`, `failed-login` (addresses by wrong passwords) or
+   * `attacked-page` (paths by refused requests and wrong passwords). Days are `YYYY-MM-DD` in the site's time zone.
    */
   top(
     site: SiteId,

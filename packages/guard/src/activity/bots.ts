@@ -52,7 +52,8 @@ export function claimedSearchEngine(agent: string | null): SearchEngine | null {
 }
 
 /**
- * Reports whether a host name is in a domain of the engine. This is no proof: the name must also resolve to the address.
+ * Reports whether a host name is in a domain of the engine. This is no proof: the name must also resolve to the
+ * address.
  * @param hostname lower-case, without a trailing dot
  */
 export function belongsTo(engine: SearchEngine, hostname: string): boolean {

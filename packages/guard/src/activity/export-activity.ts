@@ -163,9 +163,9 @@ export const BYTE_ORDER_MARK = '\ufeff';
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Formats one line of a CSV file (RFC 4180), with its line end. Texts are always quoted, so that a semicolon or tab does
- * not split cells where another list separator is used. A text that would be a formula gets an apostrophe as a prefix,
- * and control characters are shown as `\u000a`.
+ * Formats one line of a CSV file (RFC 4180), with its line end. Texts are always quoted, so that a semicolon or tab
+ * does not split cells where another list separator is used. A text that would be a formula gets an apostrophe as a
+ * prefix, and control characters are shown as `\u000a`.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`;

@@ -325,8 +325,8 @@ const NAMES: ReadonlySet<DropdownName> = new Set(['type', 'user', 'activity']);
 const NUMBERS: ReadonlySet<DropdownName> = new Set(['code', 'user']);
 
 /**
- * Lists options of a drop-down that contain the text, most frequent first, at most 200. Activities are searched by their
- * labels, all other filters by the store. Throws StorageError.
+ * Lists options of a drop-down that contain the text, most frequent first, at most 200. Activities are searched by
+ * their labels, all other filters by the store. Throws StorageError.
  */
 export async function filterOptions(
   store: Pick<ActivityStore, 'options'>,

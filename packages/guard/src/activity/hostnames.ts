@@ -221,7 +221,10 @@ async function orNone(answer: Promise<readonly string[]>): Promise<readonly stri
 /** Codes of a name that does not exist, has no such record, or is not accepted by resolvers. */
 const NO_SUCH: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADRESP']);
 
-/** `7.2.0.192.in-addr.arpa` (RFC 1035 section 3.5), or 32 hexadecimal digits under `ip6.arpa` (RFC 3596 section 2.5). */
+/**
+ * Returns the reverse name of an address: `7.2.0.192.in-addr.arpa` (RFC 1035 section 3.5), or 32 hexadecimal digits
+ * under `ip6.arpa` (RFC 3596 section 2.5).
+ */
 export function reverseName({ words, family }: Address): string {
   const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
   if (family === 6) return `${[...hex].reverse().join('.')}.ip6.arpa`;
