@@ -47,7 +47,7 @@ export function overviewEndpoints(
     (page: string) =>
       adminUrl(sites.get(id).facts, page);
 
-  /** Also true while WordPress does not say who needs a second factor. */
+  /** Whether everybody who needs a second factor has one; also true while WordPress does not respond. */
   async function hasFactorComplete(site: SiteConfig): Promise<boolean> {
     const [listed, enrolled] = await Promise.all([
       services.wordpress.loginData(site).then(
@@ -125,12 +125,12 @@ export function overviewEndpoints(
   };
 }
 
-/** What the provider shows at a site: its own content, and the machine's where it has none. */
+/** Returns the provider's content for a site: the site's own, and the machine's where the site has none. */
 function toBranding(branding: Branding, site: SiteConfig): Branding {
   return { ...branding, ...site.branding };
 }
 
-/** Null when WordPress does not respond, which is a notification itself. */
+/** Fetches the overview. Null when WordPress does not respond, which has a notification of its own. */
 async function tryFetchOverview({ wordpress }: Pick<Services, 'wordpress'>, site: SiteConfig) {
   try {
     return await fetchOverview(wordpress, site);
@@ -143,7 +143,7 @@ async function tryFetchOverview({ wordpress }: Pick<Services, 'wordpress'>, site
 interface ConsentServices {
   readonly change: SettingChangeContext;
   readonly client: Pick<ConnectorClient, 'user'>;
-  /** Addresses of the provider. */
+  /** URLs of the provider. */
   readonly urls: Services['config']['consent'];
 }
 
@@ -156,8 +156,8 @@ interface ConsentChoice {
 }
 
 /**
- * Stores the consent. Both questions count as answered, and WordPress does not show them again. What nobody receives can't
- * be agreed to: without an address of the provider, the answer is stored as no.
+ * Stores the consent. Both questions count as answered, and WordPress does not show them again. When the configuration
+ * has no URL for a question, its answer is stored as no, since nothing is sent.
  *
  * @throws ApiError when WordPress, the provider or the store can't take the change; then nothing is changed
  */
@@ -171,7 +171,7 @@ async function setConsent(deps: ConsentServices, { site, actor, data, email }: C
   }));
 }
 
-/** Sends the provider the caller's e-mail address when the answer is yes, and when a yes is taken back. */
+/** Sends the provider the caller's e-mail address when the answer is yes, and when a yes is withdrawn. */
 async function subscribe(
   { change, client }: ConsentServices,
   url: string,

@@ -46,7 +46,7 @@ async function senderAt(start: number) {
   return { provider, state, create, sender: create(), events: log.events };
 }
 
-it('technical data are the fields of the list that the owner sees, and no others', () => {
+it('technical data contain the fields of the list that the owner sees, and no others', () => {
   const data = toTechnicalData(facts);
   expect(Object.keys(data)).toEqual(technicalDataFields.map(({ field }) => field));
   expect(data).toEqual({
@@ -77,7 +77,7 @@ it('technical data are sent soon after the consent, then once a week, also acros
   expect(provider.received).toHaveLength(2);
 });
 
-it('nothing is sent without consent, and nothing more once it is withdrawn', async () => {
+it('nothing is sent without consent, or after the consent was withdrawn', async () => {
   const { provider, state, sender } = await senderAt(0);
   state.agreed = false;
   await sender.round();
@@ -90,7 +90,7 @@ it('nothing is sent without consent, and nothing more once it is withdrawn', asy
 });
 
 it.each([500, 302])(
-  'after an answer %i they are sent again an hour later, and the log says so once',
+  'after the status %i they are sent again an hour later, and the failure is logged once',
   async (status) => {
     const { provider, state, sender, events } = await senderAt(0);
     provider.status = status;
