@@ -8,12 +8,12 @@ import { createSmtpMailer } from './smtp-mailer.js';
 
 const REASON_MAX = 200;
 
-/** Sends by the SMTP server of the configuration; without one, through each site's WordPress. */
+/** Creates a mailer that uses the SMTP server of the configuration or, without one, each site's WordPress. */
 export function createMailer({ smtp }: Config['mail'], wordpress: Pick<ConnectorClient, 'sendMail'>): Mailer {
   return smtp === null ? createWordPressMailer(wordpress) : createSmtpMailer(smtp);
 }
 
-/** Sends mails through the site's WordPress. */
+/** Creates a mailer that sends through the site's WordPress. */
 export function createWordPressMailer(client: Pick<ConnectorClient, 'sendMail'>): Mailer {
   return {
     async send(site, mail) {

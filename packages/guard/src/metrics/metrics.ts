@@ -10,9 +10,9 @@ import type { ConnectorState } from '../site.js';
 /** The running metrics. */
 export interface Metrics {
   readonly observer: GatewayObserver;
-  /** Guard serves: its state is measured from now on, and it is ready. */
+  /** Called when guard serves: its state is measured from now on, and it is ready. */
   observe(state: GuardState): void;
-  /** Guard stops: it is no longer ready. */
+  /** Called when guard stops: it is no longer ready. */
   endReadiness(): void;
   stop(): Promise<void>;
 }
@@ -48,9 +48,9 @@ interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics` (Prometheus's text format), `/healthz` (the process answers) and `/readyz` (it serves visitors,
- * else 503) on a separate address. There is no authentication:
- * only the provider's machines must be able to reach the address.
+ * Serves `GET /metrics` (Prometheus's text format), `/healthz` (the process responds) and `/readyz` (it serves
+ * visitors, else 503) on a separate address. There is no authentication: only the provider's machines must be able to
+ * reach the address.
  *
  * @throws the system's error when it can't listen on the address
  */
@@ -102,8 +102,8 @@ function send(response: ServerResponse, status: number, body: string, type = 'te
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Metrics of the gateway, for all sites together. No label contains text that a visitor can choose, and none a site:
- * with thousands of sites each metric would have thousands of lines.
+ * Creates the metrics of the gateway, for all sites together. No label contains text of visitors, or a site: with
+ * thousands of sites each metric would have thousands of lines.
  */
 export function createGatewayMetrics(registry: Registry): GatewayObserver {
   const registers = [registry];
@@ -135,7 +135,7 @@ export function createGatewayMetrics(registry: Registry): GatewayObserver {
   return {
     requested: () => requests.inc(),
     refused: (rule) => refused.inc({ rule }),
-    // The clock may have been set back meanwhile.
+    // The clock may have been set back during the request.
     forwarded: (status, ms) => forwarded.observe({ status: statusClass(status) }, Math.max(0, ms) / 1000),
     upstreamFailed: (kind) => failures.inc({ kind }),
     loginFailed: () => logins.inc(),
@@ -152,9 +152,9 @@ function statusClass(status: number): string {
 export interface GuardState {
   /** Open client connections. */
   connections(): number;
-  /** Addresses and browsers that failed to log in too often and have to wait. */
+  /** Addresses and browsers that are locked after too many failed logins. */
   loginLocks(): number;
-  /** Logins that wait until their password may be checked. */
+  /** Logins that wait for their password check. */
   loginsWaiting(): number;
   /** Requests that wait for a connection to WordPress. */
   upstreamWaiting(): number;
@@ -171,7 +171,7 @@ type ConnectorKind = ConnectorState['kind'] | 'quarantined';
 
 const KINDS: readonly ConnectorKind[] = ['ok', 'missing', 'other_secret', 'unreachable', 'unknown', 'quarantined'];
 
-/** Metrics of the current state, for all sites together. */
+/** Creates the metrics of the current state, for all sites together. */
 export function createStateMetrics(registry: Registry, state: GuardState): void {
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number): void => {
