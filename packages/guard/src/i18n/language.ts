@@ -49,8 +49,8 @@ const RIGHT_TO_LEFT = new Set([
 const englishNumber = (value: number): string => value.toLocaleString('en-US');
 
 /**
- * The language of guard's sources. Its dates are British (day before month, 24 hours), as in the design and as in most of
- * the languages without a translation.
+ * The language of guard's sources. Its dates are British (day before month, 24 hours), as in the design and as in most
+ * of the languages without a translation.
  */
 export const english: Language = {
   locale: 'en_US',
