@@ -31,7 +31,7 @@ export interface VisitFilter {
   readonly type: string | null;
   /** HTTP status. */
   readonly code: number | null;
-  /** Ranges of addresses that have none in common; an empty list finds nothing, null means all addresses. */
+  /** Ranges of addresses that do not overlap; an empty list matches nothing, null matches all addresses. */
   readonly addresses: readonly KeyRange[] | null;
   readonly preset?: VisitPreset | null;
   readonly goal?: AttackGoal | null;

@@ -83,7 +83,7 @@ function isPrivate(address: Address): boolean {
 }
 
 /**
- * Parses the address of a webhook.
+ * Parses the URL of a webhook.
  * @throws TargetRefused with a text for the owner
  */
 export function parseWebhookUrl(text: string, { plainHttp }: TargetPolicy): URL {

@@ -142,7 +142,7 @@ describe('the second factor', () => {
     expect((await options()).sg2fa).toBe(0);
   });
 
-  it('is set up at the custom address', async () => {
+  it('is set up at the custom login URL', async () => {
     const { call, options } = await loginSite();
     await call('/custom-login-url', { type: 'custom', login: 'my-door' });
     expect((await options()).two_factor_setup_url).toBe('https://example.com/my-door?action=second-factor-setup');

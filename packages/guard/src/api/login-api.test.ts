@@ -311,7 +311,7 @@ describe('Away Mode', () => {
     expect((await call('/away-mode', { type: 'off' })).message).toBe('Away Mode is off.');
   });
 
-  it('refuses what the rules refuse', async () => {
+  it('refuses invalid schedules', async () => {
     const { call } = await loginSite();
     expect((await call('/away-mode', {})).fields).toEqual({ type: 'This field is required.' });
     expect((await call('/away-mode', { type: 'daily', from_hour: '06:00', to_hour: '05:30' })).fields).toEqual({

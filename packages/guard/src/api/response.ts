@@ -45,7 +45,7 @@ export function toFailure(error: ApiError): WithMessages<Failure> & Pick<Failure
 
 /**
  * Streams a file at the pace of the client. When the file can't be completed the connection is closed, so that a
- * truncated file is not taken for a complete one.
+ * truncated file is not mistaken for a complete one.
  *
  * @param onFailed called with the error, since the response can't report it any more
  */

@@ -239,7 +239,7 @@ export const siteEntry = z.strictObject({
   externalKey: z.exactOptional(z.boolean({ error: 'use true or false' })),
   requireGuard: z.boolean({ error: 'use true or false' }).default(true),
   home: homePath.default(''),
-  // Absent by default, as above.
+  // Absent by default, for the same reason.
   trustedProxies: z.exactOptional(z.array(siteProxy, { error: LIST_HELP })),
   limits: z.exactOptional(siteLimits),
   branding: z.exactOptional(

@@ -35,7 +35,7 @@ describe('a report in German', () => {
     ]);
   });
 
-  it('uses the forms for one', () => {
+  it('uses singular forms for one', () => {
     const one = { ...reportFacts.now, refused: 1 };
     const logins = { attempts: 1, addresses: 1, locked: 1, succeeded: [] };
     const alone = reportIn(languages('de_DE'), { ...reportFacts, now: one, logins });
