@@ -68,7 +68,7 @@ describe('the linter', () => {
     ],
     ['a feature that knows the gateway', 'two-factor/steps.ts', "import type { x } from '../gateway/context.js';"],
     ['a feature that knows the list of features', 'login/index.ts', "import { x } from '../features.js';"],
-    ['a use case that knows SQL', 'overview/set-consent.ts', "import { sql } from 'kysely';"],
+    ['a use case that knows SQL', 'overview/notifications.ts', "import { sql } from 'kysely';"],
     ['a use case that opens the database', 'alerts/endpoints.ts', "import { x } from '../storage/database.js';"],
     ['a use case that knows HTTP', 'login/away-mode.ts', "import type { FastifyRequest } from 'fastify';"],
     ['a gateway that reads files', 'gateway/respond.ts', "import { readFile } from 'node:fs/promises';"],

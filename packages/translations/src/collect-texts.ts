@@ -44,7 +44,7 @@ const NOT_FOR_PEOPLE = [
 ];
 const VISITOR_PAGES = /\/(?:visitor-pages|login-closed-pages|notices)\.tsx?$/;
 const RESPONSES =
-  /\/src\/(?:(?:api|overview|post-hack|site-security|settings|login|two-factor|activity|reports|mail)\/(?!.*(?:store|table|schema|migration)[^/]*$)[\w/-]+|alerts\/(?:safe-target|webhook|syslog|endpoints|deliver-alerts|alert-failures)|wordpress\/connector-error)\.ts$/;
+  /\/src\/(?:(?:api|overview|post-hack|site-security|settings|login|two-factor|activity|reports|mail)\/(?!.*(?:store|table|schema|migration)[^/]*$)[\w/-]+|alerts\/(?:safe-target|webhook|syslog|endpoints|deliver-alerts)|wordpress\/connector-error)\.ts$/;
 type Finder = (file: string, source: string) => FoundText[];
 
 const findCalls: Finder = (file, source) => findScriptTexts(file, source, 'calls');

@@ -7,7 +7,7 @@ import type { VisitorStatus } from './blocklist/visitor-status.js';
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
 describe('a crawler', () => {
-  it('is called unverified unless DNS proves it; then it has its name and can’t be blocked', async () => {
+  it('is listed as unverified unless DNS confirms it; a confirmed one is named and can’t be blocked', async () => {
     const dns = await dnsServer();
     dns.records.set('PTR 7.2.0.192.in-addr.arpa', ['crawl-192-0-2-7.googlebot.com']);
     dns.records.set('A crawl-192-0-2-7.googlebot.com', ['192.0.2.7']);
@@ -20,7 +20,7 @@ describe('a crawler', () => {
     await site.visit('/second', { address: '192.0.2.8', agent: GOOGLEBOT });
     await site.logged(4);
     const { entries } = await site.unknown();
-    // The answer may have come before the first visit was written.
+    // DNS may have responded before the first visit was stored.
     const second = entries.filter((row) => row.page_visited === '/second');
     const said = second.map((row) => [row.page_visited, row.ip, row.type, row.do_not_block]);
     expect(said.sort()).toEqual([
@@ -48,7 +48,7 @@ describe('a crawler', () => {
 });
 
 describe('a crawler that was blocked before DNS proved it', () => {
-  it('can be let in again', async () => {
+  it('can be unblocked', async () => {
     const dns = await dnsServer();
     dns.records.set('PTR 7.2.0.192.in-addr.arpa', ['crawl-192-0-2-7.googlebot.com']);
     dns.records.set('A crawl-192-0-2-7.googlebot.com', ['192.0.2.7']);
@@ -63,14 +63,14 @@ describe('a crawler that was blocked before DNS proved it', () => {
 });
 
 describe('the Activity Log', () => {
-  it('holds the last visits before guard was stopped', async () => {
+  it('contains the last visits before guard was stopped', async () => {
     const site = await activitySite();
     for (let i = 0; i < 50; i++) await site.visit(`/page-${i}`);
     await site.restart();
     expect((await site.unknown()).total).toBe(50);
   });
 
-  it('gets nothing while it is off, and visits again once it is on', async () => {
+  it('records nothing while it is off, and visits again once it is on', async () => {
     const site = await activitySite();
     await site.visit('/before');
     await site.logged(1);
@@ -82,7 +82,7 @@ describe('the Activity Log', () => {
     expect((await site.unknown()).entries.map((row) => row.page_visited)).toEqual(['/after', '/before']);
   });
 
-  it('shows refused requests with the rule, repeats with their count', async () => {
+  it('lists refused requests with the rule, and repeats with their count', async () => {
     const site = await activitySite();
     for (let i = 0; i < 30; i++) await site.visit('/xmlrpc.php', { address: '192.0.2.66' });
     let rows: { rule: string | null; count: number; response: string }[] = [];
@@ -94,7 +94,7 @@ describe('the Activity Log', () => {
     expect(rows[0]).toMatchObject({ rule: 'xml-rpc', response: '403 Blocked' });
   });
 
-  it('folds a flood that is refused, and list, chart and export say how many there were', async () => {
+  it('folds a flood of refused requests; list, chart and export contain their number', async () => {
     const site = await activitySite();
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     onTestFinished(() => clock.mockRestore());

@@ -5,11 +5,11 @@ import type { SiteId } from '../site.js';
 import type { PackedVisits } from './packed-visits.js';
 
 /**
- * The storage interface of the Activity Log, implemented in `store/`. Times are Unix seconds unless a name ends in `Ms`.
- * Every method that returns a promise may throw StorageError.
+ * The storage interface of the Activity Log, implemented in `store/`. Times are Unix seconds unless a name ends in
+ * `Ms`. Every method that returns a promise may throw StorageError.
  */
 
-/** A batch of visits for the writing thread. */
+/** A batch of visits for the writer thread. */
 export interface VisitBatch {
   readonly site: SiteId;
   readonly visits: PackedVisits;
@@ -31,18 +31,18 @@ export interface VisitFilter {
   readonly type: string | null;
   /** HTTP status. */
   readonly code: number | null;
-  /** Ranges of addresses that have none in common; an empty list finds nothing, null means all addresses. */
+  /** Ranges of addresses that do not overlap; an empty list matches nothing, null matches all addresses. */
   readonly addresses: readonly KeyRange[] | null;
   readonly preset?: VisitPreset | null;
   readonly goal?: AttackGoal | null;
   readonly search?: TextSearch | null;
 }
 
-/** What somebody looks for, when it is no address. */
+/** A search text that is not an address. */
 export interface TextSearch {
   /** Part of a path, or a login. */
   readonly text: string;
-  /** The number of the reference that the text may be; null when it is none. */
+  /** Number of the reference that the text may be; null when it is no reference. */
   readonly reference: number | null;
 }
 
@@ -53,7 +53,7 @@ export interface EventFilter {
   readonly user: number | null;
   /** Id of an activity kind of the catalogue. */
   readonly activity: string | null;
-  /** As of a `VisitFilter`. */
+  /** See `VisitFilter`. */
   readonly addresses?: VisitFilter['addresses'];
   readonly search?: TextSearch | null;
 }
@@ -70,10 +70,10 @@ export interface Window<Filter> {
   readonly limit: number;
 }
 
-/** Rows of a page, and whether that is all. */
+/** Rows of a page, and where the search stopped. */
 export interface FoundRows<Row> {
   readonly rows: readonly Row[];
-  /** Id before which to go on, when looking for a text stopped before the page was full; null otherwise. */
+  /** Id before which to continue when a text search stopped before the page was full; null otherwise. */
   readonly stoppedAt: number | null;
 }
 
@@ -87,34 +87,37 @@ export interface VisitRow {
   readonly target: string;
   readonly status: number;
   readonly rule: string | null;
-  /** What it was after, or null. */
+  /** Goal of the request, or null. */
   readonly goal: AttackGoal | null;
-  /** Passwords that were refused, in each of the row's requests. */
+  /** Wrong passwords in each request of the row. */
   readonly failedLogins: number;
-  /** Login that they were for; empty when there was none. */
+  /** Login that they were sent for; empty when there was none. */
   readonly tried: string;
   /** Hits of the row's own address. */
   readonly count: number;
   /** Refused visits that were folded into the row during a flood, see `fold-visits`. */
   readonly more: number;
-  /** Prefix length of the network of the folded visits, 0 for any; null if they have the row's address and are in `count`. */
+  /**
+   * Prefix length of the network of the folded visits, 0 for any; null if they have the row's address and are counted
+   * in `count`.
+   */
   readonly moreBits: number | null;
 }
 
-/** Everything that is known of a visit. Texts are empty where nothing is known. */
+/** A visit with all its details. Texts are empty where nothing is known. */
 export interface VisitDetails extends VisitRow {
   readonly method: string;
   readonly agent: string;
   readonly referer: string;
   /** Scheme and host. */
   readonly origin: string;
-  /** Number of its reference; 0 for none. */
+  /** Number of its reference; 0 when it has none. */
   readonly reference: number;
   /** Rows of its visitor. */
   readonly visitorRows: number;
 }
 
-/** Requests and wrong passwords of a period of days, by the counters of each day. */
+/** Requests and wrong passwords of several days, from the counters of each day. */
 export interface AttackFacts {
   readonly totals: readonly { readonly goal: AttackGoal; readonly refused: number; readonly failed: number }[];
   readonly attackers: readonly AttackerDay[];
@@ -128,9 +131,9 @@ export interface AttackerDay {
   readonly day: string;
   readonly who: 'address' | 'network';
   readonly value: string;
-  /** What is surely its own. */
+  /** Hits that certainly belong to this attacker. */
   readonly hits: number;
-  /** Whether its counter was another one's before. */
+  /** Whether the counter belonged to another attacker before. */
   readonly isReplaced: boolean;
   /** By the index in `attackGoals`. */
   readonly goals: readonly number[];
@@ -170,7 +173,7 @@ export interface NewEvent {
   readonly at: number;
   readonly kind: string;
   readonly user: { readonly id: number; readonly login: string } | null;
-  /** The program that did it, shown in the place of a user when nobody was signed in. */
+  /** The program that caused it, displayed in place of a user when nobody was signed in. */
   readonly program?: string;
   readonly address: string;
   readonly origin: EventRow['origin'];
@@ -219,14 +222,14 @@ export interface RetainedActivity {
 
 export interface ActivityStore {
   /**
-   * Sends a batch to the writing thread, and resolves when it is committed. Never waits for readers, and never fails
-   * because of visits: visits that cannot be written are counted here, once, as dropped visits of the site.
+   * Sends a batch to the writer thread; resolves when it is committed. Never waits for readers. Visits that cannot be
+   * written do not make it fail: they are counted once as dropped visits of the site.
    */
   write(batch: VisitBatch): Promise<void>;
   listVisits(window: Window<VisitFilter>): Promise<readonly VisitRow[]>;
   /** Finds visits by the text or reference of the filter, in bounded steps. */
   searchVisits(window: Window<VisitFilter>): Promise<FoundRows<VisitRow>>;
-  /** Returns everything that is known of a visit, or null. */
+  /** Returns a visit with all its details, or null. */
   visit(site: SiteId, id: number): Promise<VisitDetails | null>;
   /** Lists visits of the visitor around one of them, newest first. */
   visitsAround(
@@ -261,43 +264,45 @@ export interface ActivityStore {
   visitor(site: SiteId, id: number): Promise<Visitor | null>;
   /** Returns the search engine that DNS verified for a visitor in this range, or null. */
   verifiedBotIn(site: SiteId, range: Range): Promise<string | null>;
-  /** Counts the addresses of a range that the log knows, up to `most`. */
+  /** Counts the addresses of a range that have a visitor, up to `most`. */
   countVisitorsIn(site: SiteId, range: Range, most: number): Promise<number>;
   setHostname(site: SiteId, visitorId: number, hostname: string | null, verifiedBot: string | null): Promise<void>;
 
   /**
-   * Returns hits per hour, for hours that begin in [from, to), oldest first; hours without hits are omitted. Kept for 35
-   * days. A refused visit counts as blocked only.
+   * Returns hits per hour, for hours that begin in [from, to), oldest first; hours without hits are omitted. Kept for
+   * 35 days. A refused visit counts as blocked only.
    */
   traffic(site: SiteId, from: number, to: number): Promise<readonly TrafficHour[]>;
   /**
-   * Returns wrong passwords per hour, in the same hours; hours without any are omitted. The one count of failed logins:
-   * each password that was compared and wrong, whether the account exists or not.
+   * Returns wrong passwords per hour, for the same hours; hours without any are omitted. This is the only count of
+   * failed logins: each password that was compared and wrong, whether the account exists or not.
    */
   failedLogins(
     site: SiteId,
     from: number,
     to: number,
   ): Promise<readonly { readonly hour: number; readonly count: number }[]>;
-  /** Returns how many addresses they came from on the days from `fromDay` to `toDay`, both inside. */
+  /** Returns the number of addresses that sent wrong passwords on the days from `fromDay` to `toDay`, inclusive. */
   failedLoginAddresses(site: SiteId, fromDay: string, toDay: string): Promise<number>;
-  /** Returns who attacked on the days from `fromDay` to `toDay`, both inside. */
+  /** Returns the attackers on the days from `fromDay` to `toDay`, inclusive. */
   attacks(site: SiteId, fromDay: string, toDay: string): Promise<AttackFacts>;
   /**
-   * Counts logins of addresses, each from a time on, by address; those without are missing.
+   * Counts logins of addresses since a time of each, by address. Addresses without logins are omitted.
    * @param attackers addresses and Unix seconds
    */
   readAttackedLogins(
     site: SiteId,
     attackers: readonly { readonly address: string; readonly since: number }[],
   ): Promise<ReadonlyMap<string, number>>;
-  /** Returns visitors of addresses, by address; those that the log does not know are missing. */
+  /** Returns visitors by address. Addresses without a visitor are omitted. */
   readVisitors(site: SiteId, addresses: readonly string[]): Promise<ReadonlyMap<string, Visitor>>;
-  /** Returns hits of an address for each hour from that of `from` to the last one that begins before `to`, oldest first. */
+  /**
+   * Returns hits of an address for each hour from that of `from` to the last one that begins before `to`, oldest first.
+   */
   visitorHours(site: SiteId, visitorId: number, from: number, to: number): Promise<readonly number[]>;
   /**
-   * Lists the most frequent values of `address`, `page`, `failed-login` (addresses by wrong passwords) or `attacked-page`
-   * (paths by refused requests and wrong passwords). Days are `YYYY-MM-DD` in the site's time zone.
+   * Lists the most frequent values of `address`, `page`, `failed-login` (addresses by wrong passwords) or
+   * `attacked-page` (paths by refused requests and wrong passwords). Days are `YYYY-MM-DD` in the site's time zone.
    */
   top(
     site: SiteId,
@@ -312,10 +317,13 @@ export interface ActivityStore {
     from: number,
     to: number,
   ): Promise<readonly { readonly kind: string; readonly count: number }[]>;
-  /** Counts visits that were not recorded in the hours in [from, to); without these, in the last 35 days. */
+  /** Counts visits that were not recorded in the hours of [from, to); by default those of the last 35 days. */
   droppedVisits(site: SiteId, from?: number, to?: number): Promise<number>;
 
-  /** Deletes some expired rows, taking some milliseconds of the writing thread. @returns whether there is more to delete */
+  /**
+   * Deletes some expired rows, which takes some milliseconds of the writer thread.
+   * @returns whether there is more to delete
+   */
   retain(site: SiteId, keep: RetainedActivity): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { type FilterOptions, filterOptions, parseVisitFilters, type VisitSearch,
 import { toFoldedNetwork } from './fold-visits.js';
 import { type ListContext, type ListPage, type ListQuery, type ListSource, listActivity } from './list-activity.js';
 
-/** Whether a visitor is blocked now, and whether it must not be blocked. Computed in memory, once per row. */
+/** Whether a visitor is blocked, and whether it must not be blocked. Computed from memory, once per row. */
 export interface VisitorFlags {
   readonly block: 0 | 1;
   readonly do_not_block: 0 | 1;
@@ -28,7 +28,7 @@ export interface VisitListContext extends ListContext {
   readonly timeZone: (site: SiteId) => string;
 }
 
-/** The visits of a store as the source of a list. */
+/** Returns the visits of a store as the source of a list. */
 export function visitSource(
   store: Pick<ActivityStore, 'newestVisit' | 'listVisits' | 'searchVisits' | 'countVisits'>,
 ): ListSource<VisitFilter, VisitRow> {
@@ -43,7 +43,11 @@ export function visitSource(
   };
 }
 
-/** Lists a page of visits of anonymous clients. @throws ApiError invalid_input; StorageError */
+/**
+ * Returns a page of the list of anonymous clients' visits.
+ * @throws ApiError invalid_input
+ * @throws StorageError
+ */
 export function listVisits(deps: VisitListContext, query: ListQuery): Promise<ListPage<UnknownRow>> {
   const site = query.site.id;
   const timeZone = deps.timeZone(site);
@@ -98,12 +102,16 @@ export function toUnknownRow(
   };
 }
 
-/** `200`, or `403 Blocked` if a rule refused it. */
+/** Returns `200`, for example, or `403 Blocked` if a rule refused the request. */
 export function responseText({ status, rule }: Pick<VisitRow, 'status' | 'rule'>): string {
   return rule === null ? String(status) : `${status} Blocked`;
 }
 
-/** Counts the new visits of a list, up to `most`. @throws ApiError invalid_input; StorageError */
+/**
+ * Counts the new visits of a list, up to `most`.
+ * @throws ApiError invalid_input
+ * @throws StorageError
+ */
 export async function countNewVisits(
   deps: { readonly store: Pick<ActivityStore, 'newVisits'>; readonly timeZone: (site: SiteId) => string },
   query: {

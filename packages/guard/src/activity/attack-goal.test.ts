@@ -4,7 +4,7 @@ import { attackGoal, type JudgedRequest } from './attack-goal.js';
 const judge = (target: string, more: Partial<JudgedRequest> = {}) =>
   attackGoal({ target, rule: null, status: 200, method: 'GET', failedLogins: 0, isKnownCrawler: false, ...more });
 
-describe('what a request is after', () => {
+describe('the goal of a request', () => {
   it.each([
     ['/wp-login.php', 'login-limit', 'passwords'],
     ['/xmlrpc.php', 'xml-rpc', 'passwords'],
@@ -22,11 +22,11 @@ describe('what a request is after', () => {
     expect(judge(target, { rule, status: 403 })).toBe(goal);
   });
 
-  it('is passwords for every wrong one, whatever was asked for', () => {
+  it('is passwords for every wrong one, whatever the target', () => {
     expect(judge('/my-account/', { failedLogins: 1, method: 'POST' })).toBe('passwords');
   });
 
-  it('is nothing for what people and search engines do', () => {
+  it('is null for requests of people and search engines', () => {
     expect(judge('/')).toBeNull();
     expect(judge('/no-such-page', { status: 404 })).toBeNull();
     expect(judge('/wp-login.php')).toBeNull();
@@ -36,7 +36,7 @@ describe('what a request is after', () => {
     expect(judge('/backup.zip', { status: 500 })).toBeNull();
   });
 
-  it('is told of a scan that no rule refused, by what nobody links to', () => {
+  it('is found for a scan that no rule refused, by targets that nobody links to', () => {
     expect(judge('/backup.zip', { status: 404 })).toBe('files');
     expect(judge('/shell.php', { status: 404 })).toBe('holes');
     expect(judge('/wp-json/wp/v2/users')).toBe('users');

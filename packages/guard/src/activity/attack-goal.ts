@@ -1,17 +1,17 @@
 import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
 
-/** What is known of a request when it is written down. */
+/** The facts that determine the goal of a request. */
 export interface JudgedRequest {
   /** Name of the rule that refused it, or null. */
   readonly rule: string | null;
-  /** Path and query as they were asked for. */
+  /** Path and query as received. */
   readonly target: string;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
   readonly method: string | null;
-  /** Passwords in it that were wrong. */
+  /** Wrong passwords in it. */
   readonly failedLogins: number;
-  /** Whether DNS has proved that a search engine asks. */
+  /** Whether DNS has verified the client as a search engine. */
   readonly isKnownCrawler: boolean;
 }
 
@@ -19,23 +19,23 @@ const LOGIN_RULES: ReadonlySet<string> = new Set(['login-limit', 'login-access',
 const HOLE_RULES: ReadonlySet<string> = new Set(['own-files', 'file-editors', 'readme', 'wordpress-version']);
 
 const LOGIN = /\/(?:wp-login|xmlrpc)\.php(?=$|[/;?])/i;
-/** Names that nobody links to: hidden files, copies of files, dumps, archives, logs. */
+/** Files that no page links to: hidden files, copies of files, dumps, archives, logs. */
 const FORGOTTEN_FILE =
   /\/\.(?!well-known(?:\/|$))[^/]+|~$|\.(?:bak|backup|old|orig|save|swp|swo|copy|tmp|log|sql|sqlite|db|env|ini|conf|yml|yaml|pem|key|zip|rar|7z|tar|tgz|gz|bz2)$|wp-config\.php[^/]/i;
 const SCRIPT = /\.ph(?:p\d?|tml|ar)(?=$|[/;])/i;
 const PLUGIN_PROBE = /\/wp-content\/(?:plugins|themes)\/[^/]+\/(?:.*\.(?:php|txt|md)$|$)/i;
-/** Words of well-known attacks in an address: injections and climbing out of a folder. */
+/** Typical parts of attacks in a URL: injections and path traversal. */
 const INJECTION =
   /(?:\.\.|%2e%2e)(?:\/|%2f|\\|%5c)|union(?:\s|\+|%20|\/\*.*?\*\/)+(?:all(?:\s|\+|%20)+)?select|<script|%3cscript|php:\/\/|\/etc\/passwd|\$\{jndi|eval\(|base64_decode/i;
 const USERS = /[?&]author=\d|\/wp-json\/wp\/v2\/users|rest_route=(?:\/|%2f)wp(?:\/|%2f)v2(?:\/|%2f)users/i;
 const COMMENTS = /\/wp-(?:comments-post|trackback)\.php(?=$|[/;?])/i;
-/** Characters of a target that are looked at: expressions take time for each. */
+/** Characters of a target that are examined. Each pattern takes time per character. */
 const LOOKED_AT = 300;
 
 /**
- * What a request is after, by what is known of it alone. Every refused request and every failed login has a goal; another
- * request has one only when it looks like a scan: it asked for something that is not there and that nobody links to, or for
- * the list of users.
+ * Returns the goal of a request. Every refused request and every failed login has a goal. Another request has one only
+ * when it looks like a scan: it requested something that does not exist and that no page links to, or the list of
+ * users.
  */
 export function attackGoal(request: JudgedRequest): AttackGoal | null {
   const { rule, failedLogins, method, status, isKnownCrawler } = request;
@@ -54,7 +54,7 @@ export function attackGoal(request: JudgedRequest): AttackGoal | null {
   return 'overload';
 }
 
-/** The goal of a request that no rule refused, or null. */
+/** Returns the goal of a request that no rule refused, or null. */
 function scanGoal(target: string, status: number): AttackGoal | null {
   if (USERS.test(target)) return 'users';
   if (status < 400 || status === 499 || status >= 500) return null;
@@ -64,7 +64,7 @@ function scanGoal(target: string, status: number): AttackGoal | null {
   return status === 404 && (SCRIPT.test(path) || PLUGIN_PROBE.test(path)) ? 'holes' : null;
 }
 
-/** The path of a target, without its query. */
+/** Returns the path of a target, without its query. */
 export function toPath(target: string): string {
   const query = target.indexOf('?');
   return query === -1 ? target : target.slice(0, query);

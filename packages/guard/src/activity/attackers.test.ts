@@ -23,14 +23,14 @@ async function tryPassword(site: Site, address: string): Promise<number> {
 }
 
 describe('a wrong password', () => {
-  it('is marked in the list, told in the details, and counted once everywhere', async () => {
+  it('is marked in the list, named in the details, and counted once everywhere', async () => {
     const site = await activitySite();
     for (const address of ['203.0.113.24', '203.0.113.24', '198.51.100.7']) await tryPassword(site, address);
     await eventually(async () => (await site.call<Attackers>('/activity-attackers')).blocked === 3);
 
     const failed = await site.unknown({ preset: 'failed-logins' });
     expect(failed.entries.reduce((sum, { count }) => sum + count, 0)).toBe(3);
-    // A report that comes late has a row of its own, so the order is not that of the tries.
+    // A late report has a row of its own, so the order differs from that of the attempts.
     const row = failed.entries.find(({ ip }) => ip === '198.51.100.7');
     expect(row).toMatchObject({ failed_login: 1, tried: 'owner', rule: null, goal: 'passwords' });
     expect((await site.unknown({ preset: 'blocked' })).entries).toEqual([]);
@@ -52,7 +52,7 @@ describe('a wrong password', () => {
 });
 
 describe('a refused request', () => {
-  it('is found by the reference that its visitor was told, also as a repeat of the same second', async () => {
+  it('is found by the reference on its page, also when it repeats another of the same second', async () => {
     const site = await activitySite();
     const fetchAttackers = async () => {
       const headers = {
@@ -74,7 +74,7 @@ describe('a refused request', () => {
     const [row] = (await site.unknown({ search: references[0] })).entries;
     const details = await site.call<RequestDetails>(`/activity-request/${row?.id}`);
     expect(details).toMatchObject({ reference: references[0], method: 'GET', reason: 'Refused: XML-RPC is off.' });
-    // The path of another site stays, its secret does not.
+    // The path of another site is stored; the secret in it is masked.
     expect(details.referer).toMatch(/^https:\/\/example\.org\/(?:a\?token=\*\*\*)?$/);
   });
 
@@ -92,7 +92,7 @@ describe('a refused request', () => {
     expect(await found('no-such-path')).toEqual([]);
   });
 
-  it('that is not in the log is 404', async () => {
+  it('returns 404 when the log does not contain it', async () => {
     const site = await activitySite();
     expect((await site.send('/activity-request/12345')).http).toBe(404);
   });
@@ -122,7 +122,7 @@ describe('attackers', () => {
     expect(blocked?.block).toMatchObject({ by: 'owner', by_login: 'owner', note: 'guesses', range: '198.51.100.0/24' });
   });
 
-  it('that got in are counted, and told apart from members who only mistyped', async () => {
+  it('that logged in are counted, apart from members who only mistyped', async () => {
     const store = await testStore();
     const wrong = (address: string, failedLogins: number) =>
       aVisit({ at: NOW, address, target: '/wp-login.php', status: 200, rule: null, failedLogins });
@@ -153,7 +153,7 @@ describe('attackers', () => {
     await store.close();
   });
 
-  it('never sum to more than there was, for every mix of attackers', async () => {
+  it('never add up to more requests than there were, for every mix of attackers', async () => {
     const day = '2026-11-21';
     const attack = fc.record({
       network: fc.nat(3),
@@ -182,7 +182,7 @@ describe('attackers', () => {
         const rows = groupAttackers(facts.attackers, [day]);
         const sum = rows.reduce((all, { blocked }) => all + blocked, 0);
         expect(sum).toBeLessThanOrEqual(sent);
-        // Four networks have counters of their own, so nothing is lost.
+        // Each of the four networks has a counter of its own, so nothing is lost.
         if (rows.every(({ addresses }) => addresses > 1)) expect(sum).toBe(sent);
         for (const { days, blocked, goal } of rows) {
           expect(days.reduce((all, hits) => all + hits, 0)).toBe(blocked);

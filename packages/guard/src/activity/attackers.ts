@@ -23,10 +23,10 @@ const ENTRIES = 5;
 const ALL_ENTRIES = 100;
 const RANKED = 5;
 
-/** An attacker as far as the counters know it: an address, or a network of several. */
+/** An attacker as counted: an address, or a network with several. */
 export interface CountedAttacker {
   readonly address: string;
-  /** Number of attacking addresses in it that are known. */
+  /** Number of counted addresses in it. */
   readonly addresses: number;
   readonly goal: AttackGoal;
   readonly target: string;
@@ -35,8 +35,8 @@ export interface CountedAttacker {
 }
 
 /**
- * Who attacked a site in the last seven days, today included.
- * @returns the answer, and the addresses in it whose host names are not known
+ * Returns the attackers of a site in the last seven days, today included.
+ * @returns the response, and the addresses in it whose host names are unknown
  */
 export async function readAttackers(
   deps: {
@@ -47,7 +47,7 @@ export async function readAttackers(
     readonly blocks: CurrentBlocks;
     readonly protectedAddresses: (site: SiteId) => ProtectedAddresses;
     readonly timeZone: (site: SiteId) => string;
-    /** Whether addresses are stored without their last part. */
+    /** Whether addresses are stored anonymised. */
     readonly isAnonymized: (site: SiteId) => boolean;
     readonly clock: Clock;
   },
@@ -115,7 +115,7 @@ export async function readAttackers(
   return { data, unnamed };
 }
 
-/** What is blocked with an attacker: an IPv6 address with its /64. */
+/** Returns what is blocked with an attacker: an IPv6 address with its /64. */
 function toBlocked(address: string): string {
   return parseAddress(address)?.family === 6 ? toAttackNetwork(address) : address;
 }
@@ -124,7 +124,7 @@ function toTotal({ totals }: AttackFacts, goal: AttackGoal): number {
   return totals.filter((total) => total.goal === goal).reduce((sum, { refused, failed }) => sum + refused + failed, 0);
 }
 
-/** Exact while each address has a counter of its own, else estimated. */
+/** Returns the number of attacking addresses: exact while each of them has a counter of its own, else estimated. */
 function countAddresses({ attackers, estimatedAddresses }: AttackFacts): number {
   const addresses = attackers.filter(({ who }) => who === 'address');
   const known = new Set(addresses.map(({ value }) => value)).size;
@@ -132,8 +132,8 @@ function countAddresses({ attackers, estimatedAddresses }: AttackFacts): number 
 }
 
 /**
- * Logins of attacking addresses since their first attack, null when that can't be known; and those of addresses that did
- * no more than a member who mistypes.
+ * Counts logins of attacking addresses since their first attack (null when that is unknown), and logins of addresses
+ * that did no more than a member who mistypes.
  */
 async function countLogins(
   { store, isAnonymized }: Pick<Parameters<typeof readAttackers>[0], 'store' | 'isAnonymized'>,
@@ -163,14 +163,14 @@ async function countLogins(
     logins += count;
     if (others <= 0 && passwords < GUESSES) mistyped += count;
   }
-  // Nobody knows of those whose counters others have taken over.
+  // Logins of addresses whose counters were replaced are unknown.
   if (logins === 0 && addresses.some(({ isReplaced }) => isReplaced)) return { logins: null, mistyped: 0 };
   return { logins, mistyped };
 }
 
 /**
- * Puts the addresses of one network together, most active first. A network's own counters hold what surely came from it,
- * so no request is counted twice and the rows never sum to more than there was.
+ * Groups the addresses of one network, most active first. A network's own counters contain only hits that certainly
+ * belong to it, so no request is counted twice and the rows never add up to more requests than there were.
  *
  * @param days `YYYY-MM-DD`, oldest first
  */

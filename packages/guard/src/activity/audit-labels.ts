@@ -14,7 +14,7 @@ type Show = (value: JsonValue, timeZone: string) => string;
 const VALUE_MAX = 200;
 
 /**
- * Converts an audit row to an event, with names and values that people know.
+ * Converts an audit row to an event, with names and values for people.
  * @param timeZone of the site, for times among the values
  */
 export function toEvent(row: AuditRow, timeZone: string): NewEvent {
@@ -31,12 +31,12 @@ export function toEvent(row: AuditRow, timeZone: string): NewEvent {
     object: shorten(object),
     objectType: '',
     before: before === null ? null : shorten(before),
-    // Server messages, whose parts are short.
+    // Server messages are not shortened: their parts are short already.
     after: kind === 'product.action' || after === null ? after : shorten(after),
   };
 }
 
-/** One plain line; dots show where it was cut. */
+/** Converts a value to one line of plain text; dots mark a truncated one. */
 function shorten(text: string): string {
   const line = plainText(text, VALUE_MAX);
   return line.length < VALUE_MAX || line === text ? line : `${plainText(line, VALUE_MAX - 1)}…`;
@@ -109,7 +109,7 @@ function toText(value: JsonValue): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Values that a sentence names; the rest is counted. */
+/** Values listed in a sentence; further ones are counted. */
 const LISTED_MAX = 5;
 
 function toList(value: JsonValue): string {
@@ -120,12 +120,12 @@ function toList(value: JsonValue): string {
   return toShortList(listed, all.length - listed.length);
 }
 
-/** Names of the roles that every WordPress has, as they are stored in other events; others as their plugin calls them. */
+/** Returns the names of WordPress's own roles as other events store them; other roles keep their identifiers. */
 function toRoleNames(value: JsonValue): JsonValue {
   return Array.isArray(value) ? value.map((role) => getRoleName(toText(role)) ?? role) : value;
 }
 
-/** What the count of further values takes of a stored value. */
+/** Characters reserved in a stored value for the count of further values. */
 const MORE_CHARACTERS = 20;
 
 function getMember(value: JsonValue, name: string): string {
@@ -133,7 +133,7 @@ function getMember(value: JsonValue, name: string): string {
   return key === undefined ? '' : toText(key);
 }
 
-/** The outcome of an action: texts as JSON, for `eventSentence`. */
+/** Converts the outcome of an action to JSON, for `eventSentence`. */
 function toOutcome(value: JsonValue): string {
   const { outcome = [] } = (value ?? {}) as { readonly outcome?: JsonValue };
   return JSON.stringify(Array.isArray(outcome) ? outcome : [outcome]);

@@ -42,7 +42,7 @@ const engines: readonly (SearchEngine & { readonly agent: RegExp })[] = [
   { name: 'Cốc Cốc', agent: /coccocbot/i, domains: ['coccoc.com'] },
 ];
 
-/** A fast check before the list, which nearly all browsers fail. */
+/** A fast pre-check of the list. Almost no browser matches. */
 const LIKELY = /bot|spider|slurp|google|yandex|preview|yeti|qwant|^sogou$/i;
 
 /** Returns the search engine that an agent claims to be, or null. */
@@ -52,7 +52,8 @@ export function claimedSearchEngine(agent: string | null): SearchEngine | null {
 }
 
 /**
- * Reports whether a host name is in a domain of the engine. This is no proof: the name must also resolve to the address.
+ * Reports whether a host name is in a domain of the engine. This is no proof: the name must also resolve to the
+ * address.
  * @param hostname lower-case, without a trailing dot
  */
 export function belongsTo(engine: SearchEngine, hostname: string): boolean {
@@ -91,7 +92,10 @@ function knownBots(): readonly Entry[] {
   return [...list, ...ADDED_ENTRIES];
 }
 
-/** Missing in the list: a WordPress that hides its version, such as the site's own when it calls wp-cron.php. */
+/**
+ * An entry that the list lacks: a WordPress that hides its version, such as the site's own when it requests
+ * wp-cron.php.
+ */
 const ADDED_ENTRIES: readonly Entry[] = [{ pattern: 'WordPress; http', instances: [] }];
 
 /**

@@ -47,8 +47,8 @@ async function setUp() {
   return { connector, memory, log, site, changedOptions, securityEvents, reported, begin, drain: begin() };
 }
 
-describe('what users did', () => {
-  it('is taken over in order, and acknowledged only when it is stored', async () => {
+describe('events of users', () => {
+  it('are stored in order, and acknowledged only when they are stored', async () => {
     const { connector, memory, drain, site } = await setUp();
     connector.outbox = [row({ kind: 'login' }), row({ kind: 'post.created' }), row({ kind: 'logout' })];
     const uids = connector.outbox.map((event) => event.uid);
@@ -62,7 +62,7 @@ describe('what users did', () => {
     expect(connector.outbox).toEqual([]);
   });
 
-  it('is reported for alerts when it is stored, and acknowledged only afterwards', async () => {
+  it('are reported for alerts when they are stored, and acknowledged only afterwards', async () => {
     const { connector, drain, site, reported, securityEvents } = await setUp();
     let failing = true;
     securityEvents.subscribe(async () => {
@@ -73,7 +73,7 @@ describe('what users did', () => {
       row({ kind: 'user.created', object: user, after: 'Administrator', administrator: true }),
       row({ kind: 'user.created', object: { ...user, name: 'reader' }, after: 'Subscriber', administrator: false }),
       row({ kind: 'login', administrator: true, agent: 'Firefox' }),
-      // A connector of an older version.
+      // From a connector of an older version.
       row({ kind: 'login' }),
     ];
     await drain.drain(site);
@@ -86,7 +86,7 @@ describe('what users did', () => {
     expect(reported.at(-1)).toMatchObject({ agent: 'Firefox' });
   });
 
-  it('is taken over completely however much there is', async () => {
+  it('are drained completely, whatever their number', async () => {
     const { connector, memory, drain, site } = await setUp();
     connector.outbox = Array.from({ length: 450 }, () => row());
     await drain.drain(site);
@@ -94,7 +94,7 @@ describe('what users did', () => {
     expect(connector.drains).toHaveLength(4);
   });
 
-  it('stays in the outbox when it can’t be stored, and comes once when it can', async () => {
+  it('remain in the outbox while they can’t be stored, and are stored once', async () => {
     const { connector, memory, drain, site, log } = await setUp();
     const write = memory.store.writeEvents;
     memory.store.writeEvents = async () => Promise.reject(new Error('disk full'));
@@ -110,7 +110,7 @@ describe('what users did', () => {
     ]);
   });
 
-  it('comes once although guard died between storing and acknowledging', async () => {
+  it('are stored once although guard was killed between storing and acknowledging', async () => {
     const { connector, memory, begin, drain, site } = await setUp();
     connector.outbox = [row(), row()];
     const write = memory.store.writeEvents;
@@ -126,7 +126,7 @@ describe('what users did', () => {
     expect([connector.outbox.length, (await memory.allEvents()).length]).toEqual([0, 2]);
   });
 
-  it('is fetched when WordPress is there again, without a line in the log for each try', async () => {
+  it('are drained when WordPress responds again, without a log line for each attempt', async () => {
     const { pass } = passingTime();
     const { connector, memory, drain, site, log } = await setUp();
     connector.mode = 'broken';
@@ -140,7 +140,7 @@ describe('what users did', () => {
   });
 });
 
-it('a change of WordPress’s options is passed on, once for a batch', async () => {
+it('a change of WordPress’s options is reported once per batch', async () => {
   const { connector, drain, site, changedOptions } = await setUp();
   connector.outbox = [row()];
   await drain.drain(site);
@@ -151,7 +151,7 @@ it('a change of WordPress’s options is passed on, once for a batch', async () 
 });
 
 describe('a signal', () => {
-  it('brings events, and many signals cost few commands', async () => {
+  it('starts a drain, and many signals cost few commands', async () => {
     const { pass } = passingTime();
     const { connector, memory, drain, site } = await setUp();
     connector.outbox = [row()];
@@ -163,11 +163,11 @@ describe('a signal', () => {
       pass(10);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    // Two for what there was, and one for each second since, however long these were.
+    // Two drains for the events so far, and at most one for each second since.
     expect(connector.drains.length).toBeLessThanOrEqual(2 + Math.ceil((Date.now() - began) / 1000));
   });
 
-  it('that comes while a drain is under way is not lost', async () => {
+  it('during a drain is not lost', async () => {
     const { pass } = passingTime();
     const { connector, memory, drain, site } = await setUp();
     connector.outbox = [row()];
@@ -177,7 +177,7 @@ describe('a signal', () => {
       drain.signal(site);
     };
     await drain.drain(site);
-    // The last answer of this drain was empty; what comes after it is only told by the signal.
+    // The last response of this drain was empty. Only the signal announces later events.
     connector.outbox.push(row({ kind: 'logout' }));
     pass(LONGEST_PAUSE_MS);
     await eventually(async () => (await memory.allEvents()).length === 2);
@@ -185,7 +185,7 @@ describe('a signal', () => {
 });
 
 describe('rows that the connector holds back', () => {
-  it('are fetched when it hands them out, without another signal', async () => {
+  it('are drained when they become available, without another signal', async () => {
     const { pass } = passingTime();
     const { connector, memory, drain, site } = await setUp();
     connector.held = 5;
@@ -197,11 +197,11 @@ describe('rows that the connector holds back', () => {
     await eventually(async () => (await memory.allEvents()).length === 1);
     pass(LONGEST_PAUSE_MS);
     await drain.drain(site);
-    // What there was, its acknowledgement, and the drain of this test: none came for rows that nobody holds.
+    // The events so far, their acknowledgement, and the drain of this test: none for held rows that do not exist.
     expect(connector.drains).toHaveLength(4);
   });
 
-  it('do not delay what a signal tells of', async () => {
+  it('do not delay the drain for a signal', async () => {
     const { pass } = passingTime();
     const { connector, memory, drain, site } = await setUp();
     connector.held = 30;
@@ -212,7 +212,7 @@ describe('rows that the connector holds back', () => {
     await eventually(async () => (await memory.allEvents()).length === 1);
   });
 
-  it('are asked for within a minute, however long it means to hold them', async () => {
+  it('are requested again within a minute, even if the connector holds them longer', async () => {
     const { pass } = passingTime();
     const { connector, memory, drain, site } = await setUp();
     connector.held = 1e9;
@@ -222,7 +222,7 @@ describe('rows that the connector holds back', () => {
     await eventually(async () => (await memory.allEvents()).length === 1);
   });
 
-  it('are not asked for after guard has stopped', async () => {
+  it('are not requested after guard has stopped', async () => {
     const { pass } = passingTime();
     const { connector, drain, site } = await setUp();
     connector.held = 5;
@@ -240,7 +240,7 @@ describe('the address in a row', () => {
     ['2001:DB8::1', '2001:db8::1'],
     ['64:ff9b::127.0.0.1', '64:ff9b::7f00:1'],
     ['nonsense', ''],
-  ])('%j, as WordPress saw it, is the visitor %j', async (address, visitor) => {
+  ])('%j, as WordPress saw it, belongs to visitor %j', async (address, visitor) => {
     const { connector, memory, drain, site } = await setUp();
     connector.outbox = [row({ kind: 'login', address })];
     await drain.drain(site);
@@ -248,7 +248,7 @@ describe('the address in a row', () => {
   });
 });
 
-describe('rows that nobody can read', () => {
+describe('unreadable rows', () => {
   it.each<[string, object]>([
     ['a time that is none', { at: 'now' }],
     ['no object', { object: null }],
@@ -256,7 +256,7 @@ describe('rows that nobody can read', () => {
     ['a uid of another form', { uid: `${'0'.repeat(31)}x` }],
     ['a user without a name', { user: { id: 3 } }],
     ['an unknown origin', { origin: 'mars' }],
-  ])('with %s are skipped and said in the log; those beside them are not', async (_name, broken) => {
+  ])('with %s are skipped and logged; the rows beside them are stored', async (_name, broken) => {
     const { connector, memory, drain, site, log } = await setUp();
     connector.outbox = [row({ kind: 'login' }), row(broken), row({ kind: 'logout' })];
     await drain.drain(site);
@@ -266,7 +266,7 @@ describe('rows that nobody can read', () => {
     expect(log.text()).not.toContain('script');
   });
 
-  it('and can’t be acknowledged do not keep guard busy', async () => {
+  it('that can’t be acknowledged do not cause endless requests', async () => {
     const { connector, drain, site, log } = await setUp();
     connector.outbox = [{ ...row(), uid: 7 as never }];
     await drain.drain(site);
@@ -274,7 +274,7 @@ describe('rows that nobody can read', () => {
     expect(log.events()).toContain('events-drain-failed');
   });
 
-  it('are made harmless: controls are shown, long texts cut, times ahead are now', async () => {
+  it('are made harmless: control characters are escaped, long texts truncated, future times set to now', async () => {
     const { connector, memory, drain, site } = await setUp();
     const name = `a\u0000b\u202ec\r\n<img src=x onerror=alert(1)>${'x'.repeat(1000)}`;
     const address = '<i>192.0.2.1</i>';
@@ -288,7 +288,7 @@ describe('rows that nobody can read', () => {
   });
 });
 
-it('a round asks every site, also without a signal, and ends with stop', async () => {
+it('a round drains every site, also without a signal, and ends with stop', async () => {
   const { connector, memory, drain } = await setUp();
   connector.outbox = [row()];
   drain.start();

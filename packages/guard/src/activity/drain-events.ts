@@ -21,21 +21,21 @@ const SITES_AT_ONCE = 4;
 const SITE_PAUSE_MS = 100;
 /** Longest wait for rows that the connector holds back, milliseconds. */
 const HELD_MAX_MS = 60_000;
-/** Shortest and longest backoff after a failure, milliseconds, and the retries before only the rounds go on. */
+/** Shortest and longest pause after a failure, milliseconds; after the longest one only the rounds try again. */
 const BACKOFF_MS = 1000;
 const BACKOFF_MAX_MS = 16_000;
 const RETRIES = 5;
 
 export interface EventDrain {
-  /** Handles the connector's signal that a request wrote events: fetches them soon. Never throws. */
+  /** Schedules a drain after the connector's signal that a request stored events. Never throws. */
   signal(site: SiteConfig): void;
-  /** Fetches all current events. Never throws. */
+  /** Drains all events of the site now. Never throws. */
   drain(site: SiteConfig): Promise<void>;
   /** Records that the site is in use: the next rounds drain it, since not every event is signalled. */
   recordUse(site: SiteId): void;
   /**
-   * Drains the sites in rounds, until `stop`: sites in use in every round; others now and then, for events without a
-   * visitor (WP-CLI, the system's cron). Sites whose connector does not respond wait until it does.
+   * Drains the sites in rounds, until `stop`: sites in use in every round; others less often, for events without a
+   * visitor (WP-CLI, the system's cron). A site whose connector does not respond is skipped until it does.
    */
   start(): void;
   /** Resolves when all writes are complete. */
@@ -60,13 +60,13 @@ interface SiteDrain {
 
 /**
  * Drains users' events from the connector's outbox into the log. A batch is stored first and acknowledged with the next
- * call, so that no event is lost if either side crashes; duplicates are recognised by their uid. There is one drain of a
- * site at a time.
+ * command, so that no event is lost if either side crashes. Duplicates are recognised by their uid. At most one drain
+ * of a site runs at a time.
  *
  * @param shorten anonymises the address if the site requires it
  */
 export function createEventDrain(deps: {
-  /** The sites at each round. */
+  /** The sites, read at each round. */
   readonly sites: Iterable<SiteConfig>;
   readonly client: Pick<ConnectorClient, 'events'>;
   readonly store: Pick<ActivityStore, 'writeEvents'>;
@@ -81,7 +81,7 @@ export function createEventDrain(deps: {
 }): EventDrain {
   const { sites, client, store, securityEvents, shorten, answers, onOptions, clock, logger } = deps;
   const states = new Map<SiteId, SiteDrain>();
-  /** Batches that are being written. */
+  /** Batches that are being stored. */
   const writes = new Set<Promise<void>>();
   const inUse = new SitesInUse();
   let rounds: NodeJS.Timeout | null = null;
@@ -98,7 +98,7 @@ export function createEventDrain(deps: {
 
   function later(site: SiteConfig, state: SiteDrain): void {
     if (stopped || state.timer !== null) return;
-    // Bounded: a clock that was set back must not delay the drain until it has caught up.
+    // Bounded, so that a clock that was set back does not delay the drain until the clock has caught up.
     const wait = Math.min(Math.max(state.notBefore - clock(), PROMPT_MS), BACKOFF_MAX_MS);
     state.timer = setTimeout(() => {
       state.timer = null;
@@ -128,7 +128,7 @@ export function createEventDrain(deps: {
       state.notBefore = clock() + PAUSE_MS;
     } catch (error) {
       if (stopped) return;
-      // Once per outage: another log line has the reason why WordPress does not respond.
+      // Logged once per outage. The reason why WordPress does not respond is in another line.
       if (state.failures === 0) {
         logger.warn(
           { event: 'events-drain-failed', site: site.id, err: error },
@@ -141,14 +141,17 @@ export function createEventDrain(deps: {
     state.last = { at: clock(), pause: idlePause() * (state.failures > 0 ? 2 : 1) };
   }
 
-  /** Nothing else may tell of these rows: the signal came when they were written. */
+  /** Drains rows that the connector held back. No further signal announces them: it was sent when they were written. */
   function returnForHeld(site: SiteConfig, state: SiteDrain, heldMs: number): void {
     if (stopped) return;
     const wait = Math.min(heldMs, HELD_MAX_MS) + PROMPT_MS;
     state.heldTimer = setTimeout(() => void drain(site), wait).unref();
   }
 
-  /** @returns in how many seconds there are more; 0 when there are none */
+  /**
+   * Drains until the outbox is empty.
+   * @returns in how many seconds there are more rows; 0 when there are none
+   */
   async function takeAll(site: SiteConfig): Promise<number> {
     let ack: readonly string[] = [];
     do {
@@ -157,7 +160,7 @@ export function createEventDrain(deps: {
       const { events, uids } = readRows(site.id, rows);
       if (events.length > 0) await write(site.id, events);
       if (events.some(({ kind }) => kind === 'option.changed')) onOptions(site);
-      // Without an acknowledgement the same rows would be fetched again and again.
+      // Without an acknowledgement the connector would return the same rows again and again.
       if (uids.length === 0) throw new Error('No row of the outbox can be acknowledged.');
       ack = uids;
     } while (!stopped);
@@ -196,7 +199,7 @@ export function createEventDrain(deps: {
   }
 
   function isDue(site: SiteId): boolean {
-    // First, since it counts the rounds.
+    // Called first, since it counts the rounds.
     const isUsed = inUse.wasUsed(site);
     const { timer, last } = getState(site);
     if (timer !== null || !answers(site)) return false;
@@ -229,7 +232,7 @@ export function createEventDrain(deps: {
       stopped = true;
       if (rounds !== null) clearTimeout(rounds);
       for (const state of states.values()) clearTimers(state);
-      // Events that were not stored are not acknowledged, so a running command need not be awaited.
+      // Events that were not stored are not acknowledged, so there is no need to wait for a running command.
       await Promise.allSettled(writes);
     },
   };

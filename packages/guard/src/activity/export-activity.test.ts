@@ -10,7 +10,7 @@ import { parseVisitFilters } from './filters.js';
 
 const site: SiteConfig = siteConfig();
 
-/** What a strict reader of RFC 4180 makes of a file. */
+/** Parses a file strictly by RFC 4180. */
 function readCsv(text: string): string[][] {
   expect(text.endsWith('\r\n')).toBe(true);
   return text
@@ -42,14 +42,14 @@ async function setUp(visits: readonly TestVisit[]) {
 }
 
 describe('a line of a CSV file', () => {
-  it('gives back every text in which all signs are seen, but never begins a cell as a formula', () => {
+  it('preserves every text whose characters are all visible, but never begins a cell as a formula', () => {
     const cell = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('=1+1', '+1', '-1', '@SUM(A1)', 'a,b', 'say "hi"', '＝1+1', "'quoted'", ';x', ''),
     );
     fc.assert(
       fc.property(fc.array(cell, { minLength: 1, maxLength: 5 }), (cells) => {
-        // The others are escaped, see lib/plain-text.
+        // All other texts are escaped, see lib/plain-text.
         fc.pre(cells.every((text) => !/[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\p{Mn}\p{Me}]{6}/u.test(text)));
         const [read] = readCsv(csvLine(cells));
         expect(read).toHaveLength(cells.length);
@@ -66,11 +66,11 @@ describe('a line of a CSV file', () => {
     ['\r\n=cmd|', '"\'\\u000d\\u000a=cmd|"'],
     ['a\u0000b', '"a\\u0000b"'],
     ['x\u202egnp', '"x\\u202egnp"'],
-  ])('writes %j as %s', (cell, written) => {
+  ])('represents %j as %s', (cell, written) => {
     expect(csvLine([cell])).toBe(`${written}\r\n`);
   });
 
-  it('leaves nothing for null and numbers as they are', () => {
+  it('is empty for null and keeps numbers unchanged', () => {
     expect(csvLine([null, 7, -3, 'x'])).toBe(',7,-3,"x"\r\n');
   });
 });
@@ -82,7 +82,7 @@ describe('an export', () => {
     target: `/page-${index}`,
   }));
 
-  it.each(['csv', 'json'] as const)('holds every row once, newest first, as %s', async (format) => {
+  it.each(['csv', 'json'] as const)('contains every row once, newest first, as %s', async (format) => {
     const { text } = await (await setUp(many)).write('unknown', format);
     const pages =
       format === 'json'
@@ -96,12 +96,12 @@ describe('an export', () => {
   it.each([
     ['csv', '\ufeff"id","ts","ts_unix"'],
     ['json', '[]\n'],
-  ] as const)('of nothing is a whole file too: %s', async (format, begins) => {
+  ] as const)('without rows is a complete file, too: %s', async (format, begins) => {
     const { text } = await (await setUp([])).write('unknown', format);
     expect(text.startsWith(begins)).toBe(true);
   });
 
-  it('holds what the filters match, and what came after it began is not in it', async () => {
+  it('contains the rows that match the filters, and none that were added after it began', async () => {
     const { memory, deps } = await setUp(many);
     const query = { site, list: 'unknown', format: 'json', parameters: { code: '404' }, exact: false } as const;
     const { content } = await exportActivity(deps, query);
@@ -112,7 +112,7 @@ describe('an export', () => {
     expect([rows.length, rows.every(({ code }) => code === 404)]).toEqual([250, true]);
   });
 
-  it('reads the next rows only when those before were taken', async () => {
+  it('reads the next rows only when the previous ones were consumed', async () => {
     const { memory, deps } = await setUp(many);
     let reads = 0;
     const list = memory.store.listVisits;
@@ -132,7 +132,7 @@ describe('an export', () => {
     expect(reads).toBe(2);
   });
 
-  it('says which rows represent more visits of a flood, how many those are, and where they came from', async () => {
+  it('names the rows that represent folded visits, with their number and origin', async () => {
     const flood = { status: 403, rule: 'xml-rpc', address: '203.0.113.24' };
     const { write } = await setUp([
       { ...flood, count: 9501, more: 9500 },
@@ -156,7 +156,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('keeps hostile names inert', async () => {
+  it('makes hostile names harmless', async () => {
     const { memory, write } = await setUp([]);
     const event = {
       uid: '1',
@@ -181,19 +181,19 @@ describe('an export', () => {
     expect(parsed).toMatchObject({ object_type: 'post', after: null, user: '=HYPERLINK("http://evil.example")' });
   });
 
-  it('is named after its list and the day at the site', async () => {
+  it('is named after its list and the date in the site’s time zone', async () => {
     const { file } = await (await setUp([])).write('registered', 'csv');
     expect(file.name).toBe('activity-registered-2026-11-21.csv');
   });
 
-  it('refuses filters that can’t be read before anything is written', async () => {
+  it('refuses invalid filters before anything is written', async () => {
     const { write } = await setUp([]);
     await expect(write('unknown', 'csv', { ip: 'x;y' })).rejects.toMatchObject({
       fields: { ip: { english: 'Invalid format. Check “x”.' } },
     });
   });
 
-  it('understands its plain filters as the lists understand theirs', async () => {
+  it('interprets its plain filters as the lists do', async () => {
     const sent = sentFilters.parse([{ wp_name: 'date', children: [{ id: 'to', value: 1_795_000_000 }] }]);
     const { filter } = parseVisitFilters(sent, { timeZone: 'Europe/Berlin', exact: false });
     const { text } = await (await setUp(many)).write('unknown', 'json', { to: '1795000000', from: '' });

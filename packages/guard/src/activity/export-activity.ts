@@ -22,7 +22,7 @@ export interface ExportQuery {
   /** Whether `to` is a time instead of a day. */
   readonly exact: boolean;
   readonly preset?: VisitPreset | null;
-  /** As in the field above the list; empty for none. */
+  /** Text of the search field above the list; empty for none. */
   readonly search?: string;
 }
 
@@ -39,15 +39,16 @@ export interface ExportContext {
 }
 
 /**
- * Exports all current rows of a list that match the filters, newest first, as a file. It holds one batch of rows in
+ * Exports all current rows of a list that match the filters, newest first, as a file. It keeps one batch of rows in
  * memory: the next one is read when the previous one has been consumed.
  *
- * @throws ApiError invalid_input naming the filter; StorageError if the first rows can't be read
+ * @throws ApiError invalid_input naming the filter
+ * @throws StorageError if the first rows can't be read
  */
 export async function exportActivity(deps: ExportContext, query: ExportQuery): Promise<DownloadFile> {
   const { site, list, format } = query;
   const timeZone = deps.timeZone(site.id);
-  // The file may be passed on, so it must not contain login addresses.
+  // The file may be shared, so it must not contain login addresses.
   const addresses = await deps.loginAddresses(site.id);
   const dates = { timeZone, exact: query.exact };
   const filters = plainFilters(query.parameters);
@@ -162,9 +163,9 @@ export const BYTE_ORDER_MARK = '\ufeff';
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Formats one line of a CSV file (RFC 4180), with its line end. Texts are always quoted, so that a semicolon or tab does
- * not split cells where another list separator is used. A text that would be a formula gets an apostrophe as a prefix,
- * and control characters are shown as `\u000a`.
+ * Formats one line of a CSV file (RFC 4180), with its line end. Texts are always quoted, so that a semicolon or tab
+ * does not split cells where another list separator is used. A text that would be a formula gets an apostrophe as a
+ * prefix, and control characters are shown as `\u000a`.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`;

@@ -20,7 +20,7 @@ function faults(read: () => unknown): unknown {
   return 'nothing was refused';
 }
 
-/** What is said of an address that can't be read because of a part of it. */
+/** The error for an address that contains an invalid part. */
 const unreadable = (part: string) => expect.objectContaining({ english: `Invalid format. Check “${part}”.` });
 
 describe('the filters of a request', () => {
@@ -33,7 +33,7 @@ describe('the filters of a request', () => {
     ['empty texts', [{ wp_name: 'date', children: [{ id: 'from', value: '' }] }]],
     ['filters without fields', [{ wp_name: 'type' }, { wp_name: 'code', children: null }]],
     ['filters that nobody knows', [{ wp_name: 'mood', children: [{ value: 'fine' }] }]],
-  ])('choose nothing when they are %s', (_name, sent) => {
+  ])('are empty when they are %s', (_name, sent) => {
     const nothing = { from: null, to: null, addresses: null, search: null };
     expect(visits(sent).filter).toEqual({ ...nothing, type: null, code: null, preset: null, goal: null });
     expect(parseEventFilters(parsed(sent), utc).filter).toEqual({ ...nothing, user: null, activity: null });
@@ -60,7 +60,7 @@ describe('the filters of a request', () => {
     [{ value: 'Human', selectedValue: '' }, null],
     [{ selectedValue: { label: 'A person', value: 'Human' } }, 'Human'],
     [{ value: null, selectedValue: undefined }, null],
-  ])('take the choice of %j before what was applied', (child, type) => {
+  ])('prefer the choice of %j to the applied value', (child, type) => {
     expect(visits([{ wp_name: 'type', children: [child] }]).choices.type).toBe(type);
   });
 
@@ -82,7 +82,7 @@ describe('the filters of a request', () => {
     expect(faults(() => visits([{ wp_name, children: [child] }]))).toEqual(fields);
   });
 
-  it('name every field that is wrong, and refuse users that are no ids', () => {
+  it('are refused with the name of every invalid field, and for users that are no ids', () => {
     const wrong = [
       { wp_name: 'code', children: [{ value: 'x' }] },
       { wp_name: 'ip', children: [{ value: 'y' }] },
@@ -92,7 +92,7 @@ describe('the filters of a request', () => {
     expect(faults(() => parseEventFilters(user, utc))).toEqual({ user: 'Invalid format.' });
   });
 
-  it('survive the answer: what it holds chooses the same again', () => {
+  it('have the same meaning when the client sends those of the response again', () => {
     const choice = fc.record({
       from: fc.option(fc.nat(4e9)),
       to: fc.option(fc.nat(4e9)),
@@ -125,7 +125,7 @@ describe('a filter by address', () => {
     ['\u200e192.0.2.7\u200b', '192.0.2.7'],
     ['192.0.2.1 \u2013 192.0.2.9', '192.0.2.1-192.0.2.9'],
     ['198.51.100.0／24', '198.51.100.0/24'],
-  ])('that is typed as %j finds what %j finds, also in the search field', (typed, plain) => {
+  ])('typed as %j matches the same rows as %j, also in the search field', (typed, plain) => {
     const { addresses } = ip(plain).filter;
     expect(addresses).not.toBeNull();
     expect(ip(typed).filter.addresses).toEqual(addresses);
@@ -138,12 +138,12 @@ describe('a filter by address', () => {
     ['192.0.2.½', '½'],
     ['192.0.2.7/33', '/33'],
     ['192.0.2.7 or so', 'or'],
-  ])('is none when it is typed as %j, because of %j', (typed, sign) => {
+  ])('typed as %j is refused because of %j', (typed, sign) => {
     expect(faults(() => ip(typed))).toEqual({ ip: unreadable(sign) });
     expect(parseVisitFilters(undefined, utc, { search: typed }).filter.addresses).toBeNull();
   });
 
-  it('takes several addresses, also in the search field', () => {
+  it('accepts several addresses, also in the search field', () => {
     const { choices, filter } = ip('192.0.2.9 # the office\n198.51.100.0 255.255.255.0; 192.0.2.8-9,[2001:db8::1]');
     expect(choices.ip).toBe('192.0.2.9, 198.51.100.0/24, 192.0.2.8-192.0.2.9, 2001:db8::1');
     const key = (address: string) => ip(address).filter.addresses?.[0]?.low;
@@ -158,7 +158,7 @@ describe('a filter by address', () => {
     );
   });
 
-  it('and a search by address find what is in both', () => {
+  it('combined with a search by address matches what both match', () => {
     const both = (search: string) =>
       parseVisitFilters([{ wp_name: 'ip', children: [{ id: 'ip', value: '192.0.2.0/30, 198.51.100.7' }] }], utc, {
         search,
@@ -168,7 +168,7 @@ describe('a filter by address', () => {
     expect(both('203.0.113.1')).toEqual([]);
   });
 
-  it('that carries an IPv4 address finds that visitor', () => {
+  it('that carries an IPv4 address matches that visitor', () => {
     const found = ip('192.0.2.1').filter.addresses;
     for (const text of ['64:ff9b::c000:201', '2002:c000:201::/48', '2001:0:203:4:0:1:3fff:fdfe']) {
       expect(ip(text).filter.addresses, text).toEqual(found);
@@ -177,7 +177,7 @@ describe('a filter by address', () => {
     expect(ip('2002::/16').filter.addresses).not.toEqual(found);
   });
 
-  it('matches exactly the addresses of the same line in any other list', () => {
+  it('matches the same addresses of the same line in any other list', () => {
     const address = fc.nat(600).map((low) => `192.0.${2 + (low >> 8)}.${low & 255}`);
     const line = fc.oneof(
       address,
@@ -196,30 +196,30 @@ describe('a filter by address', () => {
     );
   });
 
-  it('takes IPv4 in its mapped form, and a zone for nothing', () => {
+  it('accepts IPv4-mapped addresses, and ignores a zone', () => {
     expect(ip('192.0.2.1').filter.addresses?.[0]?.low).toBe('00000000000000000000ffffc0000201');
     expect(ip('::ffff:192.0.2.1').filter.addresses).toEqual(ip('192.0.2.1').filter.addresses);
     expect(ip('fe80::1%1').filter.addresses).toEqual(ip('fe80::1').filter.addresses);
   });
 });
 
-describe('the To of a filter by date', () => {
+describe('the end (“To”) of a filter by date', () => {
   const date = (to: number, timeZone: string, exact = false) =>
     visits([{ wp_name: 'date', children: [{ id: 'to', value: to }] }], { timeZone, exact }).filter.to;
   const at = (text: string) => Date.parse(text) / 1000;
 
-  it('means the whole of its day in the time zone of the site', () => {
+  it('includes its whole day in the time zone of the site', () => {
     expect(date(at('2026-11-20T10:00:00Z'), 'UTC')).toBe(at('2026-11-20T23:59:59Z'));
     expect(date(at('2026-11-20T23:30:00Z'), 'Europe/Berlin')).toBe(at('2026-11-21T22:59:59Z'));
     expect(date(at('2026-11-20T10:00:00Z'), '+05:45')).toBe(at('2026-11-20T18:14:59Z'));
   });
 
-  it('ends a day of 23 or 25 hours where it ends', () => {
+  it('is right for days of 23 or 25 hours', () => {
     expect(date(at('2026-03-29T00:30:00Z'), 'Europe/Berlin')).toBe(at('2026-03-29T21:59:59Z'));
     expect(date(at('2026-10-25T00:30:00Z'), 'Europe/Berlin')).toBe(at('2026-10-25T22:59:59Z'));
   });
 
-  it('is a moment when the call says so', () => {
+  it('is a time when the call says so', () => {
     expect(date(at('2026-11-20T11:00:00Z'), 'Europe/Berlin', true)).toBe(at('2026-11-20T10:59:59Z'));
   });
 });

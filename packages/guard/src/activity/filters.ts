@@ -50,7 +50,7 @@ function dates({ from, to }: { readonly from: number | null; readonly to: number
   };
 }
 
-/** The options always include the applied value, even if it is rare or was typed. */
+/** Creates a drop-down. Its options always include the applied value, even if it is rare or was typed. */
 function dropdown(
   name: string,
   title: string,
@@ -119,7 +119,7 @@ export interface ParsedFilters<Choices, Filter> {
 }
 
 const LONGEST = 200;
-/** The last second of the year 9999, the last that formats of four digits can show. */
+/** The last second of the year 9999, the last that four-digit formats can represent. */
 const LAST_SECOND = 253_402_300_799;
 
 /**
@@ -170,14 +170,14 @@ export function parseEventFilters(
   };
 }
 
-/** What a request looks for beside its filters. */
+/** What a request searches for, besides its filters. */
 export interface VisitSearch {
   readonly preset?: VisitPreset | null;
   /** Addresses or networks, part of a path, a login, or a reference; empty for none. */
   readonly search?: string;
 }
 
-/** Reads the text of the search field: addresses and ranges of addresses, else a text that may be a reference. */
+/** Parses the text of the search field: addresses and ranges, or else a text that may be a reference. */
 function parseSearch(search: string): {
   readonly ranges: readonly Range[] | null;
   readonly text: TextSearch | null;
@@ -190,14 +190,14 @@ function parseSearch(search: string): {
     : { ranges: typed.ranges, text: null };
 }
 
-/** Addresses that are in a range of each list, as the store takes them; null for all. */
+/** Returns the addresses that both lists contain, in the store's format; null for all. */
 function intersect(first: readonly Range[] | null, second: readonly Range[] | null): VisitFilter['addresses'] {
   if (first === null || second === null) {
     const ranges = first ?? second;
     return ranges === null ? null : mergeKeyRanges(ranges.map(toKeyRange));
   }
   const [own, other] = [first.map(toKeyRange), second.map(toKeyRange)];
-  // All keys have the same length, so they sort as the addresses do.
+  // All keys have the same length, so they sort like the addresses.
   const both = own.flatMap(({ low, high }) =>
     other.map((range) => ({ low: range.low > low ? range.low : low, high: range.high < high ? range.high : high })),
   );
@@ -208,7 +208,7 @@ function toKeyRange({ from, to }: Range): KeyRange {
   return { low: toAddressKeyHex(from), high: toAddressKeyHex(to) };
 }
 
-/** The same addresses in ranges that have none in common, lowest first. */
+/** Merges ranges so that no two overlap, lowest first. */
 function mergeKeyRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
   const merged: { low: string; high: string }[] = [];
   for (const { low, high } of [...ranges].sort((a, b) => (a.low < b.low ? -1 : 1))) {
@@ -231,7 +231,7 @@ export function plainFilters(parameters: Readonly<Record<string, unknown>>): Sen
   ];
 }
 
-/** Why a value can't be used, in place of it. */
+/** Why a value can't be used, in place of the value. */
 interface Fault {
   readonly fault: ServerText;
 }
@@ -259,7 +259,7 @@ function reader(sent: SentFilters) {
   });
 }
 
-/** Returns the choice in a child of a filter, in the first one without `childId`; null if there is none. */
+/** Returns the choice in a child of a filter, or in its first child without `childId`; null if there is none. */
 function sentChoice(sent: SentFilters, filter: string, childId: string | undefined): string | null {
   const children = (sent ?? []).find(({ wp_name }) => wp_name === filter)?.children ?? [];
   const child = childId === undefined ? children[0] : children.find(({ id }) => id === childId);
@@ -292,7 +292,7 @@ function shortText(text: string): string | null {
   return /\p{Cc}/u.test(text) ? null : text;
 }
 
-/** Addresses and ranges as people type them, see `readTypedRanges`; `text` is their plain text. */
+/** Parses addresses and ranges as people type them, see `readTypedRanges`; `text` is their plain text. */
 function readRanges(typed: string): { readonly ranges: readonly Range[]; readonly text: string } | Fault {
   const read = readTypedRanges(typed);
   if ('fault' in read) return read;
@@ -305,7 +305,7 @@ function lastSecond(to: number | null, { timeZone, exact }: DateOptions): number
   return exact ? to - 1 : endOfLocalDay(timeZone, to) - 1;
 }
 
-/** 16 bytes in hexadecimal, the store's sort order of addresses. */
+/** Converts an address to 16 bytes in hexadecimal, in the store's sort order. */
 function toAddressKeyHex(words: readonly number[]): string {
   return words.map((word) => word.toString(16).padStart(8, '0')).join('');
 }
@@ -319,14 +319,14 @@ const dropdowns: Readonly<Record<'unknown' | 'registered', readonly DropdownName
   registered: ['user', 'activity'],
 };
 
-/** Filters whose choices are names, perhaps in other scripts; the others are made of digits and ASCII. */
+/** Filters whose choices are names, perhaps in other scripts. The choices of all others consist of ASCII. */
 const NAMES: ReadonlySet<DropdownName> = new Set(['type', 'user', 'activity']);
 /** Filters whose values are numbers in responses. */
 const NUMBERS: ReadonlySet<DropdownName> = new Set(['code', 'user']);
 
 /**
- * Lists options of a drop-down that contain the text, most frequent first, at most 200. Activities are searched by their
- * labels, all other filters by the store. Throws StorageError.
+ * Lists options of a drop-down that contain the text, most frequent first, at most 200. Activities are searched by
+ * their labels, all other filters by the store. Throws StorageError.
  */
 export async function filterOptions(
   store: Pick<ActivityStore, 'options'>,
@@ -346,7 +346,11 @@ export async function filterOptions(
   return found.map(({ label, value }) => ({ label, value: NUMBERS.has(filter) ? Number(value) : value }));
 }
 
-/** Lists options of a filter of a list; see `filterOptions`. @throws ApiError invalid_input; StorageError */
+/**
+ * Lists options of a filter of a list; see `filterOptions`.
+ * @throws ApiError invalid_input
+ * @throws StorageError
+ */
 export async function searchFilter(
   store: Pick<ActivityStore, 'options'>,
   query: {

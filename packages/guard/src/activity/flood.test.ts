@@ -9,7 +9,7 @@ import { createVisitLog } from './visit-log.js';
 const HOUR_BEGAN = NOW_SECONDS - 1800;
 const DAY = '2026-11-21';
 
-/** A log with a clock that only the test moves, before the real store unless another is given. */
+/** A log whose clock only the test advances, with the real store unless another is given. */
 async function floodedLog(writes?: Pick<ActivityStore, 'write'>) {
   const store = await testStore();
   const { logger } = recordedLog();
@@ -29,13 +29,13 @@ async function floodedLog(writes?: Pick<ActivityStore, 'write'>) {
   return { store, log, clock, refuse, blocked, reported: reported };
 }
 
-/** The visits that rows represent. */
+/** Sums the visits that rows represent. */
 const hits = (rows: readonly VisitRow[]) =>
   rows.reduce((sum, { count, more, moreBits }) => sum + count + (moreBits === null ? 0 : more), 0);
 const ipv6 = (index: number) => toAddress([0x20010db8, 0, 0, index + 1]).text;
 
 describe('a flood of refused requests', () => {
-  it('of one address, each with another path, makes some hundred rows, and every count stays exact', async () => {
+  it('from one address, each with another path, makes some hundred rows, and every count is exact', async () => {
     const { store, log, refuse, blocked, reported } = await floodedLog();
     for (let i = 0; i < 10_000; i++) refuse(`/xmlrpc.php?try=${i}`);
     await log.stop();
@@ -52,7 +52,7 @@ describe('a flood of refused requests', () => {
     expect(reported.length).toBe(rows.length);
   });
 
-  it('of ten thousand addresses makes some hundred rows, and who asked most often is still known', async () => {
+  it('from ten thousand addresses makes some hundred rows, and the most active ones are still known', async () => {
     const { store, log, refuse, blocked } = await floodedLog();
     for (let i = 0; i < 10_000; i++) {
       if (i % 4 === 0) refuse(`/wp-login.php?again=${i}`, '198.51.100.9', { rule: 'login-limit' });
@@ -65,7 +65,7 @@ describe('a flood of refused requests', () => {
     expect(await blocked()).toBe(12_500);
     const top = { value: '198.51.100.9', count: 2500 };
     expect(await store.top(SITE, 'address', DAY, DAY, 1)).toEqual([top]);
-    // What a lock refuses is no failed login, but an attack.
+    // A request that a lockout refuses is no failed login, but an attack.
     expect(await store.failedLogins(SITE, HOUR_BEGAN, HOUR_BEGAN + 3600)).toEqual([]);
     const { totals, attackers } = await store.attacks(SITE, DAY, DAY);
     expect(totals).toEqual([{ goal: 'passwords', refused: 12_500, failed: 0 }]);
@@ -76,7 +76,7 @@ describe('a flood of refused requests', () => {
     expect(await store.droppedVisits(SITE)).toBe(0);
   });
 
-  it('folds no request that was let through', async () => {
+  it('folds no allowed request', async () => {
     const { store, log, refuse } = await floodedLog();
     for (let i = 0; i < 1000; i++) refuse(`/xmlrpc.php?try=${i}`);
     for (let i = 0; i < 1000; i++) refuse(`/page-${i}`, '192.0.2.8', { rule: null });
@@ -88,7 +88,7 @@ describe('a flood of refused requests', () => {
     expect(rows.length).toBeLessThan(1300);
   });
 
-  it('leaves what is the same within a second one row with a count, and what came before the flood as it was', async () => {
+  it('counts repeats of a second in one row, and does not change the rows before the flood', async () => {
     const { store, log, refuse } = await floodedLog();
     refuse('/before', '198.51.100.1');
     for (let i = 0; i < 1000; i++) refuse(`/xmlrpc.php?try=${i}`);
@@ -98,7 +98,7 @@ describe('a flood of refused requests', () => {
     expect(before).toMatchObject({ count: 6, more: 0, moreBits: null });
   });
 
-  it('with the same paths second after second makes some hundred rows in each', async () => {
+  it('with the same paths every second makes some hundred rows per second', async () => {
     const { store, log, clock, refuse, blocked } = await floodedLog();
     for (let second = 0; second < 5; second++) {
       clock.now = NOW + second * 1000;
@@ -112,7 +112,7 @@ describe('a flood of refused requests', () => {
     expect(await blocked()).toBe(10_000);
   });
 
-  it('over many sites is folded in each, and a site that is asked once keeps its row', async () => {
+  it('of many sites is folded for each, and a site with a single request keeps its row', async () => {
     const { store, log, refuse, blocked } = await floodedLog();
     for (let i = 0; i < 10_000; i++) refuse(`/xmlrpc.php?try=${i}`, ipv6(i), { site: `site-${i % 100}` });
     refuse('/xmlrpc.php', '198.51.100.1', { site: 'quiet' });
@@ -126,7 +126,7 @@ describe('a flood of refused requests', () => {
     expect((await allVisits(store, 'quiet')).map(({ count, more }) => [count, more])).toEqual([[1, 0]]);
   });
 
-  it('waits in bounded memory while nothing can be written, and each visit is stored or counted as dropped', async () => {
+  it('is kept in bounded memory while the store fails, and each visit is stored or counted as dropped', async () => {
     let free = () => {};
     const freed = new Promise<void>((resolve) => {
       free = resolve;

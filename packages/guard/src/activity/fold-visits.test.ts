@@ -20,9 +20,9 @@ function foldAll(visits: readonly FoldableVisit[]): FoldBuffer {
   return folds;
 }
 
-/** So many addresses, each in a network of its own. */
+/** Returns this number of addresses, each in a network of its own. */
 const far = (count: number) => Array.from({ length: count }, (_, index) => toAddress([0, 0, 0xffff, index << 8]).text);
-/** So many addresses of one network. */
+/** Returns this number of addresses of one network. */
 const near = (count: number) => Array.from({ length: count }, (_, index) => `2001:db8::${(index + 1).toString(16)}`);
 
 const others = ({ others: tally }: Fold) => (tally === null ? [] : [...readAddressCounts(tally.bytes())]);
@@ -45,11 +45,11 @@ describe('the kind of a target', () => {
     ['/.env', '/blog/.git/config', '/.well-known/x'],
     ['/shell.php', '/x.phtml', '/a/b.php7?c', '/index.php/x'],
     ['-'],
-  ])('is the same for %s and its like, and another than that of all others', (...targets) => {
+  ])('is the same for %s and similar targets, and differs from all others', (...targets) => {
     expect(new Set(targets.map(toTargetKind)).size).toBe(1);
   });
 
-  it('is one of nine, whatever is asked for', () => {
+  it('is one of nine, whatever the target', () => {
     const all = ['/', '/xmlrpc.php', '/wp-login.php', '/wp-json', '/wp-admin', '/wp-content/', '/.env', '/x.php', '-'];
     expect(new Set(all.map(toTargetKind)).size).toBe(9);
     fc.assert(
@@ -61,7 +61,7 @@ describe('the kind of a target', () => {
 });
 
 describe('folded visits', () => {
-  it('of one address share a row for each rule, status and kind of target, however many paths they ask for', () => {
+  it('of one address share a row for each rule, status and kind of target, whatever their paths', () => {
     const paths = Array.from({ length: 5000 }, (_, index) =>
       visit('192.0.2.7', { target: `/xmlrpc.php?try=${index}` }),
     );
@@ -89,7 +89,7 @@ describe('folded visits', () => {
     expect(others(network)).toHaveLength(9967);
   });
 
-  it('of many networks share one row from anywhere', () => {
+  it('of many networks share one row for any address', () => {
     const { folds } = foldAll(far(10_000).map((ip) => visit(ip)));
     expect(folds).toHaveLength(65);
     const [anywhere] = folds.slice(-1) as [Fold];
@@ -97,14 +97,14 @@ describe('folded visits', () => {
     expect(toFoldedNetwork(anywhere.key.address, anywhere)).toBeNull();
   });
 
-  it('name the network that is left of anonymised addresses', () => {
+  it('name the network of anonymised addresses', () => {
     const ips = Array.from({ length: 40 }, (_, index) => `2001:db8:${(index + 1).toString(16)}:7::1`);
     const { folds } = foldAll(ips.map((ip) => visit(ip, { anonymized: true })));
     const [last] = folds.slice(-1) as [Fold];
     expect(toFoldedNetwork(last.key.address, last)).toBe('2001:db8:28::/48');
   });
 
-  it('are all counted, in sum and for each address, in every order', () => {
+  it('are all counted, in total and for each address, in every order', () => {
     const query = fc.record({
       ip: fc.constantFrom(...near(50), ...far(120), '192.0.2.1', '192.0.2.2'),
       rule: fc.constantFrom('xml-rpc', 'feeds', 'blocked-visitor'),
@@ -132,7 +132,7 @@ describe('folded visits', () => {
     );
   });
 
-  it('weigh what they take: a row each, and more when many addresses are counted', () => {
+  it('have the weight of their rows, and more when many addresses are counted', () => {
     expect(foldAll(Array.from({ length: 5000 }, () => visit('192.0.2.7'))).weight).toBe(1);
     const { weight } = foldAll(near(10_000).map((ip) => visit(ip)));
     expect(weight).toBeGreaterThan(500);

@@ -22,7 +22,7 @@ const ANONYMIZED_IPV6_BITS = 48;
 /** Prefix length for any address. */
 const NO_BITS = 0;
 
-/** Bytes of a queued visit, to convert the size of address tallies to visits. */
+/** Bytes of a queued visit, to convert the size of address counts to visits. */
 const VISIT_BYTES = 200;
 
 /**

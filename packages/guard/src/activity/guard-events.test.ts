@@ -22,7 +22,7 @@ const sentence = (name: string, before: JsonValue, after: JsonValue) => {
   return eventSentence(event);
 };
 
-describe('a change is told in words', () => {
+describe('the text of a change', () => {
   const custom = { type: 'custom', login: 'my-door', signup: 'join' };
   it.each<[string, JsonValue, JsonValue, string]>([
     ['disable_xml_rpc', 0, 1, 'Turned on “Disable XML-RPC” in Security Optimizer'],
@@ -65,24 +65,24 @@ describe('a change is told in words', () => {
       'Ran Reinstall all. 2 plugins have a clean copy.',
     ],
     ['something_new', 1, 2, 'Set “something_new” in Security Optimizer to 2 (before: 1)'],
-  ])('%s from %j to %j', (name, before, after, text) => {
+  ])('names %s from %j to %j', (name, before, after, text) => {
     expect(sentence(name, before, after)).toContain(text);
   });
 
-  it('whatever setting there is, by a name for people', () => {
+  it('names every setting for people', () => {
     for (const name of Object.keys({ ...defaultSecurityOptions, ...defaultLoginSettings, ...defaultLogSettings })) {
       expect(sentence(name, 0, 1)).not.toContain(name);
     }
   });
 
-  it('with values that are cut and hold no control characters', () => {
+  it('contains values that are truncated and free of control characters', () => {
     const text = sentence('login_access', [], [`192.0.2.1\n${'x'.repeat(5000)}`]);
     expect(text).toContain('192.0.2.1\\u000a');
     expect(text).toContain('xx… (before: everyone)');
     expect(text.length).toBeLessThan(500);
   });
 
-  it('as done by the user, by the command line, or by guard itself', () => {
+  it('names the user, the command line, or guard itself', () => {
     const row = { id: '0-1', site: 'site', at: AT, name: 'sg2fa', before: 0, after: 1 };
     expect(toEvent({ ...row, actor: owner }, 'UTC')).toMatchObject({
       uid: '01',
@@ -162,7 +162,7 @@ describe('a protection that is switched off', () => {
     ['log_lifetime', 12, 7],
   ])('is not %s from %j to %j', (name, before, after) => expect(found(name, before, after)).toBeNull());
 
-  it('is reported once, with a shortened address where the site wants that, also while the log is off', async () => {
+  it('is reported once, with an anonymised address where the site requires it, also while the log is off', async () => {
     const { begin, change, reported, recording } = await setUp();
     recording.site = false;
     const events = begin();
@@ -176,8 +176,8 @@ describe('a protection that is switched off', () => {
   });
 });
 
-describe('what happens in guard', () => {
-  it('is in the log soon after it was stored, once, with a shortened address where the site wants that', async () => {
+describe('an event of guard', () => {
+  it('is in the log soon after it was stored, once, with an anonymised address where the site requires it', async () => {
     const { memory, begin, change } = await setUp();
     const events = begin();
     events.start();
@@ -194,7 +194,7 @@ describe('what happens in guard', () => {
     });
   });
 
-  it('is not lost when guard dies before it is in the log, nor doubled when it dies right after', async () => {
+  it('is not lost when guard is killed before it is in the log, nor duplicated when it is killed right after', async () => {
     const { memory, begin, change } = await setUp();
     await change('disable_feed', 0, 1);
     const write = memory.store.writeEvents;
@@ -208,7 +208,7 @@ describe('what happens in guard', () => {
     expect(await memory.allEvents()).toHaveLength(1);
   });
 
-  it('is found however much of it there is, with values that nobody can read among it', async () => {
+  it('is logged whatever the number of events, with unreadable values among them', async () => {
     const { db, memory, begin } = await setUp();
     const entries = Array.from({ length: 450 }, (_, index) => ({ name: `n${index}`, before: 0, after: index }));
     await createAuditStore(db).add('site', { actor: owner, at: AT }, entries);
@@ -217,7 +217,7 @@ describe('what happens in guard', () => {
     expect(await memory.allEvents()).toHaveLength(450);
   });
 
-  it('waits while the log can’t be written, with one line in the service’s log', async () => {
+  it('is kept while the log can’t be written, with one line in the service’s log', async () => {
     const { memory, begin, change, log } = await setUp();
     const write = memory.store.writeEvents;
     let tries = 0;
@@ -238,7 +238,7 @@ describe('what happens in guard', () => {
     await eventually(async () => (await memory.allEvents()).length === 1);
   });
 
-  it('is left out while the log is off, also when it is on again', async () => {
+  it('is omitted when it happened while the log was off, also after the log is on again', async () => {
     const { memory, begin, change, recording } = await setUp();
     recording.site = false;
     await change('disable_feed', 0, 1);
@@ -248,7 +248,7 @@ describe('what happens in guard', () => {
     expect(await memory.allEvents()).toEqual([]);
   });
 
-  it('is left out by the time when it happened, not by that when it is written', async () => {
+  it('is omitted by the time when it happened, not by the time when it is written', async () => {
     const { db, memory, begin } = await setUp();
     const rows: [string, JsonValue, JsonValue][] = [
       ['disable_feed', 0, 1],
@@ -269,7 +269,7 @@ describe('what happens in guard', () => {
     ]);
   });
 
-  it('says who was locked out until when, once per lock', async () => {
+  it('names the locked address and the end of the lockout, once per lockout', async () => {
     const { memory, begin } = await setUp();
     const events = begin();
     events.recordLockout('site', '192.0.2.7', AT + 3_600_000);
@@ -285,7 +285,7 @@ describe('what happens in guard', () => {
     expect((await memory.allEvents())[0]?.after).toBe('2026-11-18 13:06');
   });
 
-  it('keeps a bounded number of lock-outs that can’t be written', async () => {
+  it('is dropped when too many lockouts can’t be written', async () => {
     const { memory, begin } = await setUp();
     const events = begin();
     let stored = 0;

@@ -29,12 +29,12 @@ const BATCH = 200;
 const PROMPT_MS = 50;
 /** Poll interval for changes without a notification (command line, busy database), milliseconds. */
 const POLL_MS = 5000;
-/** Maximum number of pending lockouts, of all sites together; lockouts are also in the service's log. */
+/** Maximum number of pending lockouts of all sites. Lockouts are in the service's log, too. */
 const WAITING_MAX = 10_000;
 
 /**
  * Stores events of guard itself in the log. Changes are read from the audit table, which each process writes in the
- * transaction of the change: none is lost, and duplicates are recognised by their id. Lockouts are only in memory at
+ * transaction of the change: none is lost, and duplicates are recognised by their id. Lockouts exist only in memory at
  * first, so they are reported by `recordLockout`.
  *
  * @param recording whether the log of a site is on; null for a site that is no longer served
@@ -64,7 +64,7 @@ export function createGuardEvents(deps: {
   let urgent = false;
 
   function later(ms: number): void {
-    // A series of changes must not delay the first one forever.
+    // A series of changes must not postpone the first one forever.
     if (stopped || (timer !== null && urgent)) return;
     if (timer !== null) clearTimeout(timer);
     urgent = ms === PROMPT_MS;
@@ -80,7 +80,7 @@ export function createGuardEvents(deps: {
           failing = false;
         },
         (error: unknown) => {
-          // Once per outage.
+          // Logged once per outage.
           if (!failing)
             logger.error({ event: 'guard-events-store-failed', err: error }, 'Changes can’t be logged yet.');
           failing = true;
@@ -113,14 +113,14 @@ export function createGuardEvents(deps: {
   async function writeLocks(site: SiteId, events: NewEvent[]): Promise<void> {
     const batch = events.slice(0, BATCH);
     await store.writeEvents(site, batch);
-    // More lockouts may have been added meanwhile.
+    // More lockouts may have been added while the batch was written.
     events.splice(0, batch.length);
     waiting -= batch.length;
     if (events.length === 0) locks.delete(site);
     else await writeLocks(site, events);
   }
 
-  /** Groups rows by site. Goes through them newest first: each switch of the log has the state before it. */
+  /** Groups rows by site, newest first, because each change of the log's switch contains the state before it. */
   function bySite(rows: readonly AuditRow[]): ReadonlyMap<SiteId, readonly NewEvent[]> {
     const events = new Map<SiteId, NewEvent[]>();
     const on = new Map<SiteId, boolean | null>();
@@ -169,7 +169,7 @@ function add(events: Map<SiteId, NewEvent[]>, site: SiteId, event: NewEvent): vo
   else own.push(event);
 }
 
-/** The uid is the same for the same lockout: concurrent failures record it once. */
+/** Creates the event of a lockout. The uid is the same for the same lockout, so concurrent failures record it once. */
 function lockEvent(
   site: SiteId,
   address: string,

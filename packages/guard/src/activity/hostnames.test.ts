@@ -20,7 +20,7 @@ const GOOGLE = claimedSearchEngine('Googlebot/2.1');
 const BING = claimedSearchEngine('bingbot/2.0');
 const DUCK = claimedSearchEngine('DuckDuckBot/1.1');
 
-/** Visitors in memory, in place of the thread that keeps them. */
+/** Creates a lookup of host names whose visitors are in memory. */
 async function underTest() {
   const server = await dnsServer();
   let ahead = 0;
@@ -46,7 +46,7 @@ async function underTest() {
   };
   const { logger } = recordedLog();
   const clock = () => Date.now() + ahead;
-  // An answer may take its time on a busy machine; silence is given up soon.
+  // A response may be slow on a busy machine; the other client gives up soon.
   const [patient, hasty] = [systemDns([server.address], 8000), systemDns([server.address], 200)];
   let pending = 0;
   const resolve = async (question: (dns: Dns) => Promise<readonly string[]>) => {
@@ -66,20 +66,20 @@ async function underTest() {
   const advance = (ms: number) => {
     ahead += ms;
   };
-  /** The question was asked, and nobody answered. */
+  /** Resolves when the questions were sent and have timed out. */
   const gaveUp = (questions: number) => eventually(() => server.asked.length === questions && pending === 0);
   return { server, hostnames, written, advance, gaveUp, isIdle: () => pending === 0 };
 }
 
 describe('a host name', () => {
-  it('is asked for by the address turned around', () => {
+  it('is queried by the reversed address', () => {
     expect(reverseName(parseAddress('192.0.2.7') as never)).toBe('7.2.0.192.in-addr.arpa');
     expect(reverseName(parseAddress('2001:db8::567:89ab') as never)).toBe(
       'b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa',
     );
   });
 
-  it('is found and kept with the visitor, and asked for once', async () => {
+  it('is stored with the visitor, and queried once', async () => {
     const { server, hostnames, written } = await underTest();
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['Host-7.Example.com']);
     for (let i = 0; i < 5; i++) hostnames.request('site', '192.0.2.7', 'seen');
@@ -91,7 +91,7 @@ describe('a host name', () => {
     expect(server.asked).toEqual(['PTR 7.2.0.192.in-addr.arpa']);
   });
 
-  it('is asked for anew after a day', async () => {
+  it('is queried again after a day', async () => {
     const { server, hostnames, written, advance } = await underTest();
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['old.example.com']);
     hostnames.request('site', '192.0.2.7', 'seen');
@@ -103,19 +103,19 @@ describe('a host name', () => {
     expect(written[1]).toBe('site 192.0.2.7 new.example.com null');
   });
 
-  it('of a private address is nobody’s business', async () => {
+  it('of a private address is not queried', async () => {
     const { server, hostnames, written } = await underTest();
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['public.example.com']);
     const addresses = ['10.1.2.3', '127.0.0.1', '192.168.1.1', '172.20.0.1', '169.254.1.1', '100.64.0.1', '0.0.0.0'];
     for (const address of [...addresses, '::1', 'fd00::1', 'fe80::1', 'nonsense'])
       hostnames.request('site', address, 'shown');
-    // Behind them in the queue.
+    // Behind the private addresses in the queue.
     hostnames.request('site', '192.0.2.7', 'shown');
     await eventually(() => written.length === 1);
     expect(server.asked).toEqual(['PTR 7.2.0.192.in-addr.arpa']);
   });
 
-  it('is not taken over when it holds anything but letters, digits, hyphens and dots', async () => {
+  it('is ignored when it contains anything but letters, digits, hyphens and dots', async () => {
     const { server, hostnames, written, isIdle } = await underTest();
     const hostile = [
       ['<script>alert(1)</script>', 'example', 'com'],
@@ -136,7 +136,7 @@ describe('a host name', () => {
     expect(hostName('mail_1.Example.com.')).toBe('mail_1.example.com');
   });
 
-  it('that nobody tells is not waited for, and asked for again later', async () => {
+  it('does not delay anything while DNS does not respond, and is queried again later', async () => {
     const { server, hostnames, written, advance, gaveUp } = await underTest();
     server.silent = true;
     hostnames.request('site', '192.0.2.7', 'seen');
@@ -155,7 +155,7 @@ describe('a host name', () => {
     await eventually(() => written.length === 2);
   });
 
-  it('is asked for a bounded number of times a second, first what the owner looks at', async () => {
+  it('is queried a bounded number of times per second, first those that the owner looks at', async () => {
     const { pass } = passingTime();
     const { server, hostnames } = await underTest();
     for (let i = 0; i < 200; i++) hostnames.request('site', `198.51.100.${i}`, 'seen');
@@ -166,7 +166,7 @@ describe('a host name', () => {
       pass(100);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    // Twenty in each second that was touched, however long the pause has become.
+    // Twenty in each second of the test, however long it took.
     expect(server.asked.length).toBeLessThanOrEqual(20 * (1 + Math.ceil((Date.now() - began) / 1000)));
     const firstShown = server.asked.findIndex((question) => question.includes('.2.0.192.'));
     expect(firstShown).toBeLessThanOrEqual(8);
@@ -176,7 +176,7 @@ describe('a host name', () => {
 describe('a search engine', () => {
   const CRAWLER = 'PTR 7.2.0.192.in-addr.arpa';
 
-  it('is believed when its name leads back to its address', async () => {
+  it('is verified when its name resolves to its address', async () => {
     const { server, hostnames, written } = await underTest();
     server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
     server.records.set('A crawl-7.googlebot.com', ['203.0.113.1', '192.0.2.7']);
@@ -185,7 +185,7 @@ describe('a search engine', () => {
     expect(written).toEqual(['site 192.0.2.7 crawl-7.googlebot.com Google']);
   });
 
-  it('is believed over IPv6 too', async () => {
+  it('is verified over IPv6, too', async () => {
     const { server, hostnames, written } = await underTest();
     server.records.set(`PTR ${reverseName(parseAddress('2001:db8::7') as never)}`, ['crawl-7.googlebot.com']);
     server.records.set('AAAA crawl-7.googlebot.com', ['2001:db8:0:0:0:0:0:7']);
@@ -194,7 +194,7 @@ describe('a search engine', () => {
     expect(written).toEqual(['site 2001:db8::7 crawl-7.googlebot.com Google']);
   });
 
-  it('is not believed for a name that leads elsewhere, one of another domain, or another engine’s', async () => {
+  it('is not verified by a name that resolves to another address, is in another domain, or belongs to another engine', async () => {
     const { server, hostnames, written } = await underTest();
     server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
     server.records.set('A crawl-7.googlebot.com', ['203.0.113.1']);
@@ -210,7 +210,7 @@ describe('a search engine', () => {
     expect(server.asked).not.toContain('A googlebot.com.example.org');
   });
 
-  it('loses the belief when its address changes hands, and keeps it while nobody answers', async () => {
+  it('is no longer verified when its address gets another name, but remains verified while DNS does not respond', async () => {
     const { server, hostnames, written, advance, gaveUp } = await underTest();
     server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
     server.records.set('A crawl-7.googlebot.com', ['192.0.2.7']);
@@ -229,7 +229,7 @@ describe('a search engine', () => {
     expect(written[1]).toBe('site 192.0.2.7 null null');
   });
 
-  it('that publishes no names costs no more than the host name', async () => {
+  it('that publishes no names costs one query only', async () => {
     const { server, hostnames, written } = await underTest();
     server.records.set(CRAWLER, ['host.duckduckgo.com']);
     hostnames.request('site', '192.0.2.7', 'claimed', DUCK);
@@ -253,8 +253,8 @@ function drain(queue: LookupQueue<string>): string[] {
   return tasks;
 }
 
-describe('lookups in line', () => {
-  it('come the most urgent first, each once', () => {
+describe('the lookup queue', () => {
+  it('returns the most urgent task first, each once', () => {
     const queue = new LookupQueue<string>();
     queue.add('a', 'a', 'seen');
     queue.add('b', 'b', 'claimed');
@@ -265,14 +265,14 @@ describe('lookups in line', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('are known by their key, as long as they wait no less urgently', () => {
+  it('finds tasks by their key that are at least as urgent', () => {
     const queue = new LookupQueue<string>();
     queue.add('a', 'a', 'claimed');
     expect([queue.has('a', 'seen'), queue.has('a', 'claimed'), queue.has('a', 'shown')]).toEqual([true, true, false]);
     expect(queue.has('b', 'seen')).toBe(false);
   });
 
-  it('stay bounded, and nobody loses a place because a better one is taken', () => {
+  it('is bounded, and a more urgent task does not displace another', () => {
     const queue = new LookupQueue<string>();
     queue.add('early', 'early', 'seen');
     const shown = fill(queue, 'shown');

@@ -8,24 +8,24 @@ import type { SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
 import { belongsTo, type SearchEngine } from './bots.js';
 
-/** Finds out host names of visitors, and whether search engines are what they claim, off every path. */
+/** Looks up host names of visitors and verifies search engines, in the background. */
 export interface Hostnames {
   /**
-   * Wants to know the host name of an address. Never waits, never throws.
+   * Requests the host name of an address. Never blocks, never throws.
    * @param engine the search engine that the visitor claims to be, or null
    */
   request(site: SiteId, address: string, urgency: LookupPriority, engine?: SearchEngine | null): void;
-  /** Asks nothing more; resolves when nothing is under way. */
+  /** Starts no further lookups; resolves when none is running. */
   stop(): Promise<void>;
 }
 
-/** What was found out about an address. */
+/** The result of looking up an address. */
 interface Known {
   readonly at: number;
-  /** False when nobody answered: that says nothing. */
+  /** False when DNS did not respond; the result then says nothing. */
   readonly answered: boolean;
   readonly hostname: string | null;
-  /** Names of the search engines that DNS proved or disproved it to be. */
+  /** For search engines by name: whether DNS verified the address as theirs. */
   readonly proofs: Map<string, boolean>;
 }
 
@@ -35,14 +35,14 @@ interface Task {
   readonly engine: SearchEngine | null;
 }
 
-/** Questions under way at the same time, and questions begun in a second. */
+/** Lookups that run concurrently, and lookups that begin in one second. */
 const AT_ONCE = 8;
 const PER_SECOND = 20;
-/** What was found out counts for a day; that nobody answered for ten minutes. Milliseconds. */
+/** Milliseconds for which a result is valid: a day, or ten minutes when DNS did not respond. */
 const KNOWN_MS = 24 * 3600_000;
 const SILENT_MS = 10 * 60_000;
 const KNOWN_MAX = 20_000;
-/** Names of one address that are looked at. */
+/** Names of one address that are checked. */
 const NAMES_MAX = 5;
 
 export function createHostnames(deps: {
@@ -53,11 +53,11 @@ export function createHostnames(deps: {
 }): Hostnames {
   const { dns, store, clock, logger } = deps;
   const queue = new LookupQueue<Task>();
-  /** The least recently learnt first. */
+  /** Results by address, oldest first. */
   const known = new Map<string, Known>();
-  /** What the store knows of each address already. */
+  /** What the store contains of each address. */
   const stored = new Map<string, string>();
-  /** Lookups under way, by site and address. */
+  /** Running lookups, by site and address. */
   const running = new Map<string, Promise<void>>();
   let started = 0;
   let second = 0;
@@ -65,22 +65,22 @@ export function createHostnames(deps: {
   let stopped = false;
 
   function request(site: SiteId, text: string, urgency: LookupPriority, engine: SearchEngine | null = null): void {
-    // Asked ten thousand times a second in a flood: what would change nothing must cost next to nothing.
+    // Called ten thousand times a second in a flood: a request that changes nothing must cost next to nothing.
     if (stopped || queue.isFull(urgency)) return;
-    // A claim that nobody can prove needs no questions beyond those for the name.
+    // A claim that can't be verified needs no query beyond that for the name.
     const provable = engine !== null && engine.domains.length > 0 ? engine : null;
     const key = `${site} ${text}`;
     const before = stored.get(key);
     if (running.has(key) || (before !== undefined && isFresh(text, provable))) return;
     if (provable === null && queue.has(key, urgency)) return;
     const address = parseAddress(text);
-    // Their names are nobody's business, or there are none.
+    // Names of private addresses are not queried; some addresses are invalid.
     if (address === null || privateNetworks.has(address)) return;
     queue.add(key, { site, address, engine: provable }, urgency);
     startLookups();
   }
 
-  /** Whether an address needs no question now. */
+  /** Whether the result for an address is still valid. */
   function isFresh(text: string, engine: SearchEngine | null): boolean {
     const fact = known.get(text);
     if (fact === undefined || Math.abs(clock() - fact.at) > (fact.answered ? KNOWN_MS : SILENT_MS)) return false;
@@ -131,7 +131,7 @@ export function createHostnames(deps: {
     const tell = `${fact.hostname} ${proved}`;
     if (stored.get(key) === tell) return;
     const visitor = await store.getAddressVisitor(site, text);
-    // A visitor that was not verified now keeps the earlier result.
+    // A visitor that was not verified this time keeps the earlier result.
     const verified = fact.proofs.size === 0 ? visitor.verifiedBot : proved;
     if (visitor.hostname !== fact.hostname || visitor.verifiedBot !== verified) {
       await store.setHostname(site, visitor.id, fact.hostname, verified);
@@ -156,7 +156,10 @@ export function createHostnames(deps: {
     }
   }
 
-  /** The owner of an address can give it any name; only the owner of the name can make it resolve to the address. */
+  /**
+   * Verifies a name. The owner of an address can give it any name; only the owner of the name can make it resolve to
+   * the address.
+   */
   async function resolvesTo(name: string, address: Address): Promise<boolean> {
     const found = await dns.addresses(name, address.family);
     return found.some((text) => parseAddress(text)?.text === address.text);
@@ -173,24 +176,30 @@ export function createHostnames(deps: {
   };
 }
 
-/** Puts an entry last, so that the ones that were learnt long ago go first. */
+/** Moves an entry to the end of the map, so that the oldest ones are removed first. */
 function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   setBounded(map, key, value, KNOWN_MAX);
 }
 
-/** DNS queries. A response may be hostile: the owner of an address chooses its name. */
+/** A DNS client. Its responses may be hostile: the owner of an address chooses its name. */
 export interface Dns {
-  /** Names of an address (PTR, RFC 1035 section 3.5); none when it has no name. Throws when nobody answers. */
+  /**
+   * Returns the names of an address (PTR, RFC 1035 section 3.5); none when it has no name. Throws when DNS does not
+   * respond.
+   */
   names(address: Address): Promise<readonly string[]>;
-  /** Addresses of a name, of the family given. Throws when nobody answers. */
+  /** Returns the addresses of a name, of the given family. Throws when DNS does not respond. */
   addresses(name: string, family: 4 | 6): Promise<readonly string[]>;
 }
 
-/** Time for one question, milliseconds. */
+/** Timeout of one query, milliseconds. */
 const TIMEOUT_MS = 3000;
 
-/** @param servers `192.0.2.1` or `192.0.2.1:5353`; the system's when empty */
+/**
+ * Creates a DNS client.
+ * @param servers `192.0.2.1` or `192.0.2.1:5353`; the system's when empty
+ */
 export function systemDns(servers: readonly string[], timeoutMs = TIMEOUT_MS): Dns {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
   if (servers.length > 0) resolver.setServers(servers);
@@ -209,10 +218,13 @@ async function orNone(answer: Promise<readonly string[]>): Promise<readonly stri
   }
 }
 
-/** The name does not exist, has no such record, or is one that no resolver accepts. */
+/** Codes of a name that does not exist, has no such record, or is not accepted by resolvers. */
 const NO_SUCH: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADRESP']);
 
-/** `7.2.0.192.in-addr.arpa` (RFC 1035 section 3.5), or 32 hexadecimal digits under `ip6.arpa` (RFC 3596 section 2.5). */
+/**
+ * Returns the reverse name of an address: `7.2.0.192.in-addr.arpa` (RFC 1035 section 3.5), or 32 hexadecimal digits
+ * under `ip6.arpa` (RFC 3596 section 2.5).
+ */
 export function reverseName({ words, family }: Address): string {
   const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
   if (family === 6) return `${[...hex].reverse().join('.')}.ip6.arpa`;
@@ -221,8 +233,8 @@ export function reverseName({ words, family }: Address): string {
 }
 
 /**
- * A name as it may be shown and stored: lower-case, without the dot at the end, letters, digits, hyphens and
- * underscores only (RFC 1123 section 2.1, and underscores, which exist in the wild). Null for anything else.
+ * Returns a name as it may be displayed and stored: lower-case, without the final dot, letters, digits, hyphens and
+ * underscores only (RFC 1123 section 2.1, and underscores, which occur in practice). Null for anything else.
  */
 export function hostName(name: string): string | null {
   const text = name.replace(/\.$/, '').toLowerCase();
@@ -230,10 +242,10 @@ export function hostName(name: string): string | null {
   return text.split('.').every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) ? text : null;
 }
 
-/** How soon a host name is wanted: the owner looks at it, a visitor claims to be a search engine, or just so. */
+/** Why a host name is requested: the owner looks at it, the visitor claims to be a search engine, or neither. */
 export type LookupPriority = 'shown' | 'claimed' | 'seen';
 
-/** Most lookups that wait, by urgency. What does not fit is left out, and comes back when it is wanted again. */
+/** Maximum number of queued lookups by priority. Others are dropped until they are requested again. */
 const WAITING_MAX: Readonly<Record<LookupPriority, number>> = { shown: 500, claimed: 2000, seen: 1000 };
 const URGENCIES: readonly LookupPriority[] = ['shown', 'claimed', 'seen'];
 
@@ -249,17 +261,17 @@ export class LookupQueue<Task> {
     return URGENCIES.reduce((sum, urgency) => sum + this.#waiting[urgency].size, 0);
   }
 
-  /** Whether a task of this key waits already, at least as urgent. */
+  /** Whether a task with this key is queued with at least this urgency. */
   has(key: string, urgency: LookupPriority): boolean {
     return URGENCIES.slice(0, URGENCIES.indexOf(urgency) + 1).some((line) => this.#waiting[line].has(key));
   }
 
-  /** Whether a task of this urgency would be left out. */
+  /** Whether a task of this urgency would be dropped. */
   isFull(urgency: LookupPriority): boolean {
     return this.#waiting[urgency].size >= WAITING_MAX[urgency];
   }
 
-  /** Enqueues a task. It replaces an older one of the same key that is not more urgent. */
+  /** Enqueues a task. It replaces an earlier one of the same key that is not more urgent. */
   add(key: string, task: Task, urgency: LookupPriority): void {
     const before = URGENCIES.find((other) => this.#waiting[other].has(key));
     if (before !== undefined && URGENCIES.indexOf(before) < URGENCIES.indexOf(urgency)) return;

@@ -32,12 +32,12 @@ export { toAddressKey, toSecond, toUserId, toUserKey } from './store/row-keys.js
 export { ALL_KINDS } from './store/site-counters.js';
 export { countFailedLogins, GUESSES, sumTraffic } from './traffic.js';
 
-/** The Activity Log and the blocklist at work. */
+/** The running Activity Log and blocklist. */
 export interface ActivityLog extends RunningFeature {
   readonly store: ActivityStore;
-  /** How many are blocked now: by the owner, and by failed logins. Throws StorageError. */
+  /** Returns how many are blocked now, by the owner and by failed logins. Throws StorageError. */
   countBlocked(site: SiteId): Promise<number>;
-  /** The record of changes has grown. Never throws. */
+  /** Called when rows were added to the record of changes. Never throws. */
   handleAuditChange(): void;
   loadEndpoints(): Promise<{
     readonly handlers: CallHandlers<ActivityCalls>;
@@ -47,8 +47,8 @@ export interface ActivityLog extends RunningFeature {
 }
 
 /**
- * The log's file is opened when guard serves, so that nobody waits for that; visits do. Without its file, visits are
- * counted.
+ * The Activity Log and the blocklist. The log's file is opened once guard is serving, so that nothing waits for it;
+ * visits are queued until then. Visits that the file can't take are counted as dropped.
  */
 export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; readonly blocked: PreloadedBlocks }> = {
   name: 'activity',
@@ -72,7 +72,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     const store = createActivityStore({ dataDir, logger, clock, timeZone });
     const settings = (site: SiteId) => sites.get(site).settings.log;
     const anonymize = (site: SiteId) => settings(site).anonymize_addresses === 1;
-    // A request to a site that was removed meanwhile leaves nothing: its rows may be erased already.
+    // A request to a site that was removed in the meantime is not recorded: its rows may be erased already.
     const recording = (site: SiteId) => siteList.has(site) && settings(site).disable_activity_log === 0;
     const shorten = (site: SiteId, text: string) => {
       const address = anonymize(site) ? parseAddress(text) : null;
@@ -94,7 +94,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
       clock,
       logger,
     });
-    // Changes of a site in quarantine belong into its log as well, and old rows leave it.
+    // Changes of a site in quarantine are logged, too, and its old rows are deleted.
     const events = createGuardEvents({
       outbox: createAuditOutbox(db),
       store,
@@ -113,7 +113,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     });
     connectors.onUse(drain.recordUse);
     connectors.onBack((site) => {
-      // The first round asks those that are there by then.
+      // Sites that respond by the time guard serves are drained by the first round.
       if (serving) drain.signal(site);
     });
     const blocked = sqlBlocklistStore(db);
@@ -128,7 +128,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     });
     const blockEnds = createBlockEnds({ store: blocked, feed, clock, logger });
     const ready = async () => {
-      // After the locks: one question at a time, so that the long lists do not hold up the short ones.
+      // After the lockouts: one query at a time, so that the long lists do not delay the short ones.
       await login.ready;
       const stored = await listSitesWithRows(db, 'blocked_versions');
       for (const { id } of siteList) if (stored.has(id)) await blocklist.load(id);
@@ -170,7 +170,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
   },
 };
 
-/** Asks for the names of visitors, first of those who claim to be a search engine. A shortened address has no name. */
+/** Requests host names of visitors, first of those that claim to be a search engine. Anonymised addresses have none. */
 function requestHostnames(hostnames: Hostnames, anonymize: (site: SiteId) => boolean) {
   return (site: SiteId, address: string, agent: string | null): void => {
     if (anonymize(site)) return;

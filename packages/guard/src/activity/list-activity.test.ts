@@ -43,14 +43,14 @@ async function setUp(rows: readonly TestVisit[] = []) {
     },
   };
 }
-/** Numbers of the visits in an answer. */
+/** Returns the numbers of the visits in a response. */
 const shown = (answer: { entries: readonly { page_visited: string }[] }) =>
   answer.entries.map(({ page_visited }) => Number(page_visited.slice(1)));
 const down = (from: number, to: number) =>
   Array.from({ length: Math.max(0, from - to + 1) }, (_, index) => from - index);
 
 describe('a list', () => {
-  it('comes newest first, 30 rows a page, and says how many there are', async () => {
+  it('is sorted newest first, has 30 rows a page, and contains their number', async () => {
     const { list } = await setUp(visits(70));
     const first = await list();
     expect([shown(first), first.page, first.pages, first.total]).toEqual([down(70, 41), 1, 3, 70]);
@@ -76,14 +76,14 @@ describe('a list', () => {
     expect(shown(await list({ limited: true }))).toEqual(down(70, 66));
   });
 
-  it('shows the page that is asked for, also when nobody read the ones before', async () => {
+  it('returns the requested page, also when the previous ones were not read', async () => {
     const { list } = await setUp(visits(100));
     expect(shown(await list({ page: 3 }))).toEqual(down(40, 11));
     const beyond = await list({ page: 9 });
     expect([beyond.entries, beyond.pages]).toEqual([[], 4]);
   });
 
-  it('gives every row exactly once while rows arrive, by page and by cursor', async () => {
+  it('contains every row exactly once while rows are added, by page and by cursor', async () => {
     const { list, file } = await setUp();
     let runs = 0;
     await fc.assert(
@@ -110,7 +110,7 @@ describe('a list', () => {
     );
   });
 
-  it('keeps the pages of different filters and users apart', async () => {
+  it('has separate pages for different filters and users', async () => {
     const { list, file } = await setUp(visits(100));
     await list();
     await file.addVisits(visits(50));
@@ -121,7 +121,7 @@ describe('a list', () => {
     expect(shown(await list({ sent: human, page: 2 }))).toEqual(down(120, 91));
   });
 
-  it('begins anew when it is read from the first page again, or was left alone for long', async () => {
+  it('begins anew when its first page is read again, or after a long pause', async () => {
     const { list, file, pass } = await setUp(visits(60));
     await list();
     await file.addVisits(visits(1));
@@ -131,7 +131,7 @@ describe('a list', () => {
     expect(shown(await list())[0]).toBe(61);
   });
 
-  it('counts its rows once while it is being read', async () => {
+  it('is counted once while it is being read', async () => {
     const { list, counts } = await setUp(visits(100));
     const { cursor } = await list();
     await list({ page: 2 });
@@ -139,7 +139,7 @@ describe('a list', () => {
     expect(counts.of).toBe(1);
   });
 
-  it('goes on by its cursor after a restart', async () => {
+  it('continues by its cursor after a restart', async () => {
     const { list, deps, file } = await setUp(visits(70));
     const { cursor } = await list();
     await file.addVisits(visits(20));
@@ -153,7 +153,7 @@ describe('a list', () => {
     await expect(list({ cursor })).rejects.toMatchObject({ fields: { cursor: 'Use the cursor of an answer.' } });
   });
 
-  it('grows in pages while it is read when it was too long to be counted', async () => {
+  it('gets more pages while it is read when it was too long to be counted', async () => {
     const { list, deps } = await setUp(visits(100));
     deps.store.countVisits = async () => ({ rows: 45, exact: false });
     const { total, pages } = await list();
@@ -163,8 +163,8 @@ describe('a list', () => {
   });
 });
 
-describe('the memory of lists', () => {
-  it('is bounded in lists and in pages of a list', () => {
+describe('the cursors of lists', () => {
+  it('are bounded in lists and in pages of a list', () => {
     const cursors = new ListCursors();
     for (let index = 0; index < 5000; index++) cursors.begin(`list ${index}`, index, 0);
     expect(cursors.findPosition('list 0', 2, 30, 0)).toBeNull();
@@ -176,7 +176,7 @@ describe('the memory of lists', () => {
 });
 
 describe('a row', () => {
-  it('says what was answered, and that a rule refused it', async () => {
+  it('contains the status, and that a rule refused the request', async () => {
     const { list, file } = await setUp([
       { status: 404, address: '192.0.2.2' },
       { status: 403, rule: 'blocked-visitors', count: 7 },
@@ -189,7 +189,7 @@ describe('a row', () => {
     expect([refused?.hostname, refused?.type]).toEqual(['host.example', 'Human']);
   });
 
-  it('of a user is told in words, and says whether it was the caller', async () => {
+  it('of a user is a sentence, and says whether the user is the caller', async () => {
     const { file, listUsers } = await setUp();
     const event = { at: FIRST_VISIT, address: '', objectType: '', before: null, after: null } as const;
     const role = { before: 'Editor', after: 'Administrator', object: '<b>editor-1</b>' };
@@ -220,8 +220,8 @@ describe('a row', () => {
   });
 });
 
-describe('the filters of an answer', () => {
-  it('hold the choices, most frequent first, numbers where the API has numbers', async () => {
+describe('the filters of a response', () => {
+  it('contain the choices, most frequent first, as numbers where the API has numbers', async () => {
     const { list } = await setUp([{ status: 404 }, {}, {}, { agent: null }]);
     const answer = await list({ sent: [{ wp_name: 'code', children: [{ selectedValue: '404' }] }] });
     const [date, type, code] = answer.filters;
@@ -231,7 +231,7 @@ describe('the filters of an answer', () => {
     expect(shown(answer)).toEqual([1]);
   });
 
-  it('name the user who was chosen, also when others did more', async () => {
+  it('contain the name of the chosen user, also when others did more', async () => {
     const { file, listUsers, deps } = await setUp();
     const event = { at: FIRST_VISIT, address: '', kind: 'login', origin: 'web', object: '', objectType: '' } as const;
     const more = { ...event, before: null, after: null };
@@ -248,7 +248,7 @@ describe('the filters of an answer', () => {
   });
 });
 
-it('news are the rows of the same filters since a row', async () => {
+it('the news of a list are the rows of the same filters since a row', async () => {
   const { deps, file, list } = await setUp(visits(2));
   const [newest] = (await list()).entries;
   await file.addVisits([{}, { status: 404 }, {}]);

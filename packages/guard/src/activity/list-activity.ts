@@ -10,17 +10,17 @@ import type { Counted, FoundRows, Window } from './activity-store.js';
 import type { ParsedFilters } from './filters.js';
 import { toSecond } from './store/row-keys.js';
 
-/** A call for one page of a list. */
+/** A request for one page of a list. */
 export interface ListQuery {
   readonly site: SiteConfig;
   readonly caller: Actor;
-  /** Five rows and no more pages, for the overview. */
+  /** Five rows on a single page, for the overview. */
   readonly limited: boolean;
-  /** From 1. */
+  /** Page number, from 1. */
   readonly page: number;
   readonly filters: SentFilters;
   readonly cursor: string | null;
-  /** The To of the date filter is a moment, not a day. */
+  /** Whether the end of the date filter is a time, not a day. */
   readonly exact: boolean;
   readonly preset?: VisitPreset | null;
   /** An address or network, part of a path, a login, or a reference; empty for none. */
@@ -34,11 +34,11 @@ export interface ListPage<Row> {
   pages: number;
   cursor: string | null;
   total: number | null;
-  /** Unix seconds back to which a text was looked for, when that stopped before the page was full. */
+  /** When a text search stopped before the page was full: Unix seconds back to which it has searched. */
   searched_to?: number | null;
 }
 
-/** What a list is read from; one of the two kinds of rows of the store. */
+/** The source of a list: one of the two kinds of rows of the store. */
 export interface ListSource<Filter, Row extends { readonly id: number }> {
   readonly name: 'unknown' | 'registered';
   readonly newest: (site: SiteId) => Promise<number>;
@@ -52,12 +52,13 @@ export interface ListContext {
 }
 
 /**
- * One page of a list, newest first. A list is anchored at its first page, so that rows which arrive meanwhile shift
- * nothing; see docs/developer/activity-log.md.
+ * Returns one page of a list, newest first. A list is anchored at its first page, so that rows that are added later do
+ * not shift its pages; see docs/developer/activity-log.md.
  *
- * @param show makes the rows of the answer
- * @param panel makes the filters of the answer
- * @throws ApiError invalid_input naming `cursor`; StorageError
+ * @param show converts rows for the response
+ * @param panel creates the filters of the response
+ * @throws ApiError invalid_input naming `cursor`
+ * @throws StorageError
  */
 export async function listActivity<Choices, Filter, Row extends { readonly id: number }, Shown>(
   deps: ListContext,
@@ -82,7 +83,7 @@ export async function listActivity<Choices, Filter, Row extends { readonly id: n
   ]);
   const shown = rows.slice(0, PAGE_ROWS);
   const isFull = rows.length > PAGE_ROWS;
-  // Looking for a text stops after a bounded number of rows; the next page goes on there.
+  // A text search stops after a bounded number of rows; the next page continues there.
   const last = isFull || stoppedAt === null ? shown.at(-1)?.id : stoppedAt;
   const more = (isFull || stoppedAt !== null) && last !== undefined;
   if (last !== undefined) deps.cursors.recordPageEnd(key, position.anchor, page, last, deps.clock());
@@ -105,7 +106,7 @@ async function findPosition<Filter, Row extends { readonly id: number }>(
 ): Promise<{ readonly page: number; readonly position: ListPosition }> {
   if (cursor !== null && cursor !== '') {
     const { anchor, before, page: next } = readCursor(cursor);
-    // After a restart the list is known by its cursor alone.
+    // After a restart only the cursor identifies the list.
     if (cursors.findPosition(key, next, PAGE_ROWS, clock()) === null) cursors.begin(key, anchor, clock());
     return { page: next, position: { anchor, before, skip: 0 } };
   }
@@ -116,7 +117,7 @@ async function findPosition<Filter, Row extends { readonly id: number }>(
   return { page, position: { anchor, before: null, skip: (page - 1) * PAGE_ROWS } };
 }
 
-/** Counted once per list that is being read: below its anchor nothing is added. */
+/** Returns the number of rows, counted once per list that is being read: no rows are added below its anchor. */
 async function countRows<Filter, Row extends { readonly id: number }>(
   { cursors, clock }: ListContext,
   source: ListSource<Filter, Row>,
@@ -130,8 +131,8 @@ async function countRows<Filter, Row extends { readonly id: number }>(
 }
 
 /**
- * Never fewer pages than there are rows to load, and never more to load than there are: what was counted may have been
- * cleared up since, or have been too much to be counted to its end.
+ * Returns the number of pages: never fewer than there are rows to load, and never more. Rows may have been deleted
+ * since they were counted, or were too many to be counted completely.
  */
 function countPages(page: number, { more, empty }: { more: boolean; empty: boolean }, { rows }: Counted): number {
   const counted = Math.max(1, Math.ceil(rows / PAGE_ROWS));
@@ -140,8 +141,8 @@ function countPages(page: number, { more, empty }: { more: boolean; empty: boole
 }
 
 /**
- * Where pages of a list begin and end. A list is anchored at the newest row of its first page: rows that arrive later
- * are not part of it, so its pages do not shift while more of them are loaded.
+ * Where a page of a list begins. A list is anchored at the newest row of its first page: rows that are added later are
+ * not part of it, so its pages do not shift while they are loaded.
  */
 export interface ListPosition {
   readonly anchor: number;
@@ -150,7 +151,7 @@ export interface ListPosition {
   readonly skip: number;
 }
 
-/** A list that somebody is reading. */
+/** A list that is being read. */
 interface OpenList {
   readonly anchor: number;
   /** Id of the last row of a page, by page. */
@@ -159,18 +160,21 @@ interface OpenList {
   at: number;
 }
 
-/** Lists that are remembered, all sites and users together, and page ends of each. */
+/** Lists that are kept, of all sites and users, and page ends of each. */
 const LISTS_MAX = 1000;
 const ENDS_MAX = 500;
-/** A list that nobody went on with for so long begins anew, milliseconds. */
+/** A list that was not read for this long begins anew, milliseconds. */
 const FORGET_MS = 60 * 60_000;
 
-/** Page and place of our own client's cursor: `<anchor>.<before>.<page>`. */
+/** Formats the cursor of the dashboard: `<anchor>.<before>.<page>`. */
 export function writeCursor(anchor: number, before: number, page: number): string {
   return `${anchor}.${before}.${page}`;
 }
 
-/** @throws ApiError invalid_input */
+/**
+ * Parses the cursor of the dashboard.
+ * @throws ApiError invalid_input
+ */
 export function readCursor(text: string): { readonly anchor: number; readonly before: number; readonly page: number } {
   const [, anchor, before, page] = /^(\d{1,15})\.(\d{1,15})\.(\d{1,9})$/.exec(text) ?? [];
   if (anchor === undefined) throw new ApiError('invalid_input', { fields: { cursor: 'Use the cursor of an answer.' } });
@@ -178,19 +182,19 @@ export function readCursor(text: string): { readonly anchor: number; readonly be
 }
 
 /**
- * Remembers, within bounds, where the pages of lists ended that are being read, for clients that send nothing but
- * `page`. What is forgotten costs no correctness but time: the page is then found by skipping.
+ * Keeps the page ends of lists that are being read, within bounds, for clients that send `page` only. A page whose
+ * predecessor was dropped is found by skipping rows: that takes longer but is as correct.
  */
 export class ListCursors {
   readonly #lists = new Map<string, OpenList>();
 
-  /** A list is read from its first page on. */
+  /** Begins a list at its first page. */
   begin(key: string, anchor: number, now: number): void {
     this.#lists.delete(key);
     setBounded(this.#lists, key, { anchor, ends: new Map(), counted: null, at: now }, LISTS_MAX);
   }
 
-  /** Where a page begins, or null for a list that is not being read. */
+  /** Returns where a page begins, or null for a list that is not being read. */
   findPosition(key: string, page: number, pageRows: number, now: number): ListPosition | null {
     const list = this.#getOpen(key, now);
     if (list === null) return null;
@@ -200,14 +204,14 @@ export class ListCursors {
     return { anchor: list.anchor, before, skip: (page - 1 - known) * pageRows };
   }
 
-  /** Notes where a page ended. */
+  /** Records where a page ended. */
   recordPageEnd(key: string, anchor: number, page: number, last: number, now: number): void {
     const list = this.#getOpen(key, now);
     if (list === null || list.anchor !== anchor) return;
     setBounded(list.ends, page, last, ENDS_MAX);
   }
 
-  /** How many rows the list has, when they were counted at this anchor. */
+  /** Returns the number of rows of the list if they were counted at this anchor. */
   getCount(key: string, anchor: number, now: number): Counted | null {
     const list = this.#getOpen(key, now);
     return list?.anchor === anchor ? list.counted : null;

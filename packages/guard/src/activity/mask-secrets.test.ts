@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cleanReferer, maskSecrets } from './mask-secrets.js';
 
-describe('secrets in an address', () => {
+describe('secrets in a URL', () => {
   it.each([
     ['/?pwd=hunter2', '/?pwd=***'],
     ['/wp-login.php?action=rp&key=abc&login=owner', '/wp-login.php?action=rp&key=***&login=owner'],
@@ -10,12 +10,12 @@ describe('secrets in an address', () => {
     ['/?api_key=1;token=2;page=3', '/?api_key=***;token=***;page=3'],
     ['/?%70assword=x', '/?%70assword=***'],
     ['/?data[secret]=x', '/?data[secret]=***'],
-  ])('%s is kept as %s', (target, kept) => {
+  ])('%s is stored as %s', (target, kept) => {
     expect(maskSecrets(target)).toBe(kept);
   });
 
   it.each(['/', '/keyboard/', '/?s=password', '/?page=2&monkey=1', '/?token=', '/?token', '/?', '/?=x&&'])(
-    '%s is kept as it is',
+    '%s is stored unchanged',
     (target) => {
       expect(maskSecrets(target)).toBe(target);
     },
@@ -25,16 +25,16 @@ describe('secrets in an address', () => {
 describe('a referer', () => {
   const clean = (referer: string) => cleanReferer(referer, (target) => target.startsWith('/my-login'));
 
-  it('is kept without user name, password, fragment and secrets', () => {
+  it('is stored without user name, password, fragment and secrets', () => {
     expect(clean('https://me:secret@Example.com/a?token=1&b=2#part')).toBe('https://example.com/a?token=***&b=2');
     expect(clean('http://example.com')).toBe('http://example.com/');
   });
 
-  it('never names an address of the login', () => {
+  it('never contains a login address', () => {
     expect(clean('https://example.com/my-login?x=1')).toBe('https://example.com/');
   });
 
-  it('that is no web address is not kept', () => {
+  it('that is no web address is not stored', () => {
     expect([clean('android-app://com.example'), clean('javascript:alert(1)'), clean('')]).toEqual([null, null, null]);
   });
 });

@@ -1,7 +1,7 @@
-/** Names of parameters whose values are secrets: passwords, keys, tokens, nonces, codes that open something. */
+/** Names of parameters with secret values: passwords, keys, tokens, nonces, access codes. */
 const SECRET_NAME =
   /pass|pwd|secret|token|nonce|(?:^|[_.-])(?:key|sig|otp|jwt|pin|code|auth|sid)(?:$|[_.[-]|%5b)|apikey|signature|session|credential/i;
-/** WordPress's names of that kind that the pattern does not tell from harmless ones. */
+/** WordPress's names of secrets that the pattern can't match without matching harmless names. */
 const SECRET_NAMES: ReadonlySet<string> = new Set([
   'pw',
   'log',
@@ -13,13 +13,13 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
 ]);
 const NAME_LENGTH = 64;
 
-/** What replaces a secret. */
+/** The replacement of a secret. */
 export const MASK = '***';
 
 /**
- * Replaces values of secrets in the query of a target or address. Each value of a parameter whose name says that it is a
- * password, key, token or nonce is replaced whole.
- * @param target may be long; one without a query is returned as it is
+ * Replaces secret values in the query of a target or URL: the whole value of each parameter whose name says that it is
+ * a password, key, token or nonce.
+ * @param target any length; one without a query is returned unchanged
  */
 export function maskSecrets(target: string): string {
   const start = target.indexOf('?');
@@ -67,8 +67,8 @@ function decode(text: string): string {
 const REFERER = /^(https?:\/\/)(?:[^/?#@]*@)?([^/?#@]{1,250})([^#]*)/i;
 
 /**
- * A referer as it is stored: without user name, password and fragment, secrets masked, and without its path when that
- * names an address of the login; null when it is no web address.
+ * Returns a referer as it is stored: without user name, password and fragment, with secrets masked, and without its
+ * path when that names a login address; null when it is no web address.
  */
 export function cleanReferer(referer: string, namesLogin: (target: string) => boolean): string | null {
   const [, scheme, host, target] = REFERER.exec(referer) ?? [];

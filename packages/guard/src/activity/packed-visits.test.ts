@@ -29,7 +29,7 @@ const visit = fc.record({
 const FACTS = { at: 1, agent: null, count: 1, number: 0, repeats: 0, ...NOT_FOLDED };
 
 describe('packed visits', () => {
-  it('come out as they went in, over a copy between threads too', () => {
+  it('are unpacked as they were packed, also after a copy between threads', () => {
     fc.assert(
       fc.property(fc.array(visit, { maxLength: 30 }), (visits) => {
         const packed = structuredClone(packVisits(visits));
@@ -41,17 +41,17 @@ describe('packed visits', () => {
     );
   });
 
-  it('weigh more when they name many other addresses', () => {
+  it('have a larger weight when they contain many other addresses', () => {
     const others = new Uint8Array(20_000);
     expect(packVisits([{ ...createVisit('/'), ...FACTS, others }]).weight).toBe(101);
   });
 
-  it('take no more memory than they need when they are handed over', () => {
+  it('occupy no more memory than needed when they are closed', () => {
     const { bytes } = packVisits([{ ...createVisit('/'), ...FACTS }]);
     expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
   });
 
-  it('are known again where they were written, and by nothing less than all of their key', () => {
+  it('are found at their offset, and only by their complete key', () => {
     const pack = new PackedVisitBuilder('site');
     const places = Array.from({ length: 100 }, (_, index) => pack.append(createVisit(`/${index}`), FACTS));
     expect(places.map((position, index) => pack.isAt(position, createVisit(`/${index}`)))).not.toContain(false);

@@ -3,29 +3,29 @@ import type { SiteId } from '../site.js';
 import type { NumberedVisit, Visit } from './visit.js';
 
 /**
- * Visits as bytes, one record after the other. Plain data, handed to the activity thread. In a flood ten thousand
- * visits a second wait for their batch and for their repeats: as objects they outlive two collections of garbage, and
- * the thread that proxies requests stands still for milliseconds to move them, again and again. Bytes are not moved.
+ * Visits as bytes, one record after the other: plain data for the writer thread. In a flood, ten thousand visits a
+ * second wait for their batch and for their repeats. As objects they would outlive two garbage collections, and the
+ * proxying thread would pause for milliseconds, again and again, while they are moved. Bytes are not moved.
  */
 export interface PackedVisits {
   readonly bytes: Uint8Array;
-  /** How many records there are. */
+  /** Number of records. */
   readonly rows: number;
-  /** The visits that they represent. */
+  /** Number of visits that the records represent. */
   readonly hits: number;
-  /** What they take in memory, in visits: rows, and for those that name many other addresses more. */
+  /** Size in memory, in visits: the rows, and more for those that contain many other addresses. */
   readonly weight: number;
 }
 
-/** What a visit has in common with its repeats. All texts have one byte per character. */
+/** What a visit and its repeats have in common. All texts have one byte per character. */
 export type VisitKey = Pick<Visit, 'address' | 'status' | 'rule' | 'target' | 'method' | 'failedLogins' | 'tried'>;
 
-/** What else there is to write down. */
+/** The other fields of a stored visit. */
 export type VisitFacts = Omit<NumberedVisit, keyof VisitKey>;
 
 /**
- * Where things stand in a record; its texts follow (address, rule, target, tried login, agent, referer, origin), then the
- * other addresses.
+ * Offsets of the fields of a record. The texts follow (address, rule, target, tried login, agent, referer, origin),
+ * then the other addresses.
  */
 const AT = 0;
 const COUNT = 8;
@@ -49,9 +49,9 @@ const LAST_REFERENCE = 52;
 const TEXTS = 60;
 /** Methods by their number in a record, from 1 on; 0 for any other. */
 const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'CONNECT', 'TRACE', 'PROPFIND', 'REPORT'];
-/** Length of an agent that was not sent. */
+/** Length of a missing agent. */
 const NONE = 0xffff;
-/** Bits of a network where there is none. */
+/** Prefix length where there is no network. */
 const NO_NETWORK = 0xff;
 
 const SMALLEST = 512;
@@ -60,10 +60,10 @@ const VISIT_BYTES = 200;
 const NOTHING = Buffer.alloc(0);
 const NOBODY = new Uint8Array();
 
-/** What a visit has that no others were folded into. */
+/** Fields of a visit without folded visits. */
 export const NOT_FOLDED = { more: 0, moreBits: null, others: NOBODY } as const;
 
-/** A batch of visits in the making. */
+/** Builds a batch of visits. */
 export class PackedVisitBuilder {
   readonly site: SiteId;
   readonly #room: number;
@@ -74,7 +74,7 @@ export class PackedVisitBuilder {
   #othersBytes = 0;
   #open = true;
 
-  /** @param room bytes that its first visit makes room for; it grows */
+  /** @param room initial capacity in bytes once there is a visit; it grows */
   constructor(site: SiteId, room = SMALLEST) {
     this.site = site;
     this.#room = Math.max(room, SMALLEST);
@@ -88,12 +88,12 @@ export class PackedVisitBuilder {
     return this.#used;
   }
 
-  /** Whether repeats may be counted in it: until it is handed over. */
+  /** Whether repeats can still be counted, which is until `close`. */
   get isOpen(): boolean {
     return this.#open;
   }
 
-  /** Writes a visit down, and tells where. */
+  /** Appends a visit and returns its offset. */
   append(key: VisitKey, facts: VisitFacts): number {
     const { address, status, rule, target, method, failedLogins = 0, tried = '' } = key;
     const { at, agent, count, number, repeats, more, moreBits, others, referer = '', origin = '' } = facts;
@@ -132,7 +132,7 @@ export class PackedVisitBuilder {
     return offset;
   }
 
-  /** When the visit that was written down there was answered, milliseconds since the Unix epoch. */
+  /** Returns when the visit at an offset was answered, milliseconds since the Unix epoch. */
   timeAt(offset: number): number {
     return this.#bytes.readDoubleLE(offset + AT);
   }
@@ -141,14 +141,17 @@ export class PackedVisitBuilder {
     return this.#bytes.readUInt32LE(offset + NUMBER);
   }
 
-  /** @param reference of the repeat; 0 for none */
+  /**
+   * Counts a repeat of the visit at an offset.
+   * @param reference of the repeat; 0 for none
+   */
   addHit(offset: number, reference = 0): void {
     this.#bytes.writeUInt32LE(this.#bytes.readUInt32LE(offset + COUNT) + 1, offset + COUNT);
     if (reference !== 0) this.#bytes.writeDoubleLE(reference, offset + LAST_REFERENCE);
     this.#hits++;
   }
 
-  /** Whether the visit that was written down there is one like this. */
+  /** Whether the visit at an offset has this key. */
   isAt(offset: number, { address, status, rule, target, method, failedLogins = 0, tried = '' }: VisitKey): boolean {
     const bytes = this.#bytes;
     const like =
@@ -165,7 +168,7 @@ export class PackedVisitBuilder {
     return bytes.toString('latin1', from, from + text.length) === text;
   }
 
-  /** What was written down. The pack takes nothing more, but still knows what is in it. */
+  /** Returns the records. Nothing can be appended or counted any more, but the visits can still be read. */
   close(): PackedVisits {
     this.#open = false;
     const bytes = new Uint8Array(this.#bytes.subarray(0, this.#used));
@@ -184,7 +187,7 @@ function toMethodNumber(method: string | undefined): number {
   return method === undefined ? 0 : METHODS.indexOf(method) + 1;
 }
 
-/** The number of visits of a row. `count` holds those of its own address. */
+/** Returns the number of visits of a row. `count` contains those of its own address. */
 export function countHits({ count, more, moreBits }: Pick<NumberedVisit, 'count' | 'more' | 'moreBits'>): number {
   return moreBits === null ? count : count + more;
 }
@@ -231,22 +234,21 @@ export function* unpackVisits({ bytes: { buffer, byteOffset, byteLength } }: Pac
   }
 }
 
-/** How often an address asked. */
+/** The number of hits of an address. */
 export interface AddressHits {
   readonly address: string;
   readonly hits: number;
 }
 
-/** Where things stand in an entry; the address follows, one byte per character. */
+/** Offsets of the fields of an entry; the address follows, one byte per character. */
 const HITS = 0;
 const LENGTH = 4;
 const TEXT = 5;
 const TALLY_SMALLEST = 256;
 
 /**
- * Counts hits of addresses as bytes: in a flood ten thousand addresses a second, which as objects would keep the
- * collector of garbage busy (decision 14). Only hits that follow one another share an entry, so an address may stand
- * there more than once.
+ * Counts hits of addresses as bytes. In a flood there are ten thousand addresses a second; as objects they would burden
+ * the garbage collector (decision 14). Only consecutive hits share an entry, so an address may occur more than once.
  */
 export class AddressCounter {
   #bytes = Buffer.alloc(0);
@@ -254,7 +256,7 @@ export class AddressCounter {
   #last = '';
   #lastAt = 0;
 
-  /** Bytes that are taken. */
+  /** Bytes in use. */
   get used(): number {
     return this.#used;
   }
@@ -278,13 +280,13 @@ export class AddressCounter {
     this.#used = end;
   }
 
-  /** What was counted, for `readAddressCounts`. */
+  /** Returns the counts, for `readAddressCounts`. */
   bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#used);
   }
 }
 
-/** What a tally counted, in the order of its hits. */
+/** Reads the counts of an `AddressCounter`, in their order. */
 export function* readAddressCounts({ buffer, byteOffset, byteLength }: Uint8Array): Generator<AddressHits> {
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
   for (let at = 0; at < bytes.length; ) {
@@ -294,25 +296,26 @@ export function* readAddressCounts({ buffer, byteOffset, byteLength }: Uint8Arra
   }
 }
 
-/** Places of each table; no more than half of them are taken, so that a search is short. */
+/** Slots of each table. At most half of them are used, so that a search is short. */
 const SLOTS = 32_768;
 const FULL = SLOTS / 2;
-/** Slots that are probed for one visit: many visits with the same hash cost no more than this. */
+/** Slots that are probed for one visit, which bounds the cost of many visits with the same hash. */
 const PROBES = 8;
 
 /**
- * Knows where the visits of the last second or two were written down, so that repeats are counted instead of written
- * again. Two tables of numbers: the older one is cleared at each turn, and what was met again meanwhile stands in the
- * newer one. A hash finds a visit, its bytes decide. What finds no place is forgotten: that costs a row, never a visit.
+ * Finds where a visit of the last second or two was packed, so that repeats are counted instead of packed again. There
+ * are two tables of numbers. Each rotation clears the older one; entries that were found since are in the newer one. A
+ * hash finds a visit, and its bytes are compared. An entry without a free slot is dropped: that costs a row, but never
+ * a visit.
  */
 export class RecentVisits {
   #newer = new Table();
   #older = new Table();
 
   /**
-   * Looks for a visit like this one.
+   * Finds a visit with this key.
    * @param hash from `visitHash`
-   * @returns its place, good until the next call; -1 when there is none
+   * @returns its position, valid until the next call; -1 when there is none
    */
   find(hash: number, site: SiteId, key: VisitKey): number {
     const position = this.#newer.find(hash, site, key);
@@ -329,18 +332,18 @@ export class RecentVisits {
     return this.#newer.offsetAt(position);
   }
 
-  /** Remembers where a visit was written down. Returns its place. */
+  /** Stores where a visit was packed. Returns its position. */
   put(hash: number, pack: PackedVisitBuilder, offset: number): number {
     if (this.#newer.size >= FULL) this.rotate();
     return this.#newer.put(hash, pack, offset);
   }
 
-  /** The visit at this place was written down anew. */
+  /** Stores where the visit at a position was packed again. */
   move(position: number, pack: PackedVisitBuilder, offset: number): void {
     this.#newer.set(position, pack, offset);
   }
 
-  /** Forgets what was not met since the last turn. */
+  /** Drops the entries that were not found since the last rotation. */
   rotate(): void {
     const emptied = this.#older;
     emptied.clear();
@@ -352,7 +355,7 @@ export class RecentVisits {
 class Table {
   readonly #hashes = new Uint32Array(SLOTS);
   readonly #offsets = new Uint32Array(SLOTS);
-  /** Number of the pack, from 1 on; 0 where nothing stands. */
+  /** Number of the builder, from 1 on; 0 for a free slot. */
   readonly #numbers = new Uint32Array(SLOTS);
   readonly #packs: PackedVisitBuilder[] = [];
   readonly #packNumbers = new Map<PackedVisitBuilder, number>();
@@ -406,15 +409,15 @@ class Table {
 }
 
 /**
- * Where a visit is looked for: 32 bits, FNV-1a over all of its key. Two visits may have the same.
- * @param seed 32 bits that visitors don't know
+ * Returns the hash of a visit: 32 bits, FNV-1a over its key. Two visits may have the same.
+ * @param seed 32 bits that clients don't know
  */
 export function visitHash({ address, status, rule, target, tried, method }: VisitKey, seed: number): number {
   let hash = hashText(address, seed ^ status ^ (toMethodNumber(method) << 16));
   if (rule !== null) hash = hashText(rule, hash);
   hash = hashText(target, hash);
   if (tried !== undefined && tried !== '') hash = hashText(tried, hash);
-  // The lowest bits of FNV know only the lowest bits of the characters.
+  // The lowest bits of FNV depend only on the lowest bits of the characters.
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 

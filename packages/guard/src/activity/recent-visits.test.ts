@@ -8,7 +8,7 @@ function visit(target: string, status = 200) {
   return { address: '192.0.2.7', status, rule: null, target };
 }
 
-/** Writes a visit down and remembers it. */
+/** Packs a visit and stores where. */
 function remember(
   recent: RecentVisits,
   pack: PackedVisitBuilder,
@@ -23,7 +23,7 @@ function knows(recent: RecentVisits, key: ReturnType<typeof visit>, site = 'site
 }
 
 describe('recent visits', () => {
-  it('are found where they were written down', () => {
+  it('are found where they were packed', () => {
     const recent = new RecentVisits();
     const pack = new PackedVisitBuilder('site');
     for (let i = 0; i < 5000; i++) remember(recent, pack, visit(`/${i}`));
@@ -32,18 +32,18 @@ describe('recent visits', () => {
       const position = recent.find(visitHash(visit(`/${i}`), SEED), 'site', visit(`/${i}`));
       if (position !== -1 && recent.packAt(position).isAt(recent.offsetAt(position), visit(`/${i}`))) found++;
     }
-    // A few find no place among so many.
+    // A few of so many find no free slot.
     expect(found).toBeGreaterThan(4950);
     expect(knows(recent, visit('/5000'))).toBe(false);
   });
 
-  it('are not those of another site', () => {
+  it('are not found for another site', () => {
     const recent = new RecentVisits();
     remember(recent, new PackedVisitBuilder('site'), visit('/'));
     expect([knows(recent, visit('/')), knows(recent, visit('/'), 'other')]).toEqual([true, false]);
   });
 
-  it('with the same hash are told apart by what they are', () => {
+  it('with the same hash are distinguished by their key', () => {
     const recent = new RecentVisits();
     const pack = new PackedVisitBuilder('site');
     remember(recent, pack, visit('/a'), 7);
@@ -54,7 +54,7 @@ describe('recent visits', () => {
     expect(knows(recent, visit('/a', 404), 'site', 7)).toBe(false);
   });
 
-  it('with the same hash in thousands keep nobody searching', () => {
+  it('with the same hash do not slow down a search, even thousands of them', () => {
     const recent = new RecentVisits();
     const pack = new PackedVisitBuilder('site');
     for (let i = 0; i < 5000; i++) remember(recent, pack, visit(`/${i}`), 7);
@@ -63,7 +63,7 @@ describe('recent visits', () => {
     expect(known).toBeLessThanOrEqual(8);
   });
 
-  it('are known for one turn more, and longer when they are met again', () => {
+  it('are found for one more rotation, and longer when they are found again', () => {
     const recent = new RecentVisits();
     const pack = new PackedVisitBuilder('site');
     remember(recent, pack, visit('/once'));
@@ -74,7 +74,7 @@ describe('recent visits', () => {
     expect([knows(recent, visit('/once')), knows(recent, visit('/again'))]).toEqual([false, true]);
   });
 
-  it('are found where they were written down anew, not where they stood before', () => {
+  it('are found where they were packed last, not where they were before', () => {
     const recent = new RecentVisits();
     const first = new PackedVisitBuilder('site');
     const second = new PackedVisitBuilder('site');
@@ -85,7 +85,7 @@ describe('recent visits', () => {
     expect(recent.packAt(recent.find(hash, 'site', visit('/')))).toBe(second);
   });
 
-  it('are forgotten when there are too many, not searched for ever longer', () => {
+  it('are dropped when there are too many, so that searches remain short', () => {
     const recent = new RecentVisits();
     const pack = new PackedVisitBuilder('site');
     for (let i = 0; i < 100_000; i++) remember(recent, pack, visit(`/${i}`));
@@ -94,7 +94,7 @@ describe('recent visits', () => {
   });
 });
 
-it('the hash of a visit depends on all of it and on the seed', () => {
+it('the hash of a visit depends on its whole key and on the seed', () => {
   const hashes = [
     visitHash(visit('/a'), 1),
     visitHash(visit('/a'), 2),

@@ -23,7 +23,7 @@ export interface EventListContext extends ListContext {
   readonly timeZone: (site: SiteId) => string;
 }
 
-/** Who did it, where nobody was signed in. */
+/** The actor of an event without a user. */
 const ORIGIN_NAMES: Readonly<Record<EventRow['origin'], string>> = {
   web: 'Visitor',
   cli: 'Command line',
@@ -31,10 +31,10 @@ const ORIGIN_NAMES: Readonly<Record<EventRow['origin'], string>> = {
   system: 'Security Optimizer',
 };
 
-/** Nobody can be blocked for an event that no user did. */
+/** An event without a user has nobody to block. */
 const NO_USER: VisitorFlags = { block: 0, do_not_block: 1 };
 
-/** The events of a store as a list. */
+/** Returns the events of a store as the source of a list. */
 export function eventSource(
   store: Pick<ActivityStore, 'newestEvent' | 'searchEvents' | 'countEvents'>,
 ): ListSource<EventFilter, EventRow> {
@@ -46,7 +46,11 @@ export function eventSource(
   };
 }
 
-/** A page of what registered users did. @throws ApiError invalid_input; StorageError */
+/**
+ * Returns a page of the registered users' list.
+ * @throws ApiError invalid_input
+ * @throws StorageError
+ */
 export function listEvents(deps: EventListContext, query: ListQuery): Promise<ListPage<RegisteredRow>> {
   const site = query.site.id;
   const timeZone = deps.timeZone(site);
@@ -84,7 +88,7 @@ export function listEvents(deps: EventListContext, query: ListQuery): Promise<Li
   );
 }
 
-/** An event as the API tells it: plain text, whatever is in the names. */
+/** Converts an event to a row of the API. All untrusted text is plain text. */
 export function toRegisteredRow(
   row: EventRow,
   {
@@ -110,10 +114,10 @@ export function toRegisteredRow(
     activity: eventSentence({ kind, object, objectType, before, after }),
     actions: kind,
     words: { kind, object, object_type: objectType, before, after },
-    // An event has no answer of its own; the field is there for clients that read it of every row.
+    // Events have no response. The field exists for clients that read it from every row.
     response: '',
     origin: row.origin,
-    // A client that failed to log in as the caller was somebody else, or has not proved otherwise.
+    // A client that failed to log in as the caller need not be the caller.
     you: row.userId !== 0 && row.userId === caller && kind !== 'login.failed' ? 1 : 0,
     visitor_id: row.visitorId,
     block: flags.block,
@@ -124,7 +128,11 @@ export function toRegisteredRow(
   };
 }
 
-/** How many events a list has gained. Counts to `most`. @throws ApiError invalid_input; StorageError */
+/**
+ * Counts the new events of a list, up to `most`.
+ * @throws ApiError invalid_input
+ * @throws StorageError
+ */
 export async function countNewEvents(
   deps: { readonly store: Pick<ActivityStore, 'newEvents'>; readonly timeZone: (site: SiteId) => string },
   query: {
@@ -144,7 +152,7 @@ export async function countNewEvents(
   return deps.store.newEvents(query.site, filter, query.since, most);
 }
 
-/** The users, and the chosen one by name also when others did more. */
+/** Returns the users as options, including the chosen one when others did more. */
 async function userOptions(store: Pick<ActivityStore, 'options' | 'visitor'>, site: SiteId, chosen: number | null) {
   const options = await filterOptions(store, site, 'user', '');
   if (chosen === null || options.some(({ value }) => value === chosen)) return options;

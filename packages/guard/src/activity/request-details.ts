@@ -9,10 +9,10 @@ import type { ActivityStore, VisitDetails } from './activity-store.js';
 import { responseText, type VisitFlags } from './anonymous-visits.js';
 import type { CurrentBlocks } from './blocklist/current-blocks.js';
 
-/** Requests of the same visitor that are shown. */
+/** Number of the visitor's requests that are displayed. */
 const RECENT = 6;
 
-/** What an answer without a rule means. */
+/** What a status without a rule means. */
 const STATUS_REASONS: Readonly<Record<number, string>> = {
   404: 'Not found: there is no such page or file.',
   410: 'Not found: the page is gone.',
@@ -20,8 +20,9 @@ const STATUS_REASONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Everything that is known of one row of the list of unknown visitors.
- * @throws ApiError not_found; StorageError
+ * Returns all details of one row of the list of anonymous visits.
+ * @throws ApiError not_found
+ * @throws StorageError
  */
 export async function readRequestDetails(
   deps: {
@@ -71,7 +72,7 @@ export async function readRequestDetails(
   };
 }
 
-/** One sentence that says what happened and why. */
+/** Returns one sentence that says what happened and why. */
 function toReason({ rule, failedLogins, status }: VisitDetails): string {
   if (rule !== null) return ruleReason(rule);
   if (failedLogins > 0) return FAILED_LOGIN_REASON;

@@ -6,7 +6,7 @@ import { createRetention, DeferredDays } from './retention.js';
 
 const NOW = 1_800_000_000;
 
-/** Retention of two sites that begins at once, over a store that has so many steps to do. */
+/** Starts the retention of two sites at once, with a store that needs this number of steps. */
 function underTest(steps: number, fails = () => false) {
   const calls: (RetainedActivity & { site: string })[] = [];
   const { logger, events } = recordedLog();
@@ -32,8 +32,8 @@ function underTest(steps: number, fails = () => false) {
   return { calls, retention, events };
 }
 
-describe('clearing up', () => {
-  it('goes on in steps until a site has nothing left, with the days and rows of each site', async () => {
+describe('retention', () => {
+  it('continues in steps until a site has nothing left to delete, with the days and rows of each site', async () => {
     const { calls } = underTest(3);
     await eventually(() => calls.length >= 6);
     const day = 24 * 3600;
@@ -43,7 +43,7 @@ describe('clearing up', () => {
     ]);
   });
 
-  it('stops in the middle when guard does', async () => {
+  it('stops between two steps when guard stops', async () => {
     const { calls, retention } = underTest(1_000_000);
     await eventually(() => calls.length > 3);
     await retention.stop();
@@ -52,7 +52,7 @@ describe('clearing up', () => {
     expect(calls.length).toBe(done);
   });
 
-  it('is tried again after a failure, which the log says once', async () => {
+  it('is tried again after a failure, which is logged once', async () => {
     let failing = true;
     const { calls, events } = underTest(1, () => failing);
     await eventually(() => calls.length >= 3);
@@ -63,42 +63,42 @@ describe('clearing up', () => {
   });
 });
 
-describe('days that were lowered', () => {
+describe('lowered days', () => {
   const MINUTE = 60_000;
 
-  /** The days that count after each observation, given as [seconds, days]. */
+  /** Returns the days that apply after each observation, given as [seconds, days]. */
   function observed(...steps: readonly (readonly [number, number])[]): number[] {
     const deferred = new DeferredDays(MINUTE);
     return steps.map(([second, days]) => deferred.observe('site', days, second * 1000));
   }
 
-  it('count a minute after they were first seen', () => {
+  it('apply a minute after they were first observed', () => {
     expect(observed([0, 12], [60, 12], [70, 5], [129, 5], [130, 5]).slice(1)).toEqual([12, 12, 12, 5]);
   });
 
-  it('never count when they were raised again within the minute', () => {
+  it('never apply when they were raised again within the minute', () => {
     expect(observed([0, 12], [60, 12], [70, 5], [100, 12], [105, 5], [160, 5], [165, 5]).slice(1)).toEqual([
       12, 12, 12, 12, 12, 5,
     ]);
   });
 
-  it('have another minute when they are lowered further', () => {
+  it('get another minute when they are lowered further', () => {
     expect(observed([0, 12], [60, 12], [70, 9], [120, 3], [130, 3], [179, 3], [180, 3]).slice(1)).toEqual([
       12, 12, 12, 12, 12, 3,
     ]);
   });
 
-  it('count a minute after a start at the earliest: the change may have been right before it', () => {
+  it('apply a minute after a start at the earliest: the change may have been right before it', () => {
     expect(observed([0, 5], [59, 5], [60, 5])).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 5]);
   });
 
-  it('count at once when they are raised', () => {
+  it('apply at once when they are raised', () => {
     expect(observed([0, 5], [60, 5], [61, 8])).toEqual([Number.POSITIVE_INFINITY, 5, 8]);
   });
 });
 
-describe('clearing up after the days were lowered', () => {
-  it('asks the store to delete nothing for its age until the minute has passed', async () => {
+describe('retention after the days were lowered', () => {
+  it('deletes nothing for its age until the minute has passed', async () => {
     const keeps: number[] = [];
     let [now, days] = [NOW * 1000, 12];
     const retention = createRetention({
@@ -114,7 +114,7 @@ describe('clearing up after the days were lowered', () => {
     onTestFinished(() => retention.stop());
     const seen = async (before: number) => {
       keeps.length = 0;
-      // A round may be under way; the second one began after this call.
+      // A round may be running; the second one began after this call.
       await eventually(() => keeps.length >= 2);
       expect(keeps[1]).toBe(before);
     };

@@ -6,20 +6,20 @@ import type { ActivityStore } from './activity-store.js';
 
 const EVERY_MS = 60_000;
 const DAY_SECONDS = 24 * 3600;
-/** Between two steps: the writing thread has other work, too. Milliseconds. */
+/** Pause between two steps, milliseconds, for other work of the writer thread. */
 const PAUSE_MS = 5;
-/** Blocked visitors that stay in the log although nothing else of them is left; the newest. */
+/** Blocked visitors that the log keeps although it has no rows of them; the newest. */
 const BLOCKED_MAX = 10_000;
 
 export interface Retention {
   start(): void;
-  /** Resolves when no step is under way. */
+  /** Resolves when no step is running. */
   stop(): Promise<void>;
 }
 
 /**
- * The days that sites keep their log, for deleting: a lower number counts only after a while, so that the owner can undo
- * it. A restart counts as a change, because the last one may have been a moment before.
+ * The days that sites keep their log, as they apply to deletion. A lower number applies only after a while, so that the
+ * owner can undo the change. A restart counts as a change, because the last one may have been a moment before.
  */
 export class DeferredDays {
   readonly #counted = new Map<SiteId, number>();
@@ -27,7 +27,7 @@ export class DeferredDays {
 
   constructor(private readonly graceMs: number) {}
 
-  /** @returns the days whose entries must stay */
+  /** @returns the days whose entries must be kept */
   observe(site: SiteId, days: number, nowMs: number): number {
     const counted = this.#counted.get(site) ?? Number.POSITIVE_INFINITY;
     const lowered = this.#lowered.get(site);
@@ -47,16 +47,16 @@ export class DeferredDays {
 }
 
 /**
- * Clears up what is older than a site's days or beyond the most rows, once a minute, in small steps. Days that were
- * lowered count after a minute, see `DeferredDays`.
+ * Deletes rows that are older than a site's days or exceed its number of rows, once a minute, in small steps. Lowered
+ * days apply after a minute, see `DeferredDays`.
  */
 export function createRetention(deps: {
-  /** The sites at each round. */
+  /** The sites, read at each round. */
   readonly sites: () => readonly SiteId[];
   readonly store: Pick<ActivityStore, 'retain'>;
-  /** Days that a site keeps its log. */
+  /** Returns the days that a site keeps its log. */
   readonly days: (site: SiteId) => number;
-  /** Most visits that a site keeps. */
+  /** Returns the maximum number of visits of a site. */
   readonly maxRows: (site: SiteId) => number;
   readonly blocked: (site: SiteId, most: number) => Promise<readonly number[]>;
   readonly clock: Clock;
@@ -75,7 +75,7 @@ export function createRetention(deps: {
   async function clearUp(): Promise<void> {
     for (const site of sites()) {
       const days = observe(site);
-      // Since the start nothing has been kept long enough to be deleted for its age.
+      // Until a minute after the start, no row is old enough to be deleted for its age.
       const before = Number.isFinite(days) ? Math.floor(clock() / 1000) - days * DAY_SECONDS : 0;
       const keep = { before, maxRows: maxRows(site), blocked: await blocked(site, BLOCKED_MAX) };
       while (!stopped && (await store.retain(site, keep))) {
@@ -90,7 +90,7 @@ export function createRetention(deps: {
       await clearUp();
       failing = false;
     } catch (error) {
-      // Once per outage.
+      // Logged once per outage.
       if (!failing && !stopped) {
         logger.error({ event: 'activity-retention-failed', err: error }, 'The Activity Log can’t be cleared up yet.');
       }

@@ -3,7 +3,7 @@ import type { SecurityEvent } from '../security-events.js';
 import { type AuditRow, isCommandLine, type JsonValue } from '../settings/audit-store.js';
 import type { OutboxEvent } from '../wordpress/outbox.js';
 
-/** The security event in an event of WordPress, or null: most are none. */
+/** Returns the security event of an event of WordPress, or null, as for most events. */
 export function toUsersSecurityEvent(event: OutboxEvent): SecurityEvent | null {
   const { uid, kind, user, object, administrator } = event;
   const base = { uid, at: event.at * 1000 };
@@ -14,7 +14,7 @@ export function toUsersSecurityEvent(event: OutboxEvent): SecurityEvent | null {
       if (!administrator) return null;
       return { ...base, ...cause, kind: 'new-administrator', login: object, promoted: kind === 'user.role' };
     case 'login':
-      // Without an address, nobody has logged in from elsewhere: a program on the server did.
+      // Without an address it was no login from elsewhere, but a program on the server.
       if (!administrator || user === null || event.address === '') return null;
       return {
         ...base,
@@ -38,12 +38,12 @@ export function toUsersSecurityEvent(event: OutboxEvent): SecurityEvent | null {
   }
 }
 
-/** When a change of a setting switches a protection off. */
+/** Whether a change of a setting switches a protection off. */
 type IsOff = (before: JsonValue, after: JsonValue) => boolean;
 
 const toZero: IsOff = (before, after) => before !== 0 && after === 0;
 
-/** Protections besides the pause, by the name of their setting. */
+/** Protections other than the pause, by the name of their setting. */
 const protectionNames: ReadonlyMap<string, { readonly title: string; readonly isOff: IsOff }> = new Map([
   ...siteSecurityToggles.map(({ field, title }) => [field as string, { title, isOff: toZero }] as const),
   ['sg2fa', { title: 'Two-factor Authentication for Admin & Editors Users', isOff: toZero }],
@@ -60,7 +60,7 @@ const protectionNames: ReadonlyMap<string, { readonly title: string; readonly is
   ['disable_activity_log', { title: 'Activity log', isOff: (before, after) => before === 0 && after === 1 }],
 ]);
 
-/** The security event in a change of this product, or null. */
+/** Returns the security event of a change in this product, or null. */
 export function toSettingSecurityEvent(row: AuditRow): Extract<SecurityEvent, { kind: 'protection-off' }> | null {
   const { id, at, actor, name, before, after } = row;
   const base = {

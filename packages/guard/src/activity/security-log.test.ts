@@ -7,7 +7,7 @@ import { parseVisitor } from '../lib/carried-address.js';
 import { silentLogger } from '../lib/logger.js';
 import { openSecurityLog } from './security-log.js';
 
-it('names the address that the firewall sees, not the one that it carries', async () => {
+it('a line contains the address that the firewall sees, not the carried address', async () => {
   const file = join(await scratchFolder(), 'security.log');
   const log = openSecurityLog(file, { visits: { add() {} }, clock: () => 0, logger: silentLogger() });
   for (const text of ['192.0.2.1', '64:ff9b::192.0.2.1', '2002:c000:201::5', '2001:db8::1']) {

@@ -7,29 +7,30 @@ import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
 
-/** Most bytes that wait while the disk is slow; what comes then is left out, and counted. */
+/** Maximum number of bytes that are queued while the disk is slow. Further lines are dropped and counted. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** The file for programs that block addresses, such as fail2ban. */
 export interface SecurityLog {
-  /** Passes visits on, and writes the refused ones and the failed logins. */
+  /** Records the refused visits and the failed logins, and passes all visits on. */
   readonly visits: VisitRecorder;
-  /** Writes what waits and closes the file. */
+  /** Writes the queued lines and closes the file. */
   close(): Promise<void>;
 }
 
 /**
- * Writes one line for each refused request and each failed login: the same that the Activity Log counts, with the whole
- * address as it is seen, since a firewall knows no other. No line holds anything that a visitor can choose but the address, so patterns can't be deceived.
+ * Writes one line for each refused request and each failed login, the same that the Activity Log counts. Each contains
+ * the whole address as it is seen, since a firewall knows no other. The address is the only part that a visitor can
+ * choose, so patterns can't be deceived.
  *
- * @param file appended to; made with mode 0600
+ * @param file appended to; created with mode 0600
  * @throws the system's error when the file can't be opened
  */
 export function openSecurityLog(
   file: string,
   { visits, clock, logger }: { readonly visits: VisitRecorder; readonly clock: Clock; readonly logger: Logger },
 ): SecurityLog {
-  // Opened here and now, so that a wrong path keeps guard from starting; written without blocking.
+  // Opened synchronously, so that a wrong path keeps guard from starting; written without blocking.
   const destination = pino.destination({ dest: openSync(file, 'a', 0o600), sync: false, maxLength: MAX_WAITING_BYTES });
   let lost = 0;
   let failing = false;
@@ -46,7 +47,7 @@ export function openSecurityLog(
   });
 
   function report(error: unknown): void {
-    // Once per outage.
+    // Logged once per outage.
     if (!failing) logger.error({ event: 'security-log-write-failed', file, err: error }, 'Lines are missing in it.');
     failing = true;
   }
@@ -73,7 +74,7 @@ export function openSecurityLog(
       getCounts: () => visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
     },
     close() {
-      // What becomes known of logins from here on is in the Activity Log alone.
+      // Logins whose outcome is known only later are in the Activity Log alone.
       closed = true;
       return new Promise((resolve) => {
         destination.once('close', resolve);

@@ -8,7 +8,7 @@ const now = at('2026-11-21T08:00:00Z');
 const hour = (start: number, humans: number) => ({ hour: start, humans, bots: 0, blocked: 0 });
 
 describe('the bars of a period', () => {
-  it('are the days that the log is kept, today the last, when nothing is asked for', () => {
+  it('are by default the days that the log is kept, with today as the last', () => {
     const { step, edges } = planTraffic({ from: null, to: null }, { timeZone: 'Europe/Berlin', now, keptDays: 12 });
     expect([step, edges.length]).toEqual(['day', 13]);
     expect(edges.map((edge) => toLocalTimestamp('Europe/Berlin', edge))).toEqual(
@@ -16,7 +16,7 @@ describe('the bars of a period', () => {
     );
   });
 
-  it('are hours for a period of at most two days, also the kept ones', () => {
+  it('are hours for a period of at most two days, also for the kept ones', () => {
     const context = { timeZone: 'UTC', now, keptDays: 2 };
     expect(planTraffic({ from: null, to: null }, context).edges).toHaveLength(49);
     const short = planTraffic({ from: now - 5400, to: now }, context);
@@ -29,7 +29,7 @@ describe('the bars of a period', () => {
     expect(edges.slice(1).map((edge, index) => (edge - (edges[index] as number)) / 3600)).toEqual([24, 25, 24]);
   });
 
-  it('reach back no further than the sums, and not beyond today', () => {
+  it('reach back no further than the counts, and not beyond today', () => {
     const { edges } = planTraffic({ from: 0, to: now * 2 }, { timeZone: 'UTC', now, keptDays: 12 });
     expect(edges).toHaveLength(36);
     expect(edges.at(-1)).toBe(at('2026-11-22T00:00:00Z'));
@@ -42,7 +42,7 @@ describe('the bars of a period', () => {
   });
 });
 
-describe('the sums of hours', () => {
+describe('sums of hours', () => {
   it('lose nothing and count nothing twice, in any time zone', () => {
     const zone = fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', '-11');
     const hours = fc.uniqueArray(fc.nat(35 * 24), { maxLength: 60 });
@@ -61,14 +61,14 @@ describe('the sums of hours', () => {
     );
   });
 
-  it('put an hour into the day in which it begins', () => {
+  it('add an hour to the day in which it begins', () => {
     const plan = planTraffic({ from: null, to: null }, { timeZone: '+05:30', now, keptDays: 12 });
-    // 18:00 UTC is 23:30 there: the hour counts to the day that is about to end.
+    // 18:00 UTC is 23:30 in that time zone: the hour belongs to the day that is about to end.
     const [day] = sumTraffic(plan, [hour(at('2026-11-20T18:00:00Z'), 3)]).bars.filter(({ humans }) => humans > 0);
     expect(toLocalTimestamp('+05:30', day?.from ?? 0)).toBe('2026-11-20 00:00');
   });
 
-  it('keep humans, bots and refused apart', () => {
+  it('separate humans, bots and refused requests', () => {
     const plan = planTraffic({ from: null, to: null }, { timeZone: 'UTC', now, keptDays: 3 });
     const traffic = sumTraffic(plan, [{ hour: now - 3600, humans: 1, bots: 20, blocked: 300 }]);
     expect(traffic).toMatchObject({ humans: 1, bots: 20, blocked: 300 });

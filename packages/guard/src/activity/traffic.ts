@@ -8,12 +8,12 @@ import type { ActivityStore, TrafficHour } from './activity-store.js';
 export type Traffic = z.output<typeof activityTraffic.response>;
 
 const HOUR = 3600;
-/** A period of at most two days is shown by the hour; one of them may have 25 hours. */
+/** A period of at most two days is displayed in hours; one of the days may have 25 hours. */
 const HOURLY_MAX = 49 * HOUR;
-/** Sums are kept for this many days; see docs/developer/activity-log.md. */
+/** Number of days that counts are kept; see docs/developer/activity-log.md. */
 const DAYS_MAX = 35;
 
-/** Bars from one time to the next, and where the last one ends. */
+/** The bars of a chart. */
 export interface TrafficPlan {
   readonly step: 'day' | 'hour';
   /** Unix seconds: the beginning of each bar, and the end of the last. */
@@ -21,10 +21,10 @@ export interface TrafficPlan {
 }
 
 /**
- * Which bars a period is shown in: days of the site's time zone (23 or 25 hours long when the clocks change), or hours.
- * Without a period: the days that the log is kept, today the last.
+ * Returns the bars of a period: days of the site's time zone (23 or 25 hours long when the clocks change), or hours.
+ * Default: the days that the log is kept, with today as the last.
  *
- * @param query Unix seconds; `to` is outside
+ * @param query Unix seconds; `to` is exclusive
  * @throws ApiError invalid_input
  */
 export function planTraffic(
@@ -49,8 +49,8 @@ export function planTraffic(
 }
 
 /**
- * Sums hours into bars. The store counts by hours of UTC; an hour belongs to the bar in which it begins, so in a time
- * zone that is half or three quarters of an hour off, a part of an hour counts to the day before.
+ * Sums hours into bars. The store counts by hours of UTC, and an hour belongs to the bar in which it begins. In a time
+ * zone that is half or three quarters of an hour off, part of an hour therefore counts for the day before.
  */
 export function sumTraffic({ step, edges }: TrafficPlan, hours: readonly TrafficHour[]): Traffic {
   const bars = edges
@@ -69,7 +69,7 @@ export function sumTraffic({ step, edges }: TrafficPlan, hours: readonly Traffic
   return { bars, step, ...total };
 }
 
-/** Index of the last edge at or before a moment; -1 before the first. */
+/** Returns the index of the last edge at or before a time; -1 before the first. */
 function findBar(edges: readonly number[], at: number): number {
   let low = 0;
   let high = edges.length;
@@ -81,13 +81,13 @@ function findBar(edges: readonly number[], at: number): number {
   return low - 1;
 }
 
-/** From this many wrong passwords on, an address that logs in after all is no longer somebody who mistyped. */
+/** From this number of wrong passwords on, an address that logs in does not count as a member who mistyped. */
 export const GUESSES = 5;
 
 /**
- * Counts failed logins in the hours that begin in [from, to): passwords that were compared and wrong, whether the account
- * exists or not. What a lock or a rule refuses before that is a refused request. The one definition of dashboard, lists,
- * report, export and metrics. Throws StorageError.
+ * Counts failed logins in the hours that begin in [from, to): passwords that were compared and wrong, whether the
+ * account exists or not. A login that a lockout or a rule refuses before that is a refused request. This is the only
+ * definition for dashboard, lists, report, export and metrics. Throws StorageError.
  */
 export async function countFailedLogins(
   store: Pick<ActivityStore, 'failedLogins'>,

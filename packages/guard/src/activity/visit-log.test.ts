@@ -22,10 +22,7 @@ interface Batch {
   readonly dropped: number;
 }
 
-/**
- * A log with a store that keeps what it is given, as deep copies, as another thread would. Its time goes on only where
- * a test lets it (`passes`).
- */
+/** A log with a store that keeps deep copies, as another thread would. Its clock advances only by `passes`. */
 function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -56,11 +53,11 @@ function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-/** Lets the time of `logUnderTest` go on. */
+/** Advances the clock of `logUnderTest`. */
 const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('visits', () => {
-  it('leave out what WordPress has proved to ask itself, unless the owner asks for it', async () => {
+  it('omit requests that WordPress proved to send itself, unless the owner includes them', async () => {
     const { log, rules, visits } = logUnderTest();
     log.add('site', seen('/wp-cron.php?doing_wp_cron=1', { isOwnCron: true }));
     log.add('site', seen('/wp-cron.php?doing_wp_cron=2', { isOwnCron: false }));
@@ -71,7 +68,7 @@ describe('visits', () => {
     expect(visits().map(({ target }) => target.at(-1))).toEqual(['2', '3', '4']);
   });
 
-  it('reach the store within a moment, with all that is known of them', async () => {
+  it('are stored within a moment, with all their details', async () => {
     const { log, batches } = logUnderTest();
     const before = Date.now();
     log.add('site', seen('/shop?x=1', { status: 404, rule: 'a-rule' }));
@@ -97,7 +94,7 @@ describe('visits', () => {
     expect(visits().length).toBeLessThanOrEqual(4);
   });
 
-  it('of a flood go in batches of a bounded size, and what repeats them waits for its second', async () => {
+  it('of a flood are sent in batches of a bounded size, and their repeats at the end of the second', async () => {
     const { log, batches, visits } = logUnderTest();
     for (let i = 0; i < 3000; i++) log.add('site', seen(`/${i}`));
     for (let i = 0; i < 3000; i++) log.add('site', seen(`/${i}`));
@@ -108,7 +105,7 @@ describe('visits', () => {
     expect(visits().reduce((sum, visit) => sum + visit.count, 0)).toBe(6000);
   });
 
-  it('differ by address, target, status and rule', async () => {
+  it('are distinguished by address, target, status and rule', async () => {
     const { log, visits } = logUnderTest();
     log.add('site', seen('/a'));
     log.add('site', seen('/b'));
@@ -120,7 +117,7 @@ describe('visits', () => {
     expect(visits().map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  it('are asked for their agent only when they are new', async () => {
+  it('are queried for their agent only when they are new', async () => {
     const { log } = logUnderTest();
     let calls = 0;
     const agent = () => `Agent ${++calls}`;
@@ -128,7 +125,7 @@ describe('visits', () => {
     expect(calls).toBe(1);
   });
 
-  it('tell which one they repeat, over batches and seconds', async () => {
+  it('refer to the visit that they repeat, over batches and seconds', async () => {
     const { log, visits } = logUnderTest();
     const written = async (target: string, ms: number) => {
       log.add('site', seen(target));
@@ -136,14 +133,14 @@ describe('visits', () => {
       return visits().length;
     };
     expect([await written('/same', 100), await written('/other', 100)]).toEqual([1, 2]);
-    // What repeats an earlier batch waits for the end of its second.
+    // A repeat of a visit in an earlier batch is sent at the end of its second.
     expect([await written('/same', 1000), await written('/same', 1000)]).toEqual([3, 4]);
     const [first, other, second, third] = visits() as NumberedVisit[];
     expect(new Set([first, other, second, third].map((visit) => visit?.number)).size).toBe(4);
     expect([first, other, second, third].map((visit) => visit?.repeats)).toEqual([0, 0, first?.number, second?.number]);
   });
 
-  it('within a second are one row in the store, however many batches they came in', async () => {
+  it('within a second are one row in the store, whatever their number of batches', async () => {
     const { pass } = passingTime();
     const store = await testStore();
     const rules = () => ({ recording: true, anonymize: false, ownCron: false });
@@ -160,7 +157,7 @@ describe('visits', () => {
     expect((await allVisits(store)).map(({ count }) => count)).toEqual([9]);
   });
 
-  it('are new again after a rest, and not kept for the end of a second', async () => {
+  it('are new again after a pause, and not kept until the end of a second', async () => {
     const { log, batches, reported } = logUnderTest();
     for (const batch of [1, 2]) {
       log.add('site', seen('/same'));
@@ -171,14 +168,14 @@ describe('visits', () => {
     expect(reported).toHaveLength(2);
   });
 
-  it('are told of once, with their agent, however often they are repeated', async () => {
+  it('are reported once, with their agent, however often they are repeated', async () => {
     const { log, reported } = logUnderTest();
     for (let i = 0; i < 50; i++) log.add('site', seen('/same'));
     log.add('site', seen('/other', { ip: '192.0.2.8', agent: () => null }));
     expect(reported).toEqual(['site 192.0.2.7 Browser/1.0', 'site 192.0.2.8 null']);
   });
 
-  it('are cut, and everything in them that is not printable is escaped', async () => {
+  it('are truncated, and everything in them that is not printable is escaped', async () => {
     const { log, visits } = logUnderTest();
     log.add('site', seen(`/${'a'.repeat(9000)}`, { agent: () => 'b'.repeat(9000) }));
     log.add('site', seen('/\n\x00\xe9\x7f"<b>', { agent: () => 'x\r\n\x1b[31m\xff' }));
@@ -190,7 +187,7 @@ describe('visits', () => {
     expect([edge?.target.length, edge?.agent]).toEqual([500, null]);
   });
 
-  it('are stored without what tells customers apart, when the site wants that', async () => {
+  it('are stored with anonymised addresses when the site requires it', async () => {
     const { log, rules, visits } = logUnderTest();
     rules.anonymize = true;
     log.add('site', seen('/', { ip: '192.0.2.77' }));
@@ -203,7 +200,7 @@ describe('visits', () => {
     ]);
   });
 
-  it('are not written down while the log is off', async () => {
+  it('are not recorded while the log is off', async () => {
     const { log, rules, batches } = logUnderTest();
     rules.recording = false;
     log.add('site', seen('/'));
@@ -211,7 +208,7 @@ describe('visits', () => {
     expect(batches).toEqual([]);
   });
 
-  it('that come faster than they can be stored are counted, for each site, and memory stays bounded', async () => {
+  it('that can’t be stored fast enough are counted, for each site, and memory is bounded', async () => {
     const { log, visits, dropped, batches } = logUnderTest(() => pause(50));
     for (let i = 0; i < 30_000; i++) log.add('flooded', seen(`/${i}`));
     for (let i = 0; i < 10; i++) log.add('quiet', seen(`/${i}`));
@@ -247,7 +244,7 @@ describe('visits', () => {
     expect(dropped()).toBe(10_000);
   });
 
-  it('count as dropped while the store fails, which the log says once', async () => {
+  it('count as dropped while the store fails, which is logged once', async () => {
     let fails = true;
     const { log, dropped, batches, events } = logUnderTest(async () => {
       if (fails) throw new Error('disk full');
@@ -267,7 +264,7 @@ describe('visits', () => {
   });
 });
 
-it('costs less than a few microseconds a visit, and less for a repeat', async () => {
+it('a visit costs less than a few microseconds, and a repeat less than that', async () => {
   const { log } = logUnderTest();
   const repeat = seen('/same');
   for (let i = 0; i < 20_000; i++) log.add('warm', repeat);

@@ -17,73 +17,76 @@ import {
 } from './packed-visits.js';
 import { anonymizeAddress } from './visit.js';
 
-/** What a site wants of its log. */
+/** How the visits of a site are recorded. */
 export interface VisitRules {
   readonly recording: boolean;
   readonly anonymize: boolean;
-  /** Whether the calls that WordPress makes to itself are visits too. */
+  /** Whether requests that WordPress sends to itself are recorded, too. */
   readonly ownCron: boolean;
-  /** Whether an address holds one of the login, present or former: it is not kept in referers. Hides all without it. */
+  /**
+   * Whether a URL contains a login address, present or former. Referers that contain one lose their path. Default: all
+   * do.
+   */
   readonly namesLogin?: (target: string) => boolean;
 }
 
 export interface VisitLog extends VisitRecorder {
-  /** Hands over what waits, and resolves when all of it is stored or counted as dropped. */
-  /** Resolves when all visits so far are stored, or can't be. */
+  /** Sends all visits to the store; resolves when they are stored or counted as dropped. */
   writeAll(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Time between two batches, milliseconds. */
 const BATCH_MS = 100;
-/** New visits that make a batch before its time: to hand over so many holds up every request. */
+/** New visits that complete a batch early, so that sending it does not delay requests. */
 const BATCH_VISITS = 1000;
-/** Batches after which repeats are handed over too: a second. */
+/** Batches after which repeats are sent, too: a second. */
 const REPEATS_EVERY = 10;
 /**
- * Most visits of a site that are not stored yet, beside as many repeats, and of all sites together. Some 200 bytes
- * each, at most 900, and for a second or two once more to know their repeats.
+ * Maximum number of visits that are not stored yet, of a site (besides as many repeats) and of all sites. Each occupies
+ * some 200 bytes, at most 900, and as much again for a second or two to recognise its repeats.
  */
 const WAITING_MAX = 20_000;
 const ALL_WAITING_MAX = 40_000;
-/** What a batch on its way takes beside its visits, in visits: a flood at thousands of sites makes as many batches. */
+/** Memory of a batch besides its visits, in visits: a flood at thousands of sites makes as many batches. */
 const BATCH_COST = 4;
 
-/** Visits are numbered from 1 to this, again and again. */
+/** Visits are numbered from 1 to this number, then from 1 again. */
 const NUMBERS = 2 ** 32 - 1;
 const TARGET_CHARACTERS = 500;
 const AGENT_CHARACTERS = 300;
 const REFERER_CHARACTERS = 300;
 const ORIGIN_CHARACTERS = 200;
-/** WordPress cuts logins at as many. */
+/** WordPress truncates logins to this length. */
 const LOGIN_CHARACTERS = 60;
 
 /** Visits of one site. */
 interface SiteVisits {
-  /** Of the present batch, what was not seen in the last second. */
+  /** Visits of the current batch that were new. */
   fresh: PackedVisitBuilder;
-  /** Of the present second, what was handed over before. */
+  /** Repeats, in the current second, of visits of earlier batches. */
   repeats: PackedVisitBuilder;
-  /** Second of the clock of the last visit, and the rows that were begun in it. */
+  /** Second of the last visit, and the number of rows that were begun in it. */
   second: number;
   started: number;
   /** Refused visits of that second that share rows; null when there are none. */
   folds: FoldBuffer | null;
   dropped: number;
-  /** Handed over and not stored yet, weighed. */
+  /** Weight of the visits that were sent and are not stored yet. */
   inFlight: number;
-  /** Batches since there was a visit. */
+  /** Batches since the last visit. */
   idle: number;
 }
 
 /**
- * Gathers what visitors asked for and hands it to the store ten times a second, in a flood more often. What is the same
- * within a second becomes one visit with a count; what is refused in a flood shares rows (see `fold-visits`), handed over
- * when their second is over. Bounded: what does not fit is counted per site, and the count goes to the store too.
+ * Collects visits and sends them to the store ten times a second, in a flood more often. Equal visits of a second
+ * become one visit with a count. In a flood, refused visits share rows (see `fold-visits`), which are sent at the end
+ * of their second. Memory is bounded: visits beyond the limits are counted per site as dropped, and the store gets the
+ * count.
  *
- * @param rules asked for each visit; must be quick
- * @param onVisit told of each visit that is no repeat, with its agent; must be quick
- * @param seed 32 bits that visitors don't know
+ * @param rules called for each visit; must be fast
+ * @param onVisit called for each visit that is no repeat, with its agent; must be fast
+ * @param seed 32 bits that clients don't know
  */
 export function createVisitLog(deps: {
   readonly store: Pick<ActivityStore, 'write'>;
@@ -99,9 +102,9 @@ export function createVisitLog(deps: {
   const writes = new Set<Promise<void>>();
   let inFlight = 0;
   let droppedInAll = 0;
-  /** What the folds of all sites weigh. */
+  /** Weight of the folded visits of all sites. */
   let folding = 0;
-  /** The present second, and the rows that all sites have begun in it. */
+  /** The current second, and the number of rows that all sites have begun in it. */
   let second = 0;
   let started = 0;
   let failing = false;
@@ -136,7 +139,7 @@ export function createVisitLog(deps: {
     timer ??= setTimeout(tick, BATCH_MS).unref();
   }
 
-  /** What was folded in an earlier second is complete. */
+  /** Completes the folded visits of an earlier second. */
   function startSecond(visits: SiteVisits, at: number): void {
     const now = Math.floor(at / 1000);
     if (now !== second) {
@@ -162,7 +165,7 @@ export function createVisitLog(deps: {
     visits.folds = null;
   }
 
-  /** Whether a repeat of this visit is a new row: it was written down in another second. */
+  /** Whether a repeat of this visit begins a new row, because the visit was packed in another second. */
   function beginsRow(position: number): boolean {
     const pack = recent.packAt(position);
     return !pack.isOpen && Math.floor(pack.timeAt(recent.offsetAt(position)) / 1000) !== second;
@@ -250,7 +253,7 @@ export function createVisitLog(deps: {
     return number;
   }
 
-  /** Whether there is room for one row more beside so many. What has none is counted. */
+  /** Whether the limits allow another visit besides this many. If not, it is counted as dropped. */
   function fits(visits: SiteVisits, waiting: number): boolean {
     if (waiting < WAITING_MAX && inFlight + folding < ALL_WAITING_MAX) return true;
     visits.dropped++;
@@ -275,19 +278,19 @@ export function createVisitLog(deps: {
     const now = Math.floor(clock() / 1000);
     for (const [site, visits] of sites) {
       if (visits.second !== now) endSecond(visits);
-      // A count of dropped visits can wait for a better moment; each would be a batch, too.
+      // A count of dropped visits waits while the store is busy, since it would be a batch, too.
       if (visits.fresh.rows > 0 || (visits.dropped > 0 && inFlight < ALL_WAITING_MAX)) {
         visits.fresh = handOver(site, visits, visits.fresh);
       }
       if (secondIsOver && visits.repeats.rows > 0) visits.repeats = handOver(site, visits, visits.repeats);
       const written = visits.inFlight === 0 && visits.dropped === 0 && visits.repeats.rows === 0;
-      // After two turns nothing is known of its visits any more.
+      // After two rotations none of its visits can be found any more.
       if (++visits.idle > 2 * REPEATS_EVERY && written && visits.folds === null) sites.delete(site);
     }
     if (sites.size > 0) timer = setTimeout(tick, BATCH_MS).unref();
   }
 
-  /** Returns the pack for what comes next. */
+  /** Sends a batch to the store. Returns the builder of the next one. */
   function handOver(site: SiteId, visits: SiteVisits, pack: PackedVisitBuilder): PackedVisitBuilder {
     const { dropped } = visits;
     const packed = pack.close();
@@ -302,7 +305,7 @@ export function createVisitLog(deps: {
       (error: unknown) => {
         visits.dropped += dropped + hits;
         droppedInAll += hits;
-        // Once per outage: ten lines a second would bury the log.
+        // Logged once per outage, not for each of ten batches a second.
         if (!failing) logger.error({ event: 'visits-store-failed', site, err: error }, 'Visits can’t be stored.');
         failing = true;
       },
@@ -313,7 +316,7 @@ export function createVisitLog(deps: {
       writes.delete(done);
     });
     writes.add(done);
-    // It will hardly need more than the last one.
+    // The next batch will hardly need more room than this one.
     return new PackedVisitBuilder(site, pack.used);
   }
 
@@ -351,7 +354,7 @@ function readAgent(seen: ObservedRequest): string | null {
   return agent === null ? null : escaped(cut(agent, AGENT_CHARACTERS), AGENT_CHARACTERS);
 }
 
-/** The texts of a request that are stored with its row. */
+/** Returns the texts of a request that are stored with its row. */
 function readTexts(seen: ObservedRequest, { namesLogin = () => true }: VisitRules): VisitTexts {
   const referer = seen.referer?.() ?? null;
   const cleaned = referer === null ? null : cleanReferer(cut(referer, REFERER_CHARACTERS), namesLogin);
@@ -366,7 +369,7 @@ function readReference({ requestId }: ObservedRequest): number {
   return requestId === undefined ? 0 : toReferenceNumber(requestId);
 }
 
-/** Whether the visitor was told a reference. */
+/** Whether the response contained a reference. */
 function isShownReference({ rule, status }: ObservedRequest): boolean {
   return rule !== null || status >= 500;
 }
@@ -376,7 +379,7 @@ function toStoredTarget(target: string): string {
   return cut(maskSecrets(shown), TARGET_CHARACTERS);
 }
 
-/** UTF-8 with one character per byte, as records of visits hold it. */
+/** Converts a login to UTF-8 with one character per byte, the format of stored visits. */
 function toStoredLogin(login: string): string {
   return Buffer.from(plainText(login, LOGIN_CHARACTERS), 'utf8').toString('latin1').slice(0, 255);
 }
@@ -387,7 +390,9 @@ function cut(text: string, most: number): string {
 
 const UNSAFE = /[^\x20-\x7e]/;
 
-/** Bytes that are not printable ASCII stand as `%0A`, so that nothing that reads a visit can be tricked by them. */
+/**
+ * Escapes bytes that are not printable ASCII as `%0A`, so that no program that reads a visit can be deceived by them.
+ */
 function escaped(text: string, most: number): string {
   if (!UNSAFE.test(text)) return text;
   return cut(text.replace(/[^\x20-\x7e]/g, escapedCharacter), most);

@@ -14,7 +14,7 @@ const BROWSERS = [
   `${CHROME} Edg/126.0.0.0`,
   `${CHROME} OPR/111.0.0.0`,
 ];
-/** Browsers of other times and devices. */
+/** Old browsers, and browsers of special devices. */
 const OLD_BROWSERS = [
   'Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1; Trident/4.0; chromeframe/11.0.660.0; SLCC2; .NET CLR 2.0.50727)',
   'Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 5.1; Trident/4.0; GTB7.4; chromeframe; InfoPath.2)',
@@ -153,21 +153,21 @@ describe('the type of a visitor', () => {
     for (const agent of BROWSERS) expect([agent, visitorType(agent, null)]).toEqual([agent, 'Human']);
   });
 
-  it('is Human for old browsers, and those of phones, consoles, televisions and terminals', () => {
+  it('is Human for old browsers, and for those of phones, consoles, televisions and terminals', () => {
     for (const agent of OLD_BROWSERS) expect([agent, visitorType(agent, null)]).toEqual([agent, 'Human']);
   });
 
-  it('is Scanner for an agent that is an attack, or the name of a scanner that no list has', () => {
+  it('is Scanner for an agent that is an attack, or the name of a scanner that no list contains', () => {
     for (const agent of SCANNERS) expect([agent, visitorType(agent, null)]).toEqual([agent, 'Scanner']);
   });
 
-  it('is Other for programs without the shape of a browser', () => {
+  it('is Other for programs whose agent does not look like that of a browser', () => {
     for (const agent of PROGRAMS) {
       expect([agent, visitorType(agent, null)]).toEqual([agent, expect.stringMatching(/^Other(?: bot)?$/)]);
     }
   });
 
-  it('is no attack where a browser names a language, a system or a model', () => {
+  it('is no attack when the agent of a browser names a language, a system or a model', () => {
     const agents = [
       'Mozilla/5.0 (Linux; U; Android 4.4.2; id; SM-G900) AppleWebKit/534.30 (KHTML, like Gecko) Version/4.0 Mobile Safari/534.30',
       'Opera/9.80 (Android; Opera Mini/36.2.2254/119.132; U; sh) Presto/2.12.423 Version/12.16',
@@ -189,7 +189,7 @@ describe('the type of a visitor', () => {
     const agents = {
       'curl/8.5.0': 'curl',
       'WordPress/6.5.5; https://example.com': 'WordPress',
-      // As Hide WordPress Version lets it go out.
+      // As the protection “Hide WordPress Version” sends it.
       'WordPress; https://example.com': 'WordPress',
       'Wget/1.21.4': 'Wget',
       'python-requests/2.32.3': 'python-requests',
@@ -206,11 +206,11 @@ describe('the type of a visitor', () => {
       expect([agent, visitorType(agent, null)]).toEqual([agent, name]);
   });
 
-  it('does not take the name of an unlisted bot from what it sends', () => {
+  it('is not the name that an unlisted bot sends', () => {
     expect(visitorType('Zqxwv-spider/1.0 (+https://example.com)', null)).toBe('Other bot');
   });
 
-  it('believes a search engine only when DNS proved it', () => {
+  it('is a search engine only when DNS verified it', () => {
     expect(visitorType(GOOGLEBOT, null)).toBe('Unverified bot');
     expect(visitorType(GOOGLEBOT, 'Bing')).toBe('Unverified bot');
     expect(visitorType(GOOGLEBOT, 'Google')).toBe('Googlebot');
@@ -227,7 +227,7 @@ describe('the type of a visitor', () => {
     for (const type of types) expect(type).toMatch(/^[^<>&"\p{Cc}]{1,40}$/u);
   });
 
-  it('answers at once for agents made to be slow', () => {
+  it('is computed fast even for agents made to be slow', () => {
     const hostile = [
       'a/'.repeat(150),
       'Spider'.repeat(50),
@@ -249,7 +249,7 @@ describe('the type of a visitor', () => {
 });
 
 describe('the list of bots', () => {
-  it('is looked through as if each entry were tried in order', () => {
+  it('is searched as if each entry were tried in order', () => {
     const patterns = crawlers.map(({ pattern }) => new RegExp(pattern));
     for (const { instances } of crawlers) {
       for (const agent of instances.slice(0, 2)) {
@@ -259,7 +259,7 @@ describe('the list of bots', () => {
     }
   });
 
-  it('does not know a browser', () => {
+  it('matches no browser', () => {
     for (const agent of BROWSERS) expect(botName(agent)).toBeNull();
   });
 });
@@ -273,7 +273,7 @@ describe('the claim to be a search engine', () => {
     expect(claimedSearchEngine(null)).toBeNull();
   });
 
-  it('is backed only by names in the domains that the engine publishes', () => {
+  it('is verified only by names in the domains that the engine publishes', () => {
     const google = claimedSearchEngine(GOOGLEBOT);
     if (google === null) throw new Error('Google is not known.');
     expect(belongsTo(google, 'crawl-66-249-66-1.googlebot.com')).toBe(true);
@@ -283,7 +283,7 @@ describe('the claim to be a search engine', () => {
     expect(belongsTo(google, '192.0.2.1.bc.googleusercontent.com')).toBe(false);
   });
 
-  it('can’t be proved for an engine that publishes no names', () => {
+  it('can’t be verified for an engine that publishes no names', () => {
     const duck = claimedSearchEngine('DuckDuckBot/1.1; (+http://duckduckgo.com/duckduckbot.html)');
     expect(duck && belongsTo(duck, 'duckduckbot.duckduckgo.com')).toBe(false);
   });

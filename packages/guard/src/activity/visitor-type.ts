@@ -4,23 +4,23 @@ import { botName, claimedSearchEngine } from './bots.js';
 
 /** No user agent was sent. */
 const UNKNOWN = 'Unknown';
-/** Claims to be a search engine, and DNS has not proved it, or not yet. */
+/** Claims to be a search engine, but DNS has not verified it, or not yet. */
 const UNVERIFIED_BOT = 'Unverified bot';
 /** A bot that no list names. */
 const OTHER_BOT = 'Other bot';
-/** Looks for weak spots: a scanner that no list names, or an agent that is an attack itself. */
+/** Looks for vulnerabilities: a scanner that no list names, or an agent that is itself an attack. */
 const SCANNER = 'Scanner';
-/** Any other program: neither a browser nor known as a bot. */
+/** Any other program: neither a browser nor a known bot. */
 const OTHER = 'Other';
 
 /**
- * What kind of visitor an agent belongs to: `Human` for an agent with the shape of a browser, `Unknown` without agent,
- * `Scanner`, `Other`, else a bot's name. Whether it is a bot at all says isbot; its name is one of the list of
- * crawler-user-agents, so there is a bounded number of types, whatever clients send. Takes some microseconds up to some
- * dozen: ask once per agent.
+ * Returns the type of a visitor by its agent: `Human` for an agent that looks like that of a browser, `Unknown` without
+ * an agent, `Scanner`, `Other`, or else the name of a bot. The package isbot decides whether it is a bot; its name is
+ * an entry of crawler-user-agents. The number of types is therefore bounded, whatever clients send. Takes from some
+ * microseconds to some dozen: call it once per agent.
  *
  * @param agent as sent, at most 300 characters
- * @param verifiedBot name of the search engine that DNS proved this visitor to be, or null
+ * @param verifiedBot name of the search engine that DNS verified for this visitor, or null
  */
 export function visitorType(agent: string | null, verifiedBot: string | null): string {
   if (agent === null || agent.trim() === '') return UNKNOWN;
@@ -36,8 +36,8 @@ export function visitorType(agent: string | null, verifiedBot: string | null): s
 }
 
 /**
- * Parts of attacks that agents are sent with: SQL, markup, shell commands, templates, lookups, serialised objects, paths.
- * Each is something that no browser or program writes into its name. Every repetition is bounded.
+ * Parts of attacks that are sent as agents: SQL, markup, shell commands, templates, lookups, serialised objects, paths.
+ * No browser or program has any of them in its agent. Every repetition is bounded.
  */
 const ATTACKS: readonly RegExp[] = [
   /['"`)]\s{0,5}(?:or|and|xor|\|\|)\s{0,5}['"(]?\w{1,20}['")]?\s{0,5}(?:=|<|>|like\b|between\b|in\b|is\b)/i,
@@ -58,40 +58,40 @@ function isAttack(agent: string): boolean {
   return ATTACKS.some((pattern) => pattern.test(agent));
 }
 
-/** Scanners by the name that they send, those that the list of bots lacks among them. */
+/** Names of scanners, including those that the list of bots lacks. */
 const SCANNER_NAME =
   /\b(?:nikto|sqlmap|sqlninja|wpscan|nuclei|nessus|openvas|acunetix|netsparker|invicti|masscan|zgrab|nmap|zmeu|jorgee|morfeus|w3af|arachni|skipfish|dirbuster|dirsearch|gobuster|feroxbuster|ffuf|fuzz faster|wfuzz|commix|havij|jaeles|whatweb|webinspect|appscan|qualys|burp|zaproxy|owasp|l9explore|l9tcpid|droopescan|joomscan|cmsmap|grendel|pangolin|xsser|xspider|wapiti|libredtail|webshag|paros|detectify|internetmeasurement|expanse|censys)/i;
 
-/** Systems and devices that browsers name in brackets behind their first product token, such as `Mozilla/5.0`. */
+/** Systems and devices that browsers name in parentheses after their first product token, such as `Mozilla/5.0`. */
 const SYSTEM =
   /(?:^|[\s;,(/])(?:windows|win(?:nt|9[58])|macintosh|mac_powerpc|linux|x11|wayland|android|iphone|ipad|ipod|cros|mobile;|tablet;|smart-?tv|smarthub|web0s|webos|hpwos|tizen|bada|blackberry|bb10|playbook|symbian(?:os)?|symbos|series ?[3-9]0|s60|meego|maemo|kaios|kindle|nintendo|playstation|xbox|psp|palmos|freebsd|openbsd|netbsd|dragonfly|sunos|solaris|haiku|beos|amiga(?:os)?|morphos|aros|os\/2|irix|hp-ux|aix|openharmony|harmonyos|phone;|fuchsia|j2me|java;|msie \d|konqueror\/)/i;
-/** How much of the brackets is looked at, characters. */
+/** Characters of the parentheses that are examined. */
 const SYSTEM_CHARACTERS = 160;
-/** Engines and browsers behind the brackets, or in them for those of Microsoft. */
+/** Engines and browsers after the parentheses, or within them for Microsoft's. */
 const ENGINE =
   /applewebkit\/|gecko[/) ]|\blike gecko|khtml|trident\/|\bmsie \d|presto\/|\bopera[ /]\d|goanna\/|netfront|\bblink\/|servo\/|netpositive\/|ladybird\//i;
 const CONSOLE = /^(?:playstation|psp|nintendo)/i;
 
-/** Phones from before smartphones tell their model first, then Java's profile or the name of their browser. */
+/** Phones from before smartphones: their agent begins with the model, followed by Java's profile or a browser. */
 const FEATURE_PHONE =
   /\bprofile\/midp|\bmidp-\d|\bcldc-\d|\bup\.(?:browser|link)\b|\bnetfront\/|\bobigo\b|\bsemc-browser\b|\bdolfin\/|\bucbrowser\/|^(?:docomo\/\d|kddi-|j-phone\/\d|softbank\/\d|vodafone\/\d|ucweb\/\d|nokia\w{1,12}\/|sonyericsson\w|blackberry\d|lge?-\w|mot-\w|samsung-\w|sec-\w|sie-\w|alcatel[-\w])/i;
-/** Browsers of a terminal, and small ones with a name of their own. */
+/** Text browsers, and small browsers with an agent of their own. */
 const OTHER_BROWSER =
   /^(?:lynx\/\d|links \(|e?links\/\d|w3m\/\d|dillo\/\d|netsurf\/\d|emacs-w3|surf\/\d|amaya\/\d|icab\/\d)/i;
 
-/** Whether an agent has the shape of a browser that somebody sits in front of. */
+/** Whether an agent looks like that of a browser that a person uses. */
 function hasBrowserShape(agent: string): boolean {
   if (/^mozilla\/\d{1,2}\.\d|^opera\/\d{1,2}\./i.test(agent)) {
     const opening = agent.indexOf('(');
     const system = opening === -1 ? '' : agent.slice(opening + 1, opening + SYSTEM_CHARACTERS);
     if (!SYSTEM.test(system)) return false;
-    // Netscape before version 5 names no engine, and neither do Opera's own and consoles.
+    // Netscape before version 5 names no engine, and neither do Opera's own agents and consoles.
     return ENGINE.test(agent) || /^(?:mozilla\/[1-4]\.|opera\/)/i.test(agent) || CONSOLE.test(system);
   }
   return FEATURE_PHONE.test(agent) || OTHER_BROWSER.test(agent);
 }
 
-/** What isbot takes for a bot in agents of old browsers: Google's plug-in for Internet Explorer, and Java on phones. */
+/** What isbot considers a bot in agents of old browsers: Google's plug-in for Internet Explorer, and Java on phones. */
 const NO_BOT = /^(?:chromeframe|java\w*|dillo\b.*|netsurf)$/i;
 
 function isMistakenForBot(agent: string): boolean {

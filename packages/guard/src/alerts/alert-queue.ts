@@ -7,7 +7,7 @@ import { DAY, HOUR, type Lockout } from './alert-rules.js';
 
 /** The tables of alerts. Times are milliseconds since the Unix epoch. */
 export interface AlertTables {
-  /** One row for each site whose owner has chosen something. */
+  /** One row for each site whose owner has changed a setting. */
   alert_settings: { site: string; value: string };
   /** One row for each alert and channel. */
   alert_queue: {
@@ -21,21 +21,21 @@ export interface AlertTables {
     /** `waiting`, `sent` or `failed`. */
     state: string;
     created_at: number;
-    /** When it was sent or given up; of a message with several alerts the same for each. */
+    /** When it was sent or given up. All alerts of one message have the same time. */
     done_at: number | null;
   };
-  /** What is known of each channel since its last attempt. */
+  /** State of each channel after its last attempt. */
   alert_channels: {
     site: string;
     channel: string;
-    /** Failures in a row. */
+    /** Consecutive failures. */
     failures: number;
     next_at: number;
     last_at: number;
-    /** JSON of the answer. */
+    /** The response to the last attempt, JSON. */
     answer: string;
   };
-  /** Lockouts that are in no reported wave. */
+  /** Lockouts that no reported wave contains. */
   alert_lockouts: { site: string; uid: string; at: number; address: string; failures: number };
   /** When the last wave was reported. */
   alert_waves: { site: string; at: number };
@@ -99,13 +99,13 @@ const alertsMigration: Migration = {
 
 export const alertMigrations: Migrations = { '040_alerts': alertsMigration };
 
-/** Alerts that wait in one channel; when more come, the oldest that are not urgent make room. */
+/** Waiting alerts of one channel. When there are more, the oldest are deleted; urgent ones are deleted last. */
 const WAITING_MAX = 200;
-/** Lockouts that are kept of a site: a wave counts them up to here. */
+/** Lockouts read for one site; a wave counts no more than these. */
 const LOCKOUTS_MAX = 5000;
 const KEPT_DONE_MS = 7 * DAY;
 const KEPT_LOGINS_MS = 400 * DAY;
-/** Devices and networks that are kept of an administrator. */
+/** Devices and networks read for one administrator. */
 const LOGINS_MAX = 100;
 
 /** An alert in a channel's queue. */
@@ -123,18 +123,21 @@ export interface ChannelState {
   readonly nextAt: number;
   readonly lastAt: number;
   readonly answer: ServerText;
-  /** Alerts that wait. */
+  /** Number of waiting alerts. */
   readonly waiting: number;
 }
 
-/** Alerts that wait, and what is known of the channels. Every method may throw StorageError. */
+/** Waiting alerts, and the state of the channels. Every method may throw StorageError. */
 export type AlertQueue = ReturnType<typeof sqlAlertQueue>;
 
-/** The queue of alerts in SQL tables: what is in it is on disk, and outlives a killed process. */
+/** Stores alerts in SQL tables. A stored alert is on disk and survives the end of the process. */
 export function sqlAlertQueue(database: Database) {
   const db = withTables<AlertTables>(database);
   return {
-    /** Adds an alert to channels. The same alert is added to a channel once. @returns whether it was new in any */
+    /**
+     * Adds an alert to channels, at most once to each.
+     * @returns whether it was new in at least one channel
+     */
     async add(
       site: SiteId,
       channels: readonly string[],
@@ -155,7 +158,7 @@ export function sqlAlertQueue(database: Database) {
       return added > 0n;
     },
 
-    /** Sites with something to do: alerts that wait, or lockouts that may be a wave. */
+    /** Returns the sites with waiting alerts, or with lockouts that may be a wave. */
     async listSites(): Promise<ReadonlySet<SiteId>> {
       const waiting = await db
         .selectFrom('alert_queue')
@@ -167,7 +170,7 @@ export function sqlAlertQueue(database: Database) {
       return new Set([...waiting, ...locked].map(({ site }) => site));
     },
 
-    /** The alerts that wait in a channel, oldest first. */
+    /** Returns the waiting alerts of a channel, oldest first. */
     async listWaiting(site: SiteId, channel: string): Promise<readonly QueuedAlert[]> {
       const rows = await db
         .selectFrom('alert_queue')
@@ -181,7 +184,7 @@ export function sqlAlertQueue(database: Database) {
       return rows.map(({ created_at, ...row }) => ({ ...row, createdAt: Number(created_at) }));
     },
 
-    /** When messages went out by a channel since a time. */
+    /** Returns when messages were sent through a channel, from `since` on. */
     async listSentTimes(site: SiteId, channel: string, since: number): Promise<readonly number[]> {
       const rows = await db
         .selectFrom('alert_queue')
@@ -211,14 +214,14 @@ export function sqlAlertQueue(database: Database) {
         .execute();
     },
 
-    /** Removes what waits in a channel that is no longer used, and what is known of it. */
+    /** Deletes the alerts and the state of a channel that is no longer used. */
     async dropChannel(site: SiteId, channel: string): Promise<void> {
       for (const table of ['alert_queue', 'alert_channels'] as const) {
         await db.deleteFrom(table).where('site', '=', site).where('channel', '=', channel).execute();
       }
     },
 
-    /** Forgets the failures of a channel that leads elsewhere now; what waits goes there. */
+    /** Deletes the failures of a channel whose target has changed. Waiting alerts are sent to the new target. */
     async resetChannel(site: SiteId, channel: string): Promise<void> {
       await db.deleteFrom('alert_channels').where('site', '=', site).where('channel', '=', channel).execute();
     },
@@ -235,7 +238,7 @@ export function sqlAlertQueue(database: Database) {
         .execute();
     },
 
-    /** Lets the failed channels of a site be tried again at once. */
+    /** Makes the failed channels of a site due at once. */
     async retryNow(site: SiteId, now: number): Promise<void> {
       await db
         .updateTable('alert_channels')
@@ -264,7 +267,7 @@ export function sqlAlertQueue(database: Database) {
       }));
     },
 
-    /** Keeps a lockout until it belongs to a wave or is too old. */
+    /** Stores a lockout until it belongs to a wave or is too old. */
     async addLockout(site: SiteId, lockout: Lockout): Promise<void> {
       await db
         .insertInto('alert_lockouts')
@@ -273,7 +276,7 @@ export function sqlAlertQueue(database: Database) {
         .execute();
     },
 
-    /** Lockouts of the last hours that are in no wave, oldest first. Older ones are removed. */
+    /** Returns the lockouts of the last three hours that belong to no wave, oldest first. Deletes older ones. */
     async listLockouts(site: SiteId, now: number): Promise<readonly Lockout[]> {
       await db
         .deleteFrom('alert_lockouts')
@@ -295,7 +298,7 @@ export function sqlAlertQueue(database: Database) {
       return row === undefined ? null : Number(row.at);
     },
 
-    /** Removes the lockouts of a wave that was added to the queue. */
+    /** Deletes the lockouts of a wave that was added to the queue. */
     async endWave(site: SiteId, until: number, now: number): Promise<void> {
       await db.transaction().execute(async (transaction) => {
         await transaction.deleteFrom('alert_lockouts').where('site', '=', site).where('at', '<=', until).execute();
@@ -308,8 +311,8 @@ export function sqlAlertQueue(database: Database) {
     },
 
     /**
-     * Remembers devices and networks of a login.
-     * @returns those that were not known; null when nothing was known of the administrator, so that nothing is new
+     * Stores the devices and networks of a login.
+     * @returns the values that were unknown; null at the first login of the administrator, when nothing counts as new
      */
     recordLogin(site: SiteId, user: number, values: readonly string[], now: number): Promise<readonly string[] | null> {
       return db.transaction().execute(async (transaction) => {
@@ -334,7 +337,7 @@ export function sqlAlertQueue(database: Database) {
       });
     },
 
-    /** Removes what was done long ago. */
+    /** Deletes alerts that were sent or given up, and logins, after their retention time. */
     async prune(now: number): Promise<void> {
       await db
         .deleteFrom('alert_queue')
@@ -347,7 +350,7 @@ export function sqlAlertQueue(database: Database) {
         .execute();
     },
 
-    /** The stored choices of all sites, JSON. */
+    /** Returns the stored settings of all sites, JSON. */
     async readSettings(): Promise<ReadonlyMap<SiteId, string>> {
       const rows = await db.selectFrom('alert_settings').selectAll().execute();
       return new Map(rows.map(({ site, value }) => [site, value]));

@@ -25,28 +25,28 @@ const ZONE = 'Europe/Berlin';
 const limits = { perHour: 4, quietHours: false, timeZone: ZONE, sentAt: [] as number[], now: NOON };
 const alert = (kind: string, createdAt: number) => ({ kind, createdAt });
 
-describe('a message to a person', () => {
-  it('waits some seconds for alerts that belong to it', () => {
+describe('the plan of messages to a person', () => {
+  it('waits some seconds for further alerts of the same message', () => {
     const waiting = [alert('software-added', NOON - 1000)];
     expect(planMessage(waiting, limits)).toEqual({ send: null, until: NOON - 1000 + SETTLE_MS });
     const both = [...waiting, alert('software-added', NOON)];
     expect(planMessage(both, { ...limits, now: NOON + SETTLE_MS })).toEqual({ send: both });
   });
 
-  it('waits when as many went out within the hour as are allowed, and then has all that came', () => {
+  it('waits when the hourly limit is reached, and then sends all waiting alerts in one message', () => {
     const sentAt = [10, 20, 30, 40].map((minutes) => NOON - minutes * MINUTE);
     const waiting = Array.from({ length: 30 }, (_, index) => alert('trouble', NOON - 5 * MINUTE + index));
     expect(planMessage(waiting, { ...limits, sentAt })).toEqual({ send: null, until: NOON + 20 * MINUTE });
     expect(planMessage(waiting, { ...limits, sentAt, now: NOON + 20 * MINUTE })).toEqual({ send: waiting });
   });
 
-  it('is held by a limit that was lowered since', () => {
+  it('applies a lowered limit to messages that were sent before', () => {
     const sentAt = [10, 20, 30, 40].map((minutes) => NOON - minutes * MINUTE);
     const plan = planMessage([alert('trouble', NOON - MINUTE)], { ...limits, perHour: 2, sentAt });
     expect(plan).toEqual({ send: null, until: NOON + 40 * MINUTE });
   });
 
-  it('waits until the morning in quiet hours, a new administrator alone does not', () => {
+  it('waits until the morning in quiet hours, except for a new administrator', () => {
     const quiet = { ...limits, quietHours: true, now: NIGHT };
     const other = alert('software-added', NIGHT - MINUTE);
     const urgent = alert('new-administrator', NIGHT - MINUTE);
@@ -55,7 +55,7 @@ describe('a message to a person', () => {
     expect(planMessage([other], { ...quiet, now: Date.UTC(2026, 10, 22, 6) })).toEqual({ send: [other] });
   });
 
-  it('never exceeds the limit, whenever alerts come', () => {
+  it('never exceeds the hourly limit', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 3 * HOUR }), { maxLength: 80 }), (offsets) => {
         const sentAt: number[] = [];
@@ -87,7 +87,7 @@ describe('a message to a person', () => {
     ['03:12', Date.UTC(2026, 10, 22, 2, 12), Date.UTC(2026, 10, 22, 6)],
     ['06:59', Date.UTC(2026, 10, 22, 5, 59, 30), Date.UTC(2026, 10, 22, 6)],
     ['07:00', Date.UTC(2026, 10, 22, 6), null],
-  ])('finds the end of the quiet hours at %s on the clock of the site', (_time, now, end) => {
+  ])('ends the quiet hours at the right time of the site’s time zone, at %s', (_time, now, end) => {
     expect(endOfQuietHours(ZONE, now)).toBe(end);
   });
 });
@@ -101,13 +101,13 @@ describe('a wave of lockouts', () => {
       failures: 5,
     }));
 
-  it('is ten within one hour, not nine, and not ten within two', () => {
+  it('consists of ten lockouts within one hour, not of nine, and not of ten within two hours', () => {
     expect(findWave(lockouts(9, MINUTE), null, NOON + HOUR)).toBeNull();
     expect(findWave(lockouts(10, 10 * MINUTE), null, NOON + 2 * HOUR)).toBeNull();
     expect(findWave(lockouts(10, MINUTE), null, NOON + 2 * HOUR)?.lockouts).toHaveLength(10);
   });
 
-  it('is reported when none came for a minute, with all that came', () => {
+  it('is reported with all lockouts once there was none for a minute', () => {
     const fast = lockouts(50, 1000);
     expect(findWave(fast.slice(0, 20), null, NOON + 20_000)).toBeNull();
     expect(findWave(fast, null, NOON + 49_000 + WAVE_SETTLE_MS - 1)).toBeNull();
@@ -115,7 +115,7 @@ describe('a wave of lockouts', () => {
     expect([wave?.from, wave?.to, wave?.lockouts.length]).toEqual([NOON, NOON + 49_000, 50]);
   });
 
-  it('is reported although it goes on', () => {
+  it('is reported after five minutes although it continues', () => {
     const steady = lockouts(60, 20_000);
     const tenth = NOON + 9 * 20_000;
     const until = (now: number) => steady.filter(({ at }) => at <= now);
@@ -124,7 +124,7 @@ describe('a wave of lockouts', () => {
     expect(findWave(until(before), null, before + 1)?.lockouts).toHaveLength(until(before).length);
   });
 
-  it('is told of once an hour', () => {
+  it('is reported once an hour', () => {
     const next = lockouts(10, 1000, NOON + 10 * MINUTE);
     expect(findWave(next, NOON, NOON + 20 * MINUTE)).toBeNull();
     expect(findWave(next, NOON, NOON + HOUR)?.lockouts).toHaveLength(10);
@@ -133,7 +133,7 @@ describe('a wave of lockouts', () => {
   });
 });
 
-describe('addresses and devices', () => {
+describe('networks and devices', () => {
   it.each([
     [['192.0.2.1', '192.0.2.200'], '192.0.2.0/24'],
     [['198.51.100.1', '198.51.7.2'], '198.51.0.0/16'],
@@ -141,9 +141,9 @@ describe('addresses and devices', () => {
     [['2001:db8:77:1::/64', '2001:db8:77:2::/64'], '2001:db8:77::/48'],
     [['2001:db8:77:1::/64', '192.0.2.1'], null],
     [[], null],
-  ])('finds the network of %j', (addresses, network) => expect(findCommonNetwork(addresses)).toBe(network));
+  ])('the common network of %j is found', (addresses, network) => expect(findCommonNetwork(addresses)).toBe(network));
 
-  it('takes a phone that changes its address for the same network', () => {
+  it('a changed address of the same phone belongs to the same network', () => {
     expect(toNetwork('203.0.113.7')).toBe(toNetwork('203.0.200.1'));
     expect(toNetwork('203.0.113.7')).not.toBe(toNetwork('203.1.113.7'));
     expect(toNetwork('2001:db8:1::1')).toBe(toNetwork('2001:db8:ffff::1'));
@@ -167,11 +167,13 @@ describe('addresses and devices', () => {
     ],
     ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox', 'Linux'],
     ['Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/142.0 Mobile Safari/537.36', 'Chrome', 'Android'],
-  ])('reads %s', (agent, browser, system) => expect(toDevice(agent)).toEqual({ browser, system }));
+  ])('browser and system are read from %s', (agent, browser, system) =>
+    expect(toDevice(agent)).toEqual({ browser, system }),
+  );
 
-  it.each(['', 'curl/8.0', 'WordPress/6.5'])('knows no device of %j', (agent) => expect(toDevice(agent)).toBeNull());
+  it.each(['', 'curl/8.0', 'WordPress/6.5'])('%j is no known device', (agent) => expect(toDevice(agent)).toBeNull());
 
-  it('tells of a site that does not answer once, after three minutes', () => {
+  it('an outage is reported once, after three minutes', () => {
     let outage: Outage | null = null;
     const reported: number[] = [];
     for (let minute = 0; minute <= 10; minute++) {
@@ -181,11 +183,11 @@ describe('addresses and devices', () => {
     }
     expect(reported).toEqual([3]);
     expect(outage?.since).toBe(NOON);
-    // Not stored, and told again.
+    // The report could not be stored, so it is repeated.
     expect(followOutage({ since: NOON, reported: false }, NOON + 11 * MINUTE).report).toBe(true);
   });
 
-  it('tries again after growing rests of an hour at most', () => {
+  it('the pause after a failure grows up to an hour', () => {
     const rests = [1, 2, 3, 4, 5, 50].map((failures) => toNextTry(failures, NOON) - NOON);
     expect(rests.map((rest) => rest / 1000)).toEqual([30, 120, 600, 1800, 3600, 3600]);
   });

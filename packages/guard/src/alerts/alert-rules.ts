@@ -2,57 +2,57 @@ import { QUIET_FROM, QUIET_TO, WAVE_LOCKOUTS } from '@security-optimizer/contrac
 import { overlap, parseRange, type Range, rangeText } from '../lib/address-set.js';
 import { toLocalTime } from '../lib/time-zone.js';
 
-/** The rules of alerts: what belongs together, what waits, and for how long. Pure; times are milliseconds. */
+/** The rules of alerts: which alerts form one message, and when it is sent. Pure; times are milliseconds. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Alerts that come so soon one after another share a message: a plugin is installed and activated, for example. */
+/** Alerts within this time share a message, for example those of a plugin that is installed and activated. */
 export const SETTLE_MS = 5 * SECOND;
-/** A wave of lockouts is reported once none came for so long, with those that came meanwhile, ... */
+/** A wave is reported once no lockout was added for this time, ... */
 export const WAVE_SETTLE_MS = 60 * SECOND;
-/** ... but at most so long after it had become one. */
+/** ... but at the latest this long after it became a wave. */
 export const WAVE_LATEST_MS = 5 * MINUTE;
-/** A site that does not answer for so long is in trouble; a restart of the web server takes less. */
+/** A site that does not respond for this long is reported. A restart of the web server is shorter. */
 export const TROUBLE_AFTER_MS = 3 * MINUTE;
-/** A time in which WordPress or the connector does not answer. */
+/** A time in which WordPress or the connector does not respond. */
 export interface Outage {
   readonly since: number;
-  /** Nobody need be told any more. */
+  /** Whether the outage has been reported. */
   readonly reported: boolean;
 }
 
-/** The outage of a site that does not answer now, and whether somebody is to be told: once, when it has lasted. */
+/** Returns the outage of a site that does not respond, and whether to report it now: once, after `TROUBLE_AFTER_MS`. */
 export function followOutage(before: Outage | null, now: number): Outage & { readonly report: boolean } {
   const { since, reported } = before ?? { since: now, reported: false };
   const report = !reported && now - since >= TROUBLE_AFTER_MS;
   return { since, reported: reported || report, report };
 }
 
-/** An alert that could not be delivered for so long is given up. */
+/** An alert that could not be delivered for this long is given up. */
 export const GIVE_UP_MS = DAY;
 
 /** An alert that waits for its channel. */
 export interface WaitingAlert {
   readonly kind: string;
-  /** When it came. */
+  /** When the alert was queued. */
   readonly createdAt: number;
 }
 
-/** When a message goes out, and with which of the waiting alerts. */
+/** When a message is sent, and with which of the waiting alerts. */
 export type MessagePlan<Alert> =
   | { readonly send: readonly Alert[] }
-  /** Nothing now; `until` is when to look again. */
+  /** Nothing is sent now; `until` is when to plan again. */
   | { readonly send: null; readonly until: number };
 
 /**
- * Decides on the messages of a person: by mail or Slack. Everything that waits goes out in one message; a new
- * administrator does not wait for the morning.
+ * Plans the next message to a person, by mail or Slack. A message contains all waiting alerts. In quiet hours it
+ * contains the urgent ones alone.
  *
  * @param waiting oldest first, not empty
- * @param sentAt when the messages of the last hour went out
+ * @param sentAt when the messages of the last hour were sent
  */
 export function planMessage<Alert extends WaitingAlert>(
   waiting: readonly Alert[],
@@ -70,7 +70,7 @@ export function planMessage<Alert extends WaitingAlert>(
   const [oldest] = ready;
   if (oldest === undefined) return { send: null, until: morning ?? now };
   const settled = oldest.createdAt + SETTLE_MS;
-  // A time in the future was written before the clock was set back.
+  // A time in the future was stored before the clock was set back.
   if (now < settled && oldest.createdAt <= now) return { send: null, until: settled };
   const sent = limits.sentAt.filter((at) => at > now - HOUR && at <= now).sort((a, b) => a - b);
   const [first] = sent.slice(-perHour);
@@ -78,28 +78,28 @@ export function planMessage<Alert extends WaitingAlert>(
   return { send: ready };
 }
 
-/** What is told at once, day and night. */
+/** Whether alerts of this kind are sent in quiet hours, too. */
 export function isUrgent(kind: string): boolean {
   return kind === 'new-administrator';
 }
 
-/** When the quiet hours end that run now, or null: none do. */
+/** Returns when the current quiet hours end, or null outside of quiet hours. */
 export function endOfQuietHours(timeZone: string, now: number): number | null {
   const minute = Math.floor((toLocalTime(timeZone, now) % DAY) / MINUTE);
   if (minute < QUIET_FROM && minute >= QUIET_TO) return null;
   const left = minute >= QUIET_FROM ? DAY / MINUTE - minute + QUIET_TO : QUIET_TO - minute;
-  // Where the clock is changed in that night, the next look corrects it.
+  // If daylight saving time begins or ends in that night, the next plan corrects the result.
   return now - (now % MINUTE) + left * MINUTE;
 }
 
 const BACKOFF_MS = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE] as const;
 
-/** When a channel that failed so many times in a row is tried again. */
+/** Returns when a channel is tried again after this number of consecutive failures. */
 export function toNextTry(failures: number, now: number): number {
   return now + (BACKOFF_MS[failures - 1] ?? HOUR);
 }
 
-/** One lockout, as it is kept until it belongs to a wave or is too old. */
+/** One lockout, stored until it belongs to a wave or is too old. */
 export interface Lockout {
   readonly uid: string;
   readonly at: number;
@@ -108,7 +108,7 @@ export interface Lockout {
   readonly failures: number;
 }
 
-/** Lockouts that are told of together. */
+/** Lockouts that are reported together. */
 export interface Wave {
   readonly from: number;
   readonly to: number;
@@ -116,13 +116,14 @@ export interface Wave {
 }
 
 /**
- * The wave that is to be reported now, or null. One attack is one wave: for an hour after a report there is no other.
- * @param lockouts those that no wave was reported of, oldest first
+ * Returns the wave to report now, or null. One attack is one wave: no other wave is reported for an hour after a
+ * report.
+ * @param lockouts the lockouts that no reported wave contains, oldest first
  * @param lastReport when the last wave was reported, or null
  */
 export function findWave(lockouts: readonly Lockout[], lastReport: number | null, now: number): Wave | null {
   if (lastReport !== null && lastReport <= now && now - lastReport < HOUR) return null;
-  // The first lockout of ten within one hour begins the wave.
+  // The first of ten lockouts within one hour begins the wave.
   const start = lockouts.findIndex(({ at }, index) => {
     const last = lockouts[index + WAVE_LOCKOUTS - 1];
     return last !== undefined && last.at - at <= HOUR;
@@ -136,10 +137,10 @@ export function findWave(lockouts: readonly Lockout[], lastReport: number | null
   return isSettled ? { from: first.at, to, lockouts: inWave } : null;
 }
 
-/** Prefix lengths of networks that are worth naming, smallest network first; those of one customer or provider. */
+/** Prefix lengths of the networks of one customer or provider, smallest network first. */
 const PREFIXES = { v4: [24, 16], v6: [64, 48, 32] } as const;
 
-/** The smallest network that all these addresses belong to, as CIDR range; null when there is none. */
+/** Returns the smallest network that contains all these addresses, as a CIDR range; null when there is none. */
 export function findCommonNetwork(addresses: readonly string[]): string | null {
   const [first] = addresses;
   if (first === undefined) return null;
@@ -151,13 +152,13 @@ export function findCommonNetwork(addresses: readonly string[]): string | null {
   return null;
 }
 
-/** Whether an address, or the network of one, lies in a network. */
+/** Whether a network contains an address or range. */
 export function isInside(address: string, network: Range): boolean {
   const range = parseRange(address);
   return range !== null && overlap(range, network);
 }
 
-/** The network that a login came from, large enough for a phone that changes its address: a /16, of IPv6 a /32. */
+/** Returns the network of a login: a /16, or a /32 of IPv6, large enough for a phone whose address changes. */
 export function toNetwork(address: string): string {
   const range = parseRange(`${address}/${address.includes(':') ? 32 : 16}`);
   return range === null ? address : rangeText(range);
@@ -181,7 +182,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ];
 
-/** Browser and system of a User-Agent, without versions: both change with every update. Null: neither is known. */
+/** Returns browser and system of a User-Agent, without versions, which change with every update. Null: both unknown. */
 export function toDevice(agent: string): { readonly browser: string; readonly system: string } | null {
   const find = (list: typeof BROWSERS) => list.find(([pattern]) => pattern.test(agent))?.[1];
   const browser = find(BROWSERS);

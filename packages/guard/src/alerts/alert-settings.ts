@@ -9,20 +9,20 @@ import type { SiteId } from '../site.js';
 import { StorageError } from '../storage/storage-error.js';
 import type { AlertQueue } from './alert-queue.js';
 
-/** Kinds that no feature reports yet; they are not offered, so that nobody waits for one in vain. */
+/** Kinds that no feature reports yet. They are not offered. */
 const WITHOUT_SOURCE: ReadonlySet<AlertKind> = new Set(['vulnerability-found']);
 
 /** Kinds that an owner can choose. */
 export const OFFERED_KINDS: readonly AlertKind[] = ALERT_KINDS.filter((kind) => !WITHOUT_SOURCE.has(kind));
 
-/** Channels that are no mail: the names under which the queue knows them. */
+/** Channels other than mail, as the queue names them. */
 export const CHANNELS = ['webhook', 'slack', 'syslog'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 const settingsSchema = z.object({
-  /** By address. Who is not named gets the weekly report and no alert. */
+  /** By e-mail address. A recipient without an entry gets the weekly report and no alerts. */
   recipients: z.record(z.string(), z.object({ report: z.boolean(), kinds: z.array(z.enum(ALERT_KINDS)) })),
-  /** `secret` as Standard Webhooks writes it, `whsec_…`. Neither it nor the addresses are logged. */
+  /** `secret` is in the format of Standard Webhooks, `whsec_…`. Neither the secret nor the addresses are logged. */
   webhook: z.object({ url: z.string(), secret: z.string() }).nullable(),
   slack: z.object({ url: z.string() }).nullable(),
   syslog: z
@@ -37,7 +37,7 @@ const settingsSchema = z.object({
   quietHours: z.boolean(),
 });
 
-/** What the owner of a site has chosen. */
+/** The alert settings of one site. */
 export type AlertSettings = z.output<typeof settingsSchema>;
 
 export const defaultAlertSettings: AlertSettings = {
@@ -49,12 +49,12 @@ export const defaultAlertSettings: AlertSettings = {
   quietHours: false,
 };
 
-/** The alert settings of all sites: in memory, since each security event asks for them, and in the database. */
+/** The alert settings of all sites, in memory because each security event reads them, and in the database. */
 export interface AlertSettingsStore {
   /** Loads the settings of all sites. Throws StorageError. */
   load(): Promise<void>;
   get(site: SiteId): AlertSettings;
-  /** Stores settings, then puts them in force. Throws StorageError. */
+  /** Stores settings, then applies them. Throws StorageError. */
   set(site: SiteId, settings: AlertSettings): Promise<void>;
 }
 
@@ -77,14 +77,14 @@ function parse(site: SiteId, value: string): AlertSettings {
   try {
     json = JSON.parse(value);
   } catch {
-    // Reported below, like any other form that is not ours.
+    // Reported below, like any other unknown format.
   }
   const parsed = settingsSchema.safeParse(json);
   if (!parsed.success) throw new StorageError('corrupt', `The stored alert settings of ${site} have an unknown form.`);
   return parsed.data;
 }
 
-/** What a recipient of the tab Weekly Reports gets. */
+/** Returns what a recipient of the tab Weekly Reports gets. */
 export function getRecipientAlerts({ recipients }: AlertSettings, email: string): AlertSettings['recipients'][string] {
   return Object.hasOwn(recipients, email)
     ? (recipients[email] as AlertSettings['recipients'][string])
@@ -92,8 +92,8 @@ export function getRecipientAlerts({ recipients }: AlertSettings, email: string)
 }
 
 /**
- * The channels that an alert goes to, as the queue names them.
- * @param emails recipients of the tab Weekly Reports: who was removed there gets nothing
+ * Returns the channels that get an alert, as the queue names them.
+ * @param emails recipients of the tab Weekly Reports; an address that was removed there gets nothing
  */
 export function listChannelsFor(kind: AlertKind, settings: AlertSettings, emails: readonly string[]): string[] {
   return [...CHANNELS.filter((channel) => settings[channel] !== null), ...listEmailsFor(kind, settings, emails)];

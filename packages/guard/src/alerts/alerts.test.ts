@@ -36,7 +36,7 @@ async function receiver() {
   });
 }
 
-/** Guard with a site, a real mail server and targets on this machine allowed. */
+/** Starts guard with a site, a real mail server, and targets on this machine allowed. */
 async function setUp(config: object = {}) {
   const connector = await fakeConnector();
   const mail = await mailServer();
@@ -60,14 +60,14 @@ async function setUp(config: object = {}) {
   return { connector, mail, dataDir, call, choose, subjects };
 }
 
-/** Something that a user did, and the signal that makes guard fetch it. */
+/** Adds an event to the connector's outbox and sends the signal that makes guard drain it. */
 async function happens(connector: FakeConnector, url: string, event: Parameters<typeof fakeEvent>[0]): Promise<void> {
   connector.outbox.push(fakeEvent(event));
   connector.flags = 'o';
   await fetch(`${url}/`);
 }
 
-/** Waits until guard has acknowledged every event: by then their alerts are stored. */
+/** Waits until guard has acknowledged every event. Their alerts are stored by then. */
 const stored = (connector: FakeConnector) => eventually(() => connector.outbox.length === 0);
 
 const newAdministrator = {
@@ -84,7 +84,7 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const CHROME = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
 
 describe('alerts', () => {
-  it('go to nobody until somebody asked for them, and then to who asked', async () => {
+  it('are sent to nobody by default, and then to those who chose them', async () => {
     const { pass } = passingTime();
     const { connector, mail, dataDir, call, choose, subjects } = await setUp();
     const { url } = await runningGuard(dataDir);
@@ -102,7 +102,7 @@ describe('alerts', () => {
     expect(mail.taken[0]?.message).toContain('web-helper');
   });
 
-  it('of a login are for new devices and networks only', async () => {
+  it('of a login are sent for new devices and networks only', async () => {
     const { pass } = passingTime();
     const { connector, mail, dataDir, choose, subjects } = await setUp();
     const { url } = await runningGuard(dataDir);
@@ -117,7 +117,7 @@ describe('alerts', () => {
     expect(subjects()).toEqual(['owner logged in on a new device']);
   });
 
-  it('tell by mail and webhook that a protection was switched off, and by whom', async () => {
+  it('name the protection that was switched off, and by whom, by mail and webhook', async () => {
     const { pass } = passingTime();
     const { mail, dataDir, call, choose, subjects } = await setUp();
     const { url } = await runningGuard(dataDir);
@@ -133,7 +133,7 @@ describe('alerts', () => {
     expect(hook.bodies[0]).toContain('"value":"owner"');
   });
 
-  it('that a webhook refuses wait, are shown in words, become a notification, and arrive in order', async () => {
+  it('that a webhook refuses wait, are explained to the owner, become a notification, and arrive in order', async () => {
     const { dataDir, call, choose } = await setUp();
     const { url } = await runningGuard(dataDir);
     const hook = await receiver();
@@ -148,7 +148,7 @@ describe('alerts', () => {
     };
     await eventually(async () => (await last()) !== null);
     expect(await last()).toMatchObject({ ok: 0, text: '503', waiting: 1 });
-    // The second failure, without waiting for its time.
+    // Makes the second attempt due now.
     const db = await openTestDatabase(dataDir);
     onTestFinished(() => db.destroy());
     await sqlAlertQueue(db).retryNow('site', Date.now());
@@ -177,7 +177,7 @@ describe('alerts', () => {
     const guard = await serve(dataDir);
     await choose(guard.url);
     await happens(connector, guard.url, newAdministrator);
-    // Stored before it was acknowledged, and not sent yet: alerts wait some seconds for others.
+    // The alert was stored before the event was acknowledged. It is not sent yet: alerts wait some seconds for others.
     await stored(connector);
     guard.child.kill('SIGKILL');
     await new Promise((resolve) => guard.child.once('exit', resolve));
@@ -189,7 +189,7 @@ describe('alerts', () => {
     expect(mail.taken[0]?.message).toContain('has a new administrator');
   });
 
-  it('go by webhook while WordPress is down, and by its mailer when it is back', async () => {
+  it('are sent by webhook while WordPress is down, and by its mailer when it responds again', async () => {
     const { pass } = passingTime();
     const log = recordedLog();
     const { connector, dataDir, call, choose } = await setUp({ mail: { smtp: null } });
@@ -214,7 +214,7 @@ describe('alerts', () => {
 });
 
 describe('the settings of alerts', () => {
-  it('say at the weekly checkup who gets a mail of it', async () => {
+  it('name the recipients of the mail at the weekly checkup', async () => {
     const { dataDir, call, choose } = await setUp();
     const { url } = await runningGuard(dataDir);
     const mailed = async () =>
@@ -225,7 +225,7 @@ describe('the settings of alerts', () => {
     expect(await mailed()).toEqual([ANNA]);
   });
 
-  it('never tell a secret: not in answers, in the log, or in the record of changes', async () => {
+  it('contain no secret in responses, in the log, or in the record of changes', async () => {
     const { dataDir, call, choose } = await setUp();
     const lines: string[] = [];
     const guard = await serve(dataDir);
@@ -245,7 +245,7 @@ describe('the settings of alerts', () => {
     expect(files).not.toContain(SECRET);
   });
 
-  it('refuse private targets, plain http and what is no address, with a text at the field', async () => {
+  it('refuse private targets, plain HTTP and invalid addresses, with a text at the field', async () => {
     const { dataDir, call } = await setUp({ alerts: {} });
     const { url } = await runningGuard(dataDir);
     const refused = async (suffix: string, body: object) => {
@@ -267,7 +267,7 @@ describe('the settings of alerts', () => {
     expect((await refused('/alert-webhook', { url: 'https://8.8.8.8/', secret: 'short' }))[1]).toBe('secret');
   });
 
-  it('are for recipients of the tab alone, and go with them', async () => {
+  it('accept only recipients of the tab, and are deleted with them', async () => {
     const { dataDir, call, choose } = await setUp();
     const { url } = await runningGuard(dataDir);
     await choose(url);
@@ -279,7 +279,7 @@ describe('the settings of alerts', () => {
     await eventually(async () => (await recipients())[0]?.kinds.length === 0);
   });
 
-  it('are for administrators alone', async () => {
+  it('are available to administrators only', async () => {
     const { dataDir } = await setUp();
     const { url } = await runningGuard(dataDir);
     const headers = { cookie: 'session=editor', 'x-wp-nonce': 'editor-nonce' };
@@ -288,7 +288,7 @@ describe('the settings of alerts', () => {
     }
   });
 
-  it('are tested by mail to everybody who gets alerts, with the answer in words', async () => {
+  it('are tested by mail to everybody who gets alerts, with the outcome explained', async () => {
     const { dataDir, call, choose, mail } = await setUp();
     const { url } = await runningGuard(dataDir);
     const test = async () =>

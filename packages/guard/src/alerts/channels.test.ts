@@ -89,13 +89,13 @@ describe('a target', () => {
     expect(await refusal('hooks.example.com', closed, ['8.8.8.8', '8.8.4.4'])).toBeNull();
   });
 
-  it('in a private network is allowed where the provider says so, and no other', async () => {
+  it('in a private network is allowed where the provider allows it, and no other is', async () => {
     const policy = { ...closed, privateTargets: ['10.0.0.0/24'] };
     expect(await refusal('10.0.0.7', policy)).toBeNull();
     expect(await refusal('10.0.1.7', policy)).toBe(INSIDE);
   });
 
-  it('without an address is told', async () => {
+  it('without an address is refused with a reason', async () => {
     expect(await refusal('gone.example.com')).toMatchObject({ code: 'alert_host_unknown' });
   });
 
@@ -104,7 +104,7 @@ describe('a target', () => {
     ['hooks.example.com/site', 'Enter a whole address'],
     ['http://hooks.example.com/', 'https://'],
     ['https://user:pass@hooks.example.com/', 'user name'],
-  ])('%s is no webhook', (url, text) => {
+  ])('%s is refused as a webhook', (url, text) => {
     const parse = () => parseWebhookUrl(url, closed);
     expect(parse).toThrow(TargetRefused);
     try {
@@ -116,7 +116,7 @@ describe('a target', () => {
 });
 
 describe('a webhook', () => {
-  it('gets JSON that its receiver can check with the secret', async () => {
+  it('gets JSON whose signature its receiver can check with the secret', async () => {
     const { taken, port } = await httpReceiver();
     const url = `http://hooks.example.com:${port}/site?key=1`;
     const outcome = await sendWebhook({ url, secret: SECRET }, message(), { policy: local, resolve, now: NOW });
@@ -133,7 +133,7 @@ describe('a webhook', () => {
         title: 'owner logged in on a new device',
       },
     });
-    // As docs/developer/alerts.md tells receivers to check it.
+    // The check that docs/developer/alerts.md describes for receivers.
     const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
     const expected = createHmac('sha256', Buffer.alloc(32, 7)).update(signed).digest();
     const given = Buffer.from(String(headers['webhook-signature']).replace('v1,', ''), 'base64');
@@ -141,7 +141,7 @@ describe('a webhook', () => {
     expect(Number(headers['webhook-timestamp'])).toBe(NOW / 1000);
   });
 
-  it('is posted to the address that was checked, whatever DNS says next', async () => {
+  it('is posted to the address that was checked, even if DNS changes afterwards', async () => {
     const { taken, port } = await httpReceiver();
     let calls = 0;
     const once: Resolve = async () => (calls++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']);
@@ -150,14 +150,14 @@ describe('a webhook', () => {
     expect([taken.length, calls]).toEqual([1, 1]);
   });
 
-  it('is checked again with each alert', async () => {
+  it('is checked again for each alert', async () => {
     const { taken, port } = await httpReceiver();
     const hook = { url: `https://hooks.example.com:${port}/`, secret: SECRET };
     const outcome = await sendWebhook(hook, message(), { policy: closed, resolve, now: NOW });
     expect([outcome.ok, taken.length]).toEqual([false, 0]);
   });
 
-  it('is followed nowhere, and what it answers is told by its status alone', async () => {
+  it('is not redirected, and its response is reported by the status alone', async () => {
     const secret = await httpReceiver();
     const { port } = await httpReceiver(302, { location: `http://127.0.0.1:${secret.port}/` });
     const hook = { url: `http://hooks.example.com:${port}/`, secret: SECRET };
@@ -165,7 +165,7 @@ describe('a webhook', () => {
     expect([outcome, secret.taken.length]).toEqual([{ ok: false, answer: '302' }, 0]);
   });
 
-  it('tells why nothing was delivered, without its address', async () => {
+  it('reports why nothing was delivered, without its address', async () => {
     const hook = { url: 'http://hooks.example.com:1/secret-path', secret: SECRET };
     const outcome = await sendWebhook(hook, message(), { policy: local, resolve, now: NOW });
     expect(outcome).toEqual({ ok: false, answer: 'Nothing answers at this address.' });
@@ -173,14 +173,14 @@ describe('a webhook', () => {
 });
 
 describe('a message to Slack', () => {
-  it('holds no markup of what others have written', async () => {
+  it('contains no markup from text of visitors and users', async () => {
     const evil = '<!channel> *bold* [link](https://evil.example) @here <https://evil.example|x> www.evil.example';
     const body = JSON.parse(toSlackBody([text({ headline: evil })])) as { text: string };
     expect(body.text).not.toMatch(/<|>|\]\(|https:\/\/|@here|\*bold\*|www\.evil/);
     expect(body).toMatchObject({ mrkdwn: false, link_names: false });
   });
 
-  it('is posted as Slack takes it', async () => {
+  it('is posted in Slack’s format', async () => {
     const { taken, port } = await httpReceiver();
     const task = { ...text().task, button: { href: 'https://example.com/wp-admin/', label: 'Open' } };
     const hook = { url: `http://hooks.slack.example:${port}/services/T/B/x` };
@@ -194,7 +194,7 @@ describe('a message to Slack', () => {
 describe('a message of the system log', () => {
   const from = { host: 'web 1', pid: 7 };
 
-  it('has the form of RFC 5424', () => {
+  it('has the format of RFC 5424', () => {
     const line = toSyslogMessage(message(), from);
     expect(line).toBe(
       '<84>1 2026-11-21T14:00:05.000Z web1 security-optimizer 7 administrator-login ' +
@@ -203,7 +203,7 @@ describe('a message of the system log', () => {
     );
   });
 
-  it('is one line, whatever others have written', () => {
+  it('is one line, even with line breaks in text of visitors and users', () => {
     const evil = { ...message({ headline: 'a\r\n<0>1 - - forged' }), site: { id: 'x"] [evil@1 a="', url: 'a\\b\nc' } };
     const line = toSyslogMessage(evil, from);
     expect(line).not.toMatch(/[\r\n]/);
@@ -211,17 +211,17 @@ describe('a message of the system log', () => {
     expect(line).toContain('url="a\\\\b');
   });
 
-  it('is cut between characters', () => {
+  it('is truncated between characters', () => {
     const long = toSyslogMessage(message({ lead: 'ä'.repeat(3000) }), from);
     expect(Buffer.byteLength(long)).toBeLessThanOrEqual(2048);
     expect(long).not.toContain('\ufffd');
   });
 
-  it('is counted in octets, or ended by a line feed', () => {
+  it('is preceded by its octet count, or ended by a line feed', () => {
     expect([frameMessage('ä b', 'octets'), frameMessage('ä b', 'lf')]).toEqual(['4 ä b', 'ä b\n']);
   });
 
-  it('arrives by UDP', async () => {
+  it('is sent by UDP', async () => {
     const socket = createSocket('udp4');
     onTestFinished(() => void socket.close());
     const taken: string[] = [];
@@ -238,7 +238,7 @@ describe('a message of the system log', () => {
     expect(taken[0]).toMatch(/^<84>1 .* administrator-login \[alert@32473 /);
   });
 
-  it.each(['octets', 'lf'] as const)('arrives by TCP with framing %s', async (framing) => {
+  it.each(['octets', 'lf'] as const)('is sent by TCP with framing %s', async (framing) => {
     let taken = '';
     const server = createServer((socket) => {
       socket.on('error', () => {});
@@ -261,7 +261,7 @@ describe('a message of the system log', () => {
     else expect(taken).toMatch(/^<84>1 [^\n]*\n$/);
   });
 
-  it('tells when nothing listens, or the target is private', async () => {
+  it('is reported as failed when nothing listens or the target is private', async () => {
     const target = { host: '127.0.0.1', port: 1, protocol: 'tcp', framing: 'lf' } as const;
     const refused = await sendToSyslog(target, message(), { policy: local, resolve });
     expect(refused).toEqual({ ok: false, answer: 'Nothing answers at this address.' });

@@ -3,22 +3,22 @@ import { formatDayAndTime } from '../i18n/time-labels.js';
 import type { Notice } from '../mail/notice-mail.js';
 import { type Alert, type AlertSite, type AlertText, describeAlert, toLogUrl } from './describe-alert.js';
 
-/** Alerts that a mail names one by one; the rest is counted. */
+/** Alerts that a mail lists one by one; further ones are counted. */
 const LISTED_MAX = 20;
 const SEVERITIES = ['critical', 'warning', 'info'] as const;
 
-/** What one message to a person says: one alert, or several that came together. */
+/** The content of one message to a person: one alert or several. */
 export interface Composed {
-  /** The alerts in words, the most urgent first. */
+  /** Described alerts, the most urgent first. */
   readonly texts: readonly AlertText[];
   readonly notice: Notice;
   readonly language: Language;
 }
 
 /**
- * Composes the mail of some alerts. Several alerts are listed, with what to do about the most urgent one.
+ * Composes the mail of some alerts. Several alerts are listed, followed by the task of the most urgent one.
  * @param alerts not empty, oldest first
- * @param to whom it goes, and when
+ * @param to the recipient, the hourly limit, and the present time
  */
 export function composeMail(
   alerts: readonly Alert[],
@@ -88,7 +88,7 @@ export function composeMail(
   };
 }
 
-/** A test, in the form of an alert. */
+/** Returns a test message in the form of an alert. */
 export function describeTest(site: AlertSite, now: number): AlertText {
   const { language, timeZone, name } = site;
   const { translate } = language;
@@ -107,7 +107,7 @@ export function describeTest(site: AlertSite, now: number): AlertText {
   };
 }
 
-/** The test as a message to a person. */
+/** Composes the test as a message to a person. */
 export function composeTest(text: AlertText, { language, name }: AlertSite, email: string): Composed {
   const { translate } = language;
   const [when] = text.facts;

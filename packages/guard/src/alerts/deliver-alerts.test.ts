@@ -17,7 +17,7 @@ const NOON = Date.UTC(2026, 10, 21, 14);
 const site = siteConfig();
 const ANNA = 'anna@example.com';
 
-/** Queue and delivery on a real database, with a clock and a mail server that the test moves. */
+/** Queue and delivery on a real database, with a clock and a mail server that the test controls. */
 async function setUp() {
   const dataDir = await scratchFolder();
   const log = recordedLog();
@@ -42,7 +42,7 @@ async function setUp() {
       } as Alert;
       await state.queue.add(site.id, channels, { uid, kind: alert.kind, alert: JSON.stringify(alert) }, state.now);
     },
-    /** Delivers what is due at a time. */
+    /** Delivers what is due at the given time. */
     async at(now: number) {
       state.now = now;
       return deliverAlerts(
@@ -79,7 +79,7 @@ async function setUp() {
 }
 
 describe('alerts by mail', () => {
-  it('go out one by one, with what to do and one button', async () => {
+  it('are sent one by one, with a task and one button', async () => {
     const alerts = await setUp();
     await alerts.add({ kind: 'new-administrator', login: 'web-helper', promoted: false } as Partial<Alert>);
     expect(await alerts.at(NOON)).toBe(NOON + 5000);
@@ -106,7 +106,7 @@ describe('alerts by mail', () => {
     expect(alerts.mails).toHaveLength(1);
   });
 
-  it('that come faster than four an hour come together in one mail', async () => {
+  it('are combined in one mail when there are more than four an hour', async () => {
     const alerts = await setUp();
     for (let minute = 0; minute < 10; minute++) {
       await alerts.add();
@@ -119,7 +119,7 @@ describe('alerts by mail', () => {
     expect(alerts.mails.at(-1)?.text).toContain('The plugin Plugin 5 was installed');
   });
 
-  it('survive a restart, and each is sent once', async () => {
+  it('survive a restart, and are sent once each', async () => {
     const alerts = await setUp();
     await alerts.add();
     await alerts.restart();
@@ -129,7 +129,7 @@ describe('alerts by mail', () => {
     expect(alerts.mails).toHaveLength(1);
   });
 
-  it('that fail are tried again after growing rests, told once in the log, and given up after a day', async () => {
+  it('that fail are retried after growing pauses, logged once, and given up after a day', async () => {
     const alerts = await setUp();
     alerts.outcome = { kind: 'refused', reason: 'WordPress could not send the mail.' };
     await alerts.add();
@@ -149,7 +149,7 @@ describe('alerts by mail', () => {
     expect(channel).toMatchObject({ channel: ANNA, answer: 'WordPress could not send the mail.', waiting: 0 });
   });
 
-  it('arrive once the mailer is back', async () => {
+  it('are sent as soon as the mailer works again', async () => {
     const alerts = await setUp();
     alerts.outcome = { kind: 'refused', reason: 'no' };
     await alerts.add();
@@ -161,7 +161,7 @@ describe('alerts by mail', () => {
     expect(await alerts.at(NOON + HOUR)).toBeNull();
   });
 
-  it('are not sent again when they may have arrived', async () => {
+  it('are not sent again when they may have been delivered', async () => {
     const alerts = await setUp();
     alerts.outcome = { kind: 'unclear', reason: 'The answer was lost.' };
     await alerts.add();
@@ -170,7 +170,7 @@ describe('alerts by mail', () => {
     expect(alerts.mails).toHaveLength(1);
   });
 
-  it('are bounded: the oldest make room, a new administrator last', async () => {
+  it('are limited in number: the oldest are deleted first, a new administrator last', async () => {
     const alerts = await setUp();
     await alerts.add({ kind: 'new-administrator', login: 'first', promoted: false } as Partial<Alert>);
     for (let count = 0; count < 260; count++) await alerts.add();
@@ -198,8 +198,8 @@ describe('alerts by mail', () => {
   });
 });
 
-describe('what others have written in an alert', () => {
-  it('is plain text, cut, and names no login address', async () => {
+describe('text of visitors and users in an alert', () => {
+  it('is plain, truncated, and contains no login address', async () => {
     const alerts = await setUp();
     const name = `<img src=x onerror=alert(1)>\r\nBcc: evil@example.net /my-door/ ${'long '.repeat(100)}`;
     await alerts.add({ name, by: '<script>' } as Partial<Alert>);

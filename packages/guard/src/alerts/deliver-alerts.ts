@@ -1,9 +1,10 @@
-import { toEnglish } from '@security-optimizer/contract/server-message';
+import { type ServerText, toEnglish, toParam } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { AlertQueue, QueuedAlert } from './alert-queue.js';
+import type { AlertQueue, ChannelState, QueuedAlert } from './alert-queue.js';
 import { DAY, GIVE_UP_MS, HOUR, planMessage, toNextTry } from './alert-rules.js';
 import { type AlertSettings, CHANNELS, type Channel } from './alert-settings.js';
 import { type Composed, composeMail } from './compose-mail.js';
@@ -12,7 +13,7 @@ import type { Resolve, TargetPolicy } from './safe-target.js';
 import { sendToSyslog } from './syslog.js';
 import { type AlertMessage, type DeliveryOutcome, sendToSlack, sendWebhook } from './webhook.js';
 
-/** Alerts that one round delivers to a channel of programs. */
+/** Alerts that one round delivers to a webhook or a system log. */
 const PER_ROUND = 20;
 
 export interface AlertDelivery {
@@ -20,7 +21,7 @@ export interface AlertDelivery {
   readonly settings: (site: SiteId) => AlertSettings;
   /** Recipients of the tab Weekly Reports. */
   readonly emails: (site: SiteId) => readonly string[];
-  /** What the texts need; reads the former login addresses, which no alert may name. Throws StorageError. */
+  /** Returns what the texts need. Reads the former login addresses, which no alert may name. Throws StorageError. */
   readonly describe: (site: SiteConfig) => Promise<AlertSite>;
   readonly mailer: Mailer;
   readonly policy: TargetPolicy;
@@ -30,8 +31,9 @@ export interface AlertDelivery {
 }
 
 /**
- * Delivers what waits in the queue of a site by every channel. A channel that fails rests, and holds up no other; what
- * was sent is noted afterwards, so that a killed guard sends an alert twice rather than never.
+ * Delivers the waiting alerts of a site through every channel. A channel that failed is paused; the others are not
+ * delayed. The outcome is stored after sending, so that an alert is sent twice rather than lost when guard is killed in
+ * between.
  *
  * @returns when something is due again, milliseconds since the Unix epoch, or null when nothing waits
  * @throws StorageError
@@ -49,7 +51,7 @@ export async function deliverAlerts(delivery: AlertDelivery, site: SiteConfig): 
     if (waiting.length === 0) continue;
     const state = states.get(channel);
     const now = clock();
-    // A rest that is longer than any was written before the clock was set back.
+    // A longer pause was stored before the clock was set back.
     if (state !== undefined && state.nextAt > now && state.nextAt <= now + DAY) {
       later(state.nextAt);
       continue;
@@ -60,7 +62,7 @@ export async function deliverAlerts(delivery: AlertDelivery, site: SiteConfig): 
   return next;
 }
 
-/** Gives up what has waited too long. */
+/** Gives up alerts that have waited too long. */
 async function dropOld(
   { queue, clock, logger }: AlertDelivery,
   site: SiteConfig,
@@ -124,11 +126,11 @@ export async function sendToPerson(
 ): Promise<DeliveryOutcome> {
   const { slack } = settings(site.id);
   if (channel === 'slack') return slack === null ? SWITCHED_OFF : sendToSlack(slack, texts, { policy, resolve });
-  // What renders HTML is loaded with the first mail: most processes never send any.
+  // The HTML renderer is loaded with the first mail, since most processes never send any.
   const { renderNotice } = await import('../mail/notice-mail.js');
   const outcome = await mailer.send(site, { ...renderNotice(notice, language), to: channel });
   if (outcome.kind === 'sent') return { ok: true, answer: 'The mail was accepted.' };
-  // One that may have arrived is not sent again.
+  // A mail that may have been delivered is not sent again.
   return { ok: outcome.kind === 'unclear', answer: outcome.reason };
 }
 
@@ -146,7 +148,7 @@ export async function sendToProgram(
   return syslog === null ? SWITCHED_OFF : sendToSyslog(syslog, message, { policy, resolve });
 }
 
-/** The owner has switched the channel off meanwhile. */
+/** The owner has switched the channel off since the alert was planned. */
 const SWITCHED_OFF: DeliveryOutcome = { ok: false, answer: 'This channel is off.' };
 
 function toMessage({ uid, kind, alert }: QueuedAlert, site: SiteConfig, described: AlertSite): AlertMessage {
@@ -158,7 +160,10 @@ function toMessage({ uid, kind, alert }: QueuedAlert, site: SiteConfig, describe
   };
 }
 
-/** Notes what became of alerts. @returns when the channel may be tried again after a failure, else null */
+/**
+ * Stores the outcome of a delivery.
+ * @returns when the channel may be tried again after a failure, else null
+ */
 async function recordOutcome(
   { queue, clock, logger }: AlertDelivery,
   site: SiteConfig,
@@ -185,7 +190,7 @@ async function recordOutcome(
   }
   const nextAt = toNextTry(failures + 1, now);
   await queue.setChannel(site.id, channel, { failures: failures + 1, nextAt, lastAt: now, answer });
-  // Once per outage: the page shows the later ones.
+  // Logged once per outage; the page shows later failures.
   if (failures === 0) {
     logger.warn(
       { event: 'alerts-send-failed', site: site.id, channel: toChannelName(channel), reason: toEnglish(answer) },
@@ -195,7 +200,32 @@ async function recordOutcome(
   return nextAt;
 }
 
-/** The channel without the address of a person. */
+/** Returns the channel's name without the e-mail address of a person. */
 function toChannelName(channel: string): Channel | 'mail' {
   return CHANNELS.find((name) => name === channel) ?? 'mail';
+}
+
+/** Consecutive failures from which on the owner is informed. A service that restarts fails once. */
+const FAILURES_REPORTED = 2;
+
+const NAMES = { webhook: 'Webhook', slack: 'Slack', syslog: 'System log' } as const;
+
+/**
+ * Returns why alerts do not arrive, for the owner; null when no channel has failed repeatedly.
+ * @param emails recipients of the tab Weekly Reports
+ */
+export function describeFailures(
+  channels: readonly ChannelState[],
+  settings: AlertSettings,
+  emails: readonly string[],
+): ServerText | null {
+  const used = [...CHANNELS.filter((name) => settings[name] !== null), ...emails];
+  const [first] = channels.filter(({ channel, failures }) => failures >= FAILURES_REPORTED && used.includes(channel));
+  if (first === undefined) return null;
+  const name = CHANNELS.find((channel) => channel === first.channel);
+  return serverMessage('alerts_failed', {
+    channel: name === undefined ? first.channel : { text: NAMES[name] },
+    count: first.waiting,
+    reason: toParam(first.answer),
+  });
 }

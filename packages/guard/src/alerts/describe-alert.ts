@@ -14,7 +14,7 @@ import type { NoticeFact, NoticeList, NoticeTask } from '../mail/notice-mail.js'
 import type { SecurityEvent } from '../security-events.js';
 import { toDevice } from './alert-rules.js';
 
-/** A wave of lockouts, which is reported in place of the single ones. */
+/** A wave of lockouts, reported in place of the single ones. */
 export interface WaveAlert {
   readonly kind: 'lockout-wave';
   readonly uid: string;
@@ -23,51 +23,51 @@ export interface WaveAlert {
   readonly to: number;
   readonly addresses: number;
   readonly failures: number;
-  /** The smallest network with all addresses, or null. */
+  /** The smallest network that contains all addresses, or null. */
   readonly network: string | null;
-  /** Names whose passwords were tried, most tried first, and how often; of accounts that the log knows. */
+  /** Attacked accounts that the log contains, most attempts first, with the number of attempts. */
   readonly names: readonly { readonly login: string; readonly failures: number }[];
-  /** Whether somebody has logged in from one of the addresses; null when the log can't tell. */
+  /** Whether a login from one of the addresses succeeded; null when the log can't be read. */
   readonly gotIn: boolean | null;
 }
 
-/** A login of an administrator, and what was not seen before with it. */
+/** A login of an administrator, and what was new about it. */
 type NewLoginAlert = Extract<SecurityEvent, { kind: 'administrator-login' }> & {
   readonly unknown: 'device' | 'network' | 'both';
 };
 
-/** What owners are told of. Stored as JSON until it is delivered. */
+/** What owners are alerted to. Stored as JSON until it is delivered. */
 export type Alert = Exclude<SecurityEvent, { kind: 'lockout' | 'administrator-login' }> | NewLoginAlert | WaveAlert;
 
-/** An alert in words, in the language of the site; plain text throughout. */
+/** A described alert, in the language of the site. All fields are plain text. */
 export interface AlertText {
   readonly severity: 'critical' | 'warning' | 'info';
   readonly headline: string;
-  /** What it means. */
+  /** Explains the event. */
   readonly lead: string;
   readonly facts: readonly NoticeFact[];
   readonly list?: NoticeList;
-  /** What to do. */
+  /** The task of the owner. */
   readonly task: NoticeTask;
 }
 
 export interface AlertSite {
   /** `example.com` or `example.com/blog`. */
   readonly name: string;
-  /** Address of the site, empty while it is not known. */
+  /** URL of the site; empty while it is unknown. */
   readonly url: string;
   readonly language: Language;
   readonly timeZone: string;
-  /** The URL of a page of wp-admin, for example `plugins.php`; null while the address of the site is not known. */
+  /** Returns the URL of a page of wp-admin, for example `plugins.php`; null while the URL of the site is unknown. */
   readonly page: (name: string) => string | null;
   /** Redacts present and former login addresses in a text. */
   readonly redact: (text: string) => string;
 }
 
-/** Characters of a name that others have chosen. */
+/** Maximum length of a name that visitors or users have chosen, characters. */
 const NAME_MAX = 80;
 
-/** Describes an alert for people. What others have written in it is plain, short, and names no login address. */
+/** Describes an alert for people. Text of visitors and users in it is plain and short, and names no login address. */
 export function describeAlert(alert: Alert, site: AlertSite): AlertText {
   const { language, timeZone } = site;
   const { translate } = language;
@@ -321,14 +321,14 @@ function describeWave(alert: WaveAlert, site: AlertSite, say: (text: string) => 
 const NAMES_MAX = 5;
 
 /**
- * The Activity Log, filtered. The tab is in the fragment too, which an older dashboard reads.
- * @returns null while the address of the site is not known
+ * Returns the URL of the Activity Log with filters. The tab is in the fragment, too, where older dashboards read it.
+ * @returns null while the URL of the site is unknown
  */
 export function toLogUrl(
   site: Pick<AlertSite, 'page'>,
   filter: {
     readonly tab: 'registered' | 'weekly-reports';
-    /** Id of a kind of events. */
+    /** Id of an event kind. */
     readonly activity?: string;
     /** Milliseconds since the Unix epoch. */
     readonly from?: number;
@@ -342,7 +342,7 @@ export function toLogUrl(
   return site.page(`${toLogPath({ tab, filters })}#${tab}`);
 }
 
-/** The kind of the events in the Activity Log that an alert is about; undefined: none of one kind. */
+/** Returns the event kind in the Activity Log that an alert is about; undefined when there is not exactly one. */
 function toActivity(alert: Alert): string | undefined {
   switch (alert.kind) {
     case 'new-administrator':
@@ -359,7 +359,7 @@ function toActivity(alert: Alert): string | undefined {
   }
 }
 
-/** The page with the switch of a protection. */
+/** Returns the URL of the page with the switch of a protection. */
 function toProtectionPage(protection: string, { page }: AlertSite): string | null {
   const login = ['Login Access', 'Custom Login URL', 'Limit Login Attempts', 'Disable Common Usernames'];
   if (protection === 'All protections') return null;
@@ -368,12 +368,12 @@ function toProtectionPage(protection: string, { page }: AlertSite): string | nul
   return page(toOwnPage(isLogin ? 'login-settings' : 'site-security'));
 }
 
-/** A page of this product below wp-admin. */
+/** Returns a page of this product, relative to wp-admin. */
 function toOwnPage(slug: string): string {
   return `admin.php?page=${slug}`;
 }
 
-/** A text of the server in the language of the site. */
+/** Translates a server message to the language of the site. */
 export function inLanguage(text: ServerText, language: Language): string {
   const { translate: translateKnown, counted: countKnown, number } = language;
   const said: MessageLanguage = {

@@ -25,19 +25,19 @@ export type AlertCalls = (typeof calls)[number];
 
 type AlertsAnswer = WithMessages<Alerts>;
 
-/** Tests of a site within `TESTS_MS`: they go to other people. */
+/** Test messages of a site within `TESTS_MS`. They are limited because they are sent to other people. */
 const TESTS_MAX = 20;
 const TESTS_MS = 10 * 60_000;
 
 export interface AlertEndpointParts extends AlertDelivery {
   readonly store: AlertSettingsStore;
-  /** Looks at the queue of a site soon. */
+  /** Makes the queue of a site due soon. */
   readonly wake: (site: SiteId) => void;
-  /** The record of changes has grown. */
+  /** Called when rows were added to the record of changes. */
   readonly onAudit: () => void;
 }
 
-/** The calls of alerts on the tab Weekly Reports. */
+/** The endpoints of alerts on the tab Weekly Reports. */
 export function alertEndpoints(services: Services, parts: AlertEndpointParts): CallHandlers<AlertCalls> {
   const { sites, audit, mutex, clock } = services;
   const { store, queue, emails, policy, resolve } = parts;
@@ -67,7 +67,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
     };
   }
 
-  /** Changes the settings of a site, with audit rows that hold no secret. */
+  /** Changes the settings of a site. The audit rows contain no secret. */
   async function change(
     { site, actor }: CallContext,
     decide: (now: AlertSettings) => { readonly settings: AlertSettings; readonly entries: readonly AuditEntry[] },
@@ -225,16 +225,16 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
   };
 }
 
-/** A host name or an address, without brackets. */
+/** A host name or an address without brackets. */
 const HOST = /^[a-zA-Z0-9._:-]{1,253}$/;
 
-/** Host and path: a query often holds a token. */
+/** Returns host and path. A query often contains a token. */
 function withoutQuery(text: string): string {
   const { host, pathname, search } = new URL(text);
   return `${host}${pathname === '/' ? '' : pathname}${search === '' ? '' : '?…'}`;
 }
 
-/** Where a channel leads, for the Activity Log: hosts alone. */
+/** Returns the targets of a channel for the Activity Log: hosts alone. */
 function toTargetText({ webhook, slack, syslog }: AlertSettings, channel: Channel): string {
   const hosts = {
     webhook: webhook && new URL(webhook.url).host,

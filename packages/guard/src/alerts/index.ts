@@ -9,11 +9,10 @@ import { createMailer } from '../mail/create-mailer.js';
 import type { SecurityEvent } from '../security-events.js';
 import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
 import { describeConnectorFault } from '../wordpress/connector-error.js';
-import { describeFailures } from './alert-failures.js';
 import { sqlAlertQueue } from './alert-queue.js';
 import { findWave, followOutage, HOUR, type Outage, toDevice, toNetwork } from './alert-rules.js';
 import { createAlertSettings, getRecipientAlerts, listChannelsFor, listEmailsFor } from './alert-settings.js';
-import { type AlertDelivery, deliverAlerts } from './deliver-alerts.js';
+import { type AlertDelivery, deliverAlerts, describeFailures } from './deliver-alerts.js';
 import type { Alert, AlertSite } from './describe-alert.js';
 import type { AlertCalls } from './endpoints.js';
 import { resolveBySystem } from './safe-target.js';
@@ -21,24 +20,24 @@ import { readWaveFacts } from './wave-facts.js';
 
 export { type AlertTables, alertMigrations } from './alert-queue.js';
 
-/** How often the queue is looked at for what waits for a time: the morning, the end of a rest, a wave. */
+/** Interval of the checks for alerts that became due: after quiet hours, a pause of a channel, or a wave. */
 const ROUND_MS = 5000;
 const PRUNE_MS = HOUR;
 
-/** Alerts at work. */
+/** The running feature. */
 export interface Alerts extends RunningFeature {
   /** Whether a recipient of the tab Weekly Reports gets the weekly report. */
   getsReport(site: SiteId, email: string): boolean;
-  /** The addresses that get a mail of this kind. */
+  /** Returns the addresses that get mails of this kind. */
   listEmailsFor(site: SiteId, kind: AlertKind): readonly string[];
-  /** Why alerts do not arrive, for the owner, or null. Throws StorageError. */
+  /** Returns why alerts do not arrive, for the owner, or null. Throws StorageError. */
   lastFailure(site: SiteId): Promise<ServerText | null>;
   loadEndpoints(): Promise<{ readonly handlers: CallHandlers<AlertCalls> }>;
 }
 
 /**
- * Tells owners at once what concerns the security of their site: by mail, webhook, Slack and system log. Events come
- * from `services.securityEvents`; each is stored before its report resolves, and delivered from the queue.
+ * Alerts owners to events that concern the security of their site, by mail, webhook, Slack and system log. Events are
+ * reported to `services.securityEvents`. Each is stored before its report resolves, and delivered from the queue.
  */
 export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly activity: ActivityLog }> = {
   name: 'alerts',
@@ -72,7 +71,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
       };
     }
 
-    /** Sites with something in the queue, and when to look at them again. */
+    /** When to process the queue of each site again. */
     const due = new Map<SiteId, number>();
     const running = new Map<SiteId, Promise<void>>();
     const failing = new Set<SiteId>();
@@ -81,7 +80,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     let serving = false;
     let stopped = false;
 
-    /** Stores an alert for everybody who gets its kind. @throws StorageError */
+    /** Stores an alert for everybody who gets its kind. Throws StorageError. */
     async function enqueue(site: SiteId, kind: AlertKind, alert: Alert): Promise<void> {
       const channels = listChannelsFor(kind, settings.get(site), emails(site));
       if (channels.length === 0) return;
@@ -126,7 +125,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
       timer = null;
       reportTrouble();
       const now = clock();
-      // A time far ahead was set by a clock that was wrong.
+      // A time far ahead was computed before the clock was set back.
       const ready = [...due].filter(([, at]) => at <= now || at > now + 25 * HOUR).map(([site]) => site);
       await Promise.all(ready.map((site) => deliver(site)));
       if (Math.abs(now - prunedAt) > PRUNE_MS) {
@@ -184,13 +183,13 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
         if (!report) continue;
         const uid = `trouble:${since}`;
         enqueue(id, 'trouble', { kind: 'trouble', uid, at: since, text: describeConnectorFault(state) }).catch(() => {
-          // Not stored: told at the next look.
+          // The alert could not be stored; it is reported at the next check.
           outages.set(id, { since, reported: false });
         });
       }
     }
 
-    /** Drops the choices of recipients who were removed: who is added again later begins without alerts. */
+    /** Deletes the settings of removed recipients: an address that is added again later begins without alerts. */
     async function pruneRecipients(site: SiteId): Promise<void> {
       const chosen = settings.get(site);
       const gone = Object.keys(chosen.recipients).filter((email) => !emails(site).includes(email));
@@ -217,7 +216,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
       void services.mutex.run(site, () => pruneRecipients(site)).catch(() => undefined);
     });
     connectors.onBack(({ id }) => {
-      // What could not be mailed while WordPress was away.
+      // Mails that failed while WordPress did not respond are tried again.
       queue
         .retryNow(id, clock())
         .then(() => wake(id))

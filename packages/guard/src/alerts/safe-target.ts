@@ -7,17 +7,18 @@ import { AddressSet } from '../lib/address-set.js';
 import { isNat64 } from '../lib/carried-address.js';
 
 /**
- * Where alerts may be sent to. Owners choose the address, so without these checks guard could be led to services that
- * only this machine or its network reaches: a cloud's metadata service, a database, another site's WordPress.
+ * Which targets alerts may be sent to. Owners choose the address. Without these checks guard could be made to send
+ * requests to services that only this machine or its network reaches: a cloud's metadata service, a database, another
+ * site's WordPress.
  */
 export interface TargetPolicy {
-  /** Addresses and ranges that are not public and that the provider allows all the same. */
+  /** Addresses and ranges that are not public but that the provider allows. */
   readonly privateTargets: readonly string[];
-  /** Whether webhooks without encryption are allowed. */
+  /** Whether webhooks over plain HTTP are allowed. */
   readonly plainHttp: boolean;
 }
 
-/** A target that may not be used, or can't be reached; `text` is for the owner. */
+/** A target that is not allowed or can't be resolved; `text` is for the owner. */
 export class TargetRefused extends Error {
   constructor(readonly text: ServerText) {
     super('target-refused');
@@ -25,14 +26,14 @@ export class TargetRefused extends Error {
   }
 }
 
-/** Special-purpose addresses of IANA's registries (RFC 6890 and successors): none is a server on the internet. */
+/** Special-purpose addresses of IANA's registries (RFC 6890 and successors). No server on the internet has one. */
 const NOT_PUBLIC = AddressSet.from([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16'],
   ...['192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
-  // Of IPv6 only 2000::/3 is in use. Around it, except IPv4 addresses as this product keeps them (::ffff:0:0/96):
+  // Only 2000::/3 of IPv6 is in use. These are the rest, except for IPv4 addresses in guard's form (::ffff:0:0/96):
   ...['::-::fffe:ffff:ffff', '::1:0:0:0-1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '4000::/2', '8000::/1'],
-  // In it: Teredo and other protocols, documentation, 6to4, which embeds IPv4.
+  // Within 2000::/3: Teredo and other protocols, documentation, 6to4, which embeds IPv4.
   ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48'],
 ]);
 
@@ -45,8 +46,8 @@ export const resolveBySystem: Resolve = async (host) =>
 const DNS_TIMEOUT_MS = 5000;
 
 /**
- * Resolves a host and checks every address. The caller connects to one of the returned addresses and resolves no more:
- * a second answer of DNS could be another one.
+ * Resolves a host and checks every address. The caller must connect to one of the returned addresses without resolving
+ * again: a second DNS response could differ.
  * @throws TargetRefused
  */
 export async function resolveTarget(host: string, policy: TargetPolicy, resolve: Resolve): Promise<readonly Address[]> {
@@ -73,14 +74,16 @@ async function resolveInTime(host: string, resolve: Resolve): Promise<readonly s
   }
 }
 
-/** Whether an address is not a public one. An IPv4 address in IPv6 (mapped, or by NAT64) counts as itself. */
+/**
+ * Whether an address is not public. An IPv4 address inside IPv6 (mapped, or by NAT64) is treated as the IPv4 address.
+ */
 function isPrivate(address: Address): boolean {
   const { words } = address;
   return NOT_PUBLIC.has(isNat64(words) ? toAddress([0, 0, 0xffff, words[3]]) : address);
 }
 
 /**
- * Parses the address of a webhook.
+ * Parses the URL of a webhook.
  * @throws TargetRefused with a text for the owner
  */
 export function parseWebhookUrl(text: string, { plainHttp }: TargetPolicy): URL {

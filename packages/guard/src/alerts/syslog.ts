@@ -11,16 +11,16 @@ export type SyslogTarget = NonNullable<AlertSettings['syslog']>;
 /** Facility "security/authorization messages" (10), RFC 5424 section 6.2.1. */
 const FACILITY = 10;
 const SEVERITIES = { critical: 2, warning: 4, info: 6 } as const;
-/** The enterprise number for examples (RFC 5612): the name of our structured data must carry one. */
+/** The enterprise number for examples (RFC 5612). The name of custom structured data must contain one. */
 const DATA_ID = 'alert@32473';
-/** A receiver must take 480 bytes and should take 2048 (RFC 5424 section 6.1). */
+/** A receiver must accept 480 bytes and should accept 2048 (RFC 5424 section 6.1). */
 const MAX_BYTES = 2048;
 const TIMEOUT_MS = 10_000;
 const NIL = '-';
 
 /**
- * An alert as a message of RFC 5424, on one line. Texts of visitors can neither begin another message nor leave their
- * parameter.
+ * Formats an alert as a message of RFC 5424, on one line. Text of visitors can neither begin another message nor end
+ * its parameter.
  */
 export function toSyslogMessage(
   { uid, kind, at, site, text }: AlertMessage,
@@ -36,18 +36,18 @@ export function toSyslogMessage(
     toName(kind, 32),
   ].join(' ');
   const data = `[${DATA_ID} site="${toValue(site.id)}" url="${toValue(site.url)}" id="${toValue(uid)}"]`;
-  // With its byte order mark, which says that the text is UTF-8.
+  // The byte order mark says that the text is UTF-8.
   const facts = text.facts.map(({ name, value }) => `${name}: ${value}`).join('; ');
   const message = plainText(`${text.headline}. ${text.lead} ${facts}`, MAX_BYTES);
   return cutBytes(`${header} ${data} \ufeff${message}`, MAX_BYTES);
 }
 
-/** A header field: visible ASCII without spaces. */
+/** Returns a header field: visible ASCII without spaces. */
 function toName(text: string, most: number): string {
   return text.replace(/[^\x21-\x7e]/g, '').slice(0, most) || NIL;
 }
 
-/** The value of a parameter: `"`, `\` and `]` are escaped (RFC 5424 section 6.3.3). */
+/** Returns the value of a parameter: `"`, `\` and `]` are escaped (RFC 5424 section 6.3.3). */
 function toValue(text: string): string {
   return plainText(text, 200).replace(/["\\\]]/g, (character) => `\\${character}`);
 }
@@ -56,17 +56,17 @@ function cutBytes(text: string, most: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= most) return text;
   let end = most;
-  // Not inside a character.
+  // Does not split a character.
   while (((bytes[end] as number) & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end).toString();
 }
 
-/** A message on TCP: RFC 6587 section 3.4.1 (counted octets) or 3.4.2 (a line feed at the end). */
+/** Frames a message for TCP: RFC 6587 section 3.4.1 (octet counting) or 3.4.2 (a line feed at the end). */
 export function frameMessage(message: string, framing: SyslogTarget['framing']): string {
   return framing === 'octets' ? `${Buffer.byteLength(message)} ${message}` : `${message}\n`;
 }
 
-/** Sends an alert to a system log. Never throws. By UDP, a message counts as sent once it has left. */
+/** Sends an alert to a system log. Never throws. By UDP, a message counts as sent once the system has accepted it. */
 export async function sendToSyslog(
   target: SyslogTarget,
   message: AlertMessage,
@@ -109,10 +109,10 @@ function sendByTcp(
     const socket = connect({ host: address, port });
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy(Object.assign(new Error('Timed out.'), { code: 'ETIMEDOUT' })));
     socket.once('error', reject);
-    // Our end is acknowledged when everything before it has arrived.
+    // The callback runs once all data and the end of the stream were passed to the system.
     socket.once('connect', () => socket.end(text, () => resolve()));
     socket.once('close', () => resolve());
-    // A log answers nothing; what comes is dropped.
+    // A syslog server sends nothing; data from it is discarded.
     socket.resume();
   });
 }

@@ -6,13 +6,13 @@ import { StorageError } from '../storage/storage-error.js';
 import { findCommonNetwork, HOUR, isInside, type Wave } from './alert-rules.js';
 import type { WaveAlert } from './describe-alert.js';
 
-/** Events that are read of the log for one wave. */
+/** Events read from the log for one wave. */
 const EVENTS_MAX = 2000;
 const NAMES_MAX = 10;
 
 /**
- * What is told of a wave of lockouts: its sums, and what the Activity Log knows of its addresses. Without the log the
- * alert says less.
+ * Returns the facts of a wave of lockouts: its totals, and what the Activity Log contains of its addresses. When the
+ * log can't be read, the alert says less.
  */
 export async function readWaveFacts(
   store: Pick<ActivityStore, 'listEvents'>,
@@ -22,7 +22,7 @@ export async function readWaveFacts(
   const addresses = [...new Set(lockouts.map(({ address }) => address))];
   const ranges = addresses.map(parseRange).filter((range) => range !== null);
   const find = async (activity: string) => {
-    // The wrong passwords came before the first lockout.
+    // The wrong passwords precede the first lockout.
     const filter = { from: Math.floor((from - HOUR) / 1000), to: Math.ceil(to / 1000), user: null, activity };
     const rows = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: EVENTS_MAX });
     return rows.filter(({ address }) => address !== '' && ranges.some((range) => isInside(address, range)));

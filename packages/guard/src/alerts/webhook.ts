@@ -9,13 +9,13 @@ import { version } from '../lib/version.js';
 import type { AlertText } from './describe-alert.js';
 import { parseWebhookUrl, type Resolve, resolveTarget, type TargetPolicy, TargetRefused } from './safe-target.js';
 
-/** The outcome of a delivery. `answer` is for the owner. */
+/** The outcome of a delivery. `answer` is a text for the owner. */
 export interface DeliveryOutcome {
   readonly ok: boolean;
   readonly answer: ServerText;
 }
 
-/** An alert as programs get it. */
+/** An alert as webhooks and system logs get it. */
 export interface AlertMessage {
   readonly uid: string;
   readonly kind: string;
@@ -27,7 +27,7 @@ export interface AlertMessage {
 
 const TIMEOUT_MS = 10_000;
 
-/** The body of a webhook: the envelope of Standard Webhooks, and the alert. See docs/developer/alerts.md. */
+/** Returns the body of a webhook: the envelope of Standard Webhooks with the alert. See docs/developer/alerts.md. */
 export function toWebhookBody({ uid, kind, at, site, text }: AlertMessage): string {
   return JSON.stringify({
     type: `alert.${kind}`,
@@ -41,8 +41,8 @@ export function toWebhookBody({ uid, kind, at, site, text }: AlertMessage): stri
 }
 
 /**
- * Headers that sign a body as Standard Webhooks has it: HMAC-SHA-256 over id, time and body, so that neither can be
- * changed, and an old request can't be sent again.
+ * Returns headers that sign a body by Standard Webhooks: HMAC-SHA-256 over id, time and body, so that none can be
+ * changed and an old request can't be replayed.
  * @param secret `whsec_` and the key in base64
  * @param now milliseconds since the Unix epoch
  */
@@ -63,7 +63,7 @@ export function sendWebhook(
   return post(url, body, signWebhook(secret, message.uid, body, deps.now), deps);
 }
 
-/** Sends a text to an incoming webhook of Slack. Never throws. */
+/** Posts a text to an incoming webhook of Slack. Never throws. */
 export function sendToSlack(
   { url }: { readonly url: string },
   texts: readonly AlertText[],
@@ -72,7 +72,7 @@ export function sendToSlack(
   return post(url, toSlackBody(texts), {}, deps);
 }
 
-/** The message for Slack and services that take its format. Only our own links are links in it. */
+/** Returns the message for Slack and services with the same format. Only guard's own links are links in it. */
 export function toSlackBody(texts: readonly AlertText[]): string {
   const blocks = texts.map(({ headline, lead, facts, task }) =>
     [
@@ -90,8 +90,8 @@ const ZERO_WIDTH = '\u200b';
 const SLACK_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * A text without meaning for Slack: its control characters are entities; what other services would take for Markdown,
- * a mention or an address is broken by an invisible space.
+ * Escapes a text so that Slack reads no markup in it. Slack's control characters become entities. Characters that other
+ * services read as Markdown, a mention or an address are followed by a zero-width space.
  */
 function toSlackText(text: string): string {
   return text
@@ -107,7 +107,7 @@ async function post(
   { policy, resolve }: { readonly policy: TargetPolicy; readonly resolve: Resolve },
 ): Promise<DeliveryOutcome> {
   try {
-    // Checked again: the provider's configuration and DNS may have changed.
+    // Checked again, since the provider's configuration and DNS may have changed.
     const url = parseWebhookUrl(address, policy);
     const addresses = await resolveTarget(url.hostname, policy, resolve);
     const status = await postTo(url, addresses, body, headers);
@@ -118,8 +118,8 @@ async function post(
 }
 
 /**
- * Posts to one of these addresses and no other. Redirects are not followed, and the body of the response is not read:
- * an owner must not see what answers inside a network.
+ * Posts to one of these addresses and no other. Redirects are not followed, and the response body is not read: an owner
+ * must not see responses of services inside a network.
  */
 function postTo(
   url: URL,
@@ -156,7 +156,7 @@ function postTo(
 
 const REASON_MAX = 120;
 
-/** Why nothing was delivered, without the address: it may hold a secret. */
+/** Returns why nothing was delivered, without the address, which may contain a secret. */
 export function toReason(error: unknown): ServerText {
   const { name, code } = error as { readonly name?: string; readonly code?: unknown };
   if (name === 'AbortError' || name === 'TimeoutError' || code === 'ETIMEDOUT') {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { activitySite, BROWSER, filter, pages } from '../../test/support/activity-site.js';
 import { fakeEvent } from '../../test/support/fake-connector.js';
 
-describe('the calls of the page Activity Log', () => {
-  it('answer in the form of the contract', async () => {
+describe('the endpoints of the page Activity Log', () => {
+  it('respond as the contract defines', async () => {
     const { visit, call, logged, report, noted } = await activitySite();
     report(fakeEvent());
     await visit('/one');
@@ -25,7 +25,7 @@ describe('the calls of the page Activity Log', () => {
     }
   });
 
-  it('that only read may come as GET, the filters as JSON text', async () => {
+  it('accept GET for reading, with the filters as JSON text', async () => {
     const { visit, send, logged } = await activitySite();
     await visit('/here');
     await visit('/nowhere', { address: '192.0.2.2' });
@@ -37,7 +37,7 @@ describe('the calls of the page Activity Log', () => {
     expect([broken.http, Object.keys(broken.body.fields ?? {})]).toEqual([400, ['filters']]);
   });
 
-  it('take the filters of a GET as PHP reads them too, and never leave out one that they can’t read', async () => {
+  it('parse the filters of a GET as PHP does, too, and refuse those that they can’t parse', async () => {
     const { visit, send, logged } = await activitySite();
     await visit('/here');
     await visit('/nowhere', { address: '192.0.2.2' });
@@ -83,7 +83,7 @@ describe('the calls of the page Activity Log', () => {
     expect([answer.http, answer.body.code, answer.body.fields]).toEqual([400, 'invalid_input', fields]);
   });
 
-  it('are for administrators of this site only', async () => {
+  it('are available to administrators of this site only', async () => {
     const { send } = await activitySite();
     for (const { suffix } of [...activityEndpoints, { suffix: '/activity-export?list=unknown' }]) {
       const method = suffix.includes('export') ? 'GET' : 'POST';
@@ -103,7 +103,7 @@ describe('the calls of the page Activity Log', () => {
 });
 
 describe('the settings of the log', () => {
-  it('are answered with the page’s options, with their defaults first', async () => {
+  it('are in the options of the page, with their defaults at first', async () => {
     const { call } = await activitySite();
     const options = await call<{ log_lifetime: { value: number; label: string; selected: number }[] }>(
       '/fetch-options',
@@ -118,7 +118,7 @@ describe('the settings of the log', () => {
     ]);
   });
 
-  it('say that weekly reports stop when fewer than 8 days are kept', async () => {
+  it('warn that weekly reports stop when fewer than 8 days are kept', async () => {
     const { send } = await activitySite();
     const lifetime = async (log_lifetime: unknown) => (await send('/activity-log-lifetime', { log_lifetime })).body;
     expect((await lifetime('7')).message).toMatch(/No weekly reports .* fewer than 8 days/);
@@ -127,7 +127,7 @@ describe('the settings of the log', () => {
     expect((data as { log_lifetime: object[] }).log_lifetime[7]).toEqual({ value: 8, label: '8 days', selected: 1 });
   });
 
-  it('say how many entries fewer days would delete, and change nothing by it', async () => {
+  it('return how many entries fewer days would delete, without a change', async () => {
     const { call, send, visit, report, logged, noted } = await activitySite();
     const daysAgo = (days: number) => Math.floor(Date.now() / 1000) - days * 86_400 - 60;
     for (const days of [0, 3, 5, 9]) report(fakeEvent({ at: daysAgo(days) }));
@@ -146,10 +146,10 @@ describe('the settings of the log', () => {
     });
   });
 
-  it('keep what fewer days would delete for a minute, so that it can be undone', async () => {
+  it('keep the entries that fewer days would delete for a minute, so that the change can be undone', async () => {
     const { call, report, visit, registered, noted } = await activitySite();
     report(fakeEvent({ at: Math.floor(Date.now() / 1000) - 5 * 86_400 }));
-    // Its answer tells guard of the event; without one guard would look half a minute later.
+    // The response signals the event to guard; without one guard would drain it half a minute later.
     await visit('/');
     await noted(1);
     await call('/activity-log-lifetime', { log_lifetime: 2 });
@@ -158,7 +158,7 @@ describe('the settings of the log', () => {
     expect(await call('/activity-log-lifetime-preview', { log_lifetime: 12 })).toMatchObject({ events: 0 });
   });
 
-  it('switch the log off at once, inside WordPress too, and on again', async () => {
+  it('switch the log off at once, inside WordPress, too, and on again', async () => {
     const { connector, call, send, visit, unknown, registered, logged, noted } = await activitySite();
     await visit('/before');
     await logged(1);
@@ -179,7 +179,7 @@ describe('the settings of the log', () => {
     ]);
   });
 
-  it('shorten addresses before anything is written, of visits and of events', async () => {
+  it('anonymise addresses before anything is stored, of visits and of events', async () => {
     const { report, call, visit, unknown, registered, noted, logged } = await activitySite();
     await call('/anonymize-addresses', { anonymize_addresses: 1 });
     report(fakeEvent({ kind: 'login' }));
@@ -194,7 +194,7 @@ describe('the settings of the log', () => {
 });
 
 describe('an export', () => {
-  it('is a file of what the filters match, in the hands of nobody but an administrator', async () => {
+  it('contains the rows that match the filters, and is available to administrators only', async () => {
     const { guard, visit, logged } = await activitySite();
     await visit('/a');
     await visit('/b', { address: '198.51.100.7' });
@@ -220,7 +220,7 @@ describe('an export', () => {
     expect(((await (await get('list=unknown')).json()) as { code: string }).code).toBe('rest_cookie_invalid_nonce');
   });
 
-  it('is refused with the envelope for filters that can’t be read', async () => {
+  it('is refused with the envelope for invalid filters', async () => {
     const { send } = await activitySite();
     const answer = await send('/activity-export?list=unknown&ip=x;y', undefined, { method: 'GET' });
     expect(answer.body).toMatchObject({

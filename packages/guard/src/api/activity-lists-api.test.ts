@@ -3,8 +3,8 @@ import { activitySite, filter, pages, type Traffic } from '../../test/support/ac
 import { fakeEvent } from '../../test/support/fake-connector.js';
 import { eventually } from '../../test/support/scratch.js';
 
-describe('the list of unknown visitors', () => {
-  it('says who asked for what and what was answered, newest first', async () => {
+describe('the list of anonymous clients’ visits', () => {
+  it('contains client, request and response, newest first', async () => {
     const { visit, unknown, logged } = await activitySite();
     await visit('/first?a=<script>alert(1)</script>');
     await visit('/wp-config.php.bak', { address: '198.51.100.7', agent: 'curl/8.0' });
@@ -26,7 +26,7 @@ describe('the list of unknown visitors', () => {
     expect(entries.every(({ block, do_not_block }) => block === 0 && do_not_block === 0)).toBe(true);
   });
 
-  it('is filtered by type, response, address and range, and keeps what is chosen', async () => {
+  it('is filtered by type, response, address and range, and returns the applied choices', async () => {
     const { visit, unknown, logged } = await activitySite();
     await visit('/a');
     await visit('/wp-config.php.bak', { address: '198.51.100.7' });
@@ -46,7 +46,7 @@ describe('the list of unknown visitors', () => {
     expect(code?.options.map(({ value }) => value).sort()).toEqual([200, 403]);
   });
 
-  it('loads more without gaps or repeats while visitors come, by page alone and by cursor', async () => {
+  it('loads more without gaps or repeats while visits are added, by page alone and by cursor', async () => {
     const { visit, unknown, logged } = await activitySite();
     for (let page = 1; page <= 65; page++) await visit(`/page-${page}`);
     await logged(65);
@@ -62,7 +62,7 @@ describe('the list of unknown visitors', () => {
     expect([second.page, third.page, third.cursor]).toEqual([2, 3, null]);
   });
 
-  it('says how many rows are new, and searches choices on the server', async () => {
+  it('counts new rows, and searches choices on the server', async () => {
     const { visit, unknown, call, logged } = await activitySite();
     await visit('/a');
     await logged(1);
@@ -81,7 +81,7 @@ describe('the list of unknown visitors', () => {
     expect(found.options.map(({ value }) => value)).toEqual(['203.0.113.5']);
   });
 
-  it('is summed up in bars that show the same visits', async () => {
+  it('has a chart that counts the same visits', async () => {
     const { visit, call, logged } = await activitySite();
     await visit('/a');
     await visit('/wp-config.php.bak');
@@ -99,7 +99,7 @@ describe('the list of unknown visitors', () => {
 });
 
 describe('the list of registered users', () => {
-  it('holds what WordPress reports and what was changed here, in words', async () => {
+  it('contains events of WordPress and changes in this product as sentences', async () => {
     const { report, visit, call, registered, noted } = await activitySite();
     report(
       fakeEvent({
@@ -127,16 +127,16 @@ describe('the list of registered users', () => {
     expect(options?.map(({ label }) => label).sort()).toEqual(['Role changed', 'Security setting changed']);
   });
 
-  it('is filled promptly when an answer says that there are events', async () => {
+  it('is filled promptly when a response signals events', async () => {
     const { connector, report, visit, registered } = await activitySite();
     await eventually(() => connector.drains.length > 0);
     report(fakeEvent({ kind: 'login' }));
     const began = Date.now();
     await visit('/wp-admin/');
     await eventually(async () => (await registered()).total === 1);
-    // Without the signal it would have come with the next round, half a minute later.
+    // Without the signal the event would be drained by the next round, half a minute later.
     expect(Date.now() - began).toBeLessThan(20_000);
-    // They are forgotten there once they are stored here.
+    // WordPress deletes them once they are stored here.
     await eventually(() => connector.outbox.length === 0);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { activitySite } from '../../test/support/activity-site.js';
 
 describe('the Activity Log', () => {
-  it('holds anonymous clients who try the calls of this product, and no member who makes them', async () => {
+  it('contains anonymous clients that call the API of this product, but no member who does', async () => {
     const { send, unknown, logged, guard } = await activitySite();
     const from = { 'x-forwarded-for': '198.51.100.7' };
     const anonymous = { ...from, cookie: null, 'x-wp-nonce': null };
@@ -20,7 +20,7 @@ describe('the Activity Log', () => {
     ]);
   });
 
-  it('holds no member whose nonce has grown old', async () => {
+  it('contains no member whose nonce has expired', async () => {
     const { connector, send, visit, unknown, logged } = await activitySite();
     const session = { cookie: 'wordpress_logged_in_a=owner', 'x-wp-nonce': 'owner-nonce' };
     connector.users.set(session.cookie, { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' });

@@ -22,18 +22,18 @@ import { checkSignedBody, readSignedCall, type SignedCallChecks } from './signed
 
 /** A client that still sends its body after the response is disconnected after this time, milliseconds. */
 const DRAIN_MS = 10_000;
-/** How long a client may go on sending a body that is too large before it gets the response, milliseconds. */
+/** How long a client may continue to send a body that is too large before it gets the response, milliseconds. */
 const TOO_LARGE_MS = 2000;
 
 interface CallState {
   readonly call: ApiRequest;
-  /** Who calls; undefined until the request is authenticated. */
+  /** The caller; undefined until the request is authenticated. */
   actor: Actor | undefined;
-  /** SHA-256 that the body of a signed call has to have; null for other calls. */
+  /** SHA-256 that the body of a signed call must have; null for other calls. */
   bodyHash: string | null;
 }
 
-/** API requests under way, with the facts that the gateway computed. */
+/** Running API requests, with the facts that the gateway computed. */
 type Calls = WeakMap<IncomingMessage, CallState>;
 
 export interface Api {
@@ -42,8 +42,8 @@ export interface Api {
 }
 
 /**
- * The REST API. It has no listener: the gateway hands over API requests. Routes come from the contract; each response is
- * the contract's envelope, with the HTTP status of its `status`.
+ * Creates the REST API. It has no listener: the gateway passes API requests to it. Routes are those of the contract;
+ * each response is the contract's envelope, with the HTTP status of its `status`.
  */
 export async function createApi(deps: {
   endpoints: Endpoints;
@@ -60,7 +60,8 @@ export async function createApi(deps: {
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: true,
     routerOptions: { ignoreTrailingSlash: true },
-    // The pretty path and rest_route have the same route. The namespace comes first, so that `/plugin` can't clash.
+    // The pretty path and rest_route have the same route. The namespace is the first segment, so that `/plugin` can't
+    // clash.
     rewriteUrl: (request) => {
       const call = calls.get(request as IncomingMessage)?.call;
       return call ? `/${call.namespace}${call.route}${call.query === '' ? '' : `?${call.query}`}` : '/';
@@ -85,8 +86,8 @@ export async function createApi(deps: {
   return {
     handle(request, response, call) {
       calls.set(request, { call, actor: undefined, bodyHash: null });
-      // Bodies are JSON whatever their Content-Type. Without a type the framework would refuse some requests before it
-      // looked for a route.
+      // Bodies are JSON whatever their Content-Type. Without a type the framework would refuse some requests before
+      // routing.
       request.headers['content-type'] = 'application/json';
       response.once('finish', () => {
         if (request.complete) return;
@@ -118,7 +119,7 @@ function mountEndpoints(
       context: CallContext,
     ) => Promise<EndpointResult<unknown>>;
     const url = toRoute(endpoint);
-    // Exactly the endpoints that change nothing also allow GET.
+    // Exactly the endpoints that change nothing allow GET, too.
     const changes = !(endpoint.methods as readonly string[]).includes('GET');
     app.route({
       method: [...endpoint.methods],
@@ -135,7 +136,7 @@ function mountEndpoints(
         }
       },
       handler: async (request, reply) => {
-        // A body was checked before it was parsed.
+        // A body was verified before it was parsed.
         if (request.body === undefined) checkSignedBody(getState(deps.calls, request).bodyHash, NO_BODY);
         const input = parseInput(endpoint.request, getInput(endpoint, request, getState(deps.calls, request).call));
         const { data, message, setCookies = [] } = await handler(input, toLoginContext(deps.calls, request));
@@ -161,7 +162,7 @@ function mountDownloads(
   for (const download of downloads) {
     app.route({
       method: 'GET',
-      // HEAD would produce the whole file only for its headers.
+      // HEAD would create the whole file only for its headers.
       exposeHeadRoute: false,
       url: toRoute(download),
       onRequest: async (request) => {
@@ -189,7 +190,7 @@ function toActor(user: { readonly id: number; readonly login: string }, call: Ap
   return { id: user.id, login: user.login, address: toVisitorText(call.address) };
 }
 
-/** The site, the user and the browser of a request. */
+/** Returns the site, the user and the browser of a request. */
 function toLoginContext(calls: Calls, request: FastifyRequest): CallContext {
   const { call, actor } = getState(calls, request);
   if (!actor) throw new Error('A handler ran without authentication.');
@@ -200,12 +201,12 @@ function toLoginContext(calls: Calls, request: FastifyRequest): CallContext {
   };
 }
 
-/** The route of an endpoint; `{id}` of the contract is a parameter. */
+/** Returns the route of an endpoint; `{id}` of the contract is a parameter. */
 function toRoute(endpoint: Pick<Endpoint, 'suffix' | 'namespace'>): string {
   return `/${endpoint.namespace ?? 'plugin'}${endpoint.suffix.replace(/\{(\w+)\}/g, ':$1')}`;
 }
 
-/** The input of a request: body or query, overridden by the parameters of the path. */
+/** Returns the input of a request: body or query, overridden by the parameters of the path. */
 function getInput(endpoint: Endpoint, request: FastifyRequest, call: ApiRequest): unknown {
   const reads = request.method === 'GET' || request.method === 'HEAD';
   const sent = reads ? readQuery(call.query) : (request.body ?? absent(request));
@@ -214,7 +215,7 @@ function getInput(endpoint: Endpoint, request: FastifyRequest, call: ApiRequest)
   return isObject ? { ...named, ...(request.params as object) } : named;
 }
 
-/** An absent body is an empty object; the body `null` is null. */
+/** Returns the input without a parsed body: an absent body is an empty object; the body `null` is null. */
 function absent(request: FastifyRequest): unknown {
   return request.body === undefined ? {} : null;
 }
@@ -247,8 +248,8 @@ function refuse(logFailure: LogFailure, calls: Calls, thrown: unknown, request: 
 }
 
 /**
- * Reads and discards the rest of a body. A connection that is closed while the client still sends is reset, and the
- * response may be lost (RFC 9112 section 9.6).
+ * Reads and discards the rest of a body. If the connection were closed while the client still sends, it would be reset,
+ * and the response might be lost (RFC 9112 section 9.6).
  */
 function drainBody(request: IncomingMessage, ms: number): Promise<void> {
   return new Promise((resolve) => {
@@ -270,7 +271,7 @@ function createFailureLog(logger: Logger, clock: Clock): LogFailure {
     if (unlogged === null) return;
     const { code, cause: err } = error;
     const facts = { event: 'api-failed', code, site: call?.site.id, route: call?.route, request: call?.requestId, err };
-    // Any client can make WordPress busy with invented sessions, so this is no fault of the installation.
+    // Any client can keep WordPress busy with invented sessions, so this is no fault of the installation.
     const level = code === 'wordpress_busy' ? 'warn' : 'error';
     logger[level](unlogged > 0 ? { ...facts, unlogged } : facts, outage ? OUTAGE : 'A call of the API failed.');
   };

@@ -17,9 +17,9 @@ async function start() {
   return { connector, guard, call, stored, log };
 }
 
-describe('a call of the API', () => {
+describe('an API request', () => {
   it.each([fetchOptions, ...toggleEndpoints].map((endpoint) => [endpoint.suffix, endpoint] as const))(
-    '%s answers in the form of the contract',
+    '%s responds as the contract defines',
     async (suffix, endpoint) => {
       const { call } = await start();
       const field = siteSecurityToggles.find((toggle) => toggle.suffix === suffix)?.field;
@@ -40,13 +40,13 @@ describe('a call of the API', () => {
     ['', '{"disable_feed":true}'],
     ['no media type at all', '{"disable_feed":1}'],
     ['multipart/form-data; boundary=x', ' {"disable_feed": 1} '],
-  ])('reads its body as JSON under the Content-Type %j', async (type, body) => {
+  ])('has a JSON body under the Content-Type %j', async (type, body) => {
     const { call } = await start();
     const answer = await call('/disable-feeds', { body: new Blob([body]), headers: { 'content-type': type } });
     expect(answer.body).toEqual({ data: { disable_feed: 1 }, message: 'Feeds are turned off.', status: 200 });
   });
 
-  it('may come with a slash at the end, by rest_route, or as GET when it only reads', async () => {
+  it('may have a trailing slash, use rest_route, or be a GET when it only reads', async () => {
     const { guard, call } = await start();
     expect((await call('/fetch-options/', { body: '{"page":"security"}' })).http).toBe(200);
     expect((await call('/fetch-options?page=security', { method: 'GET' })).body.data).toEqual(defaultSecurityOptions);
@@ -74,7 +74,7 @@ describe('a call of the API', () => {
   });
 
   it.each(['{', '{"disable_feed":1', "{'disable_feed':1}", '{"disable_feed":1}x'])(
-    'is refused for the broken JSON %j',
+    'is refused for the invalid JSON %j',
     async (body) => {
       const { call } = await start();
       expect((await call('/disable-feeds', { body })).body).toMatchObject({ code: 'invalid_json', status: 400 });
@@ -87,7 +87,7 @@ describe('a call of the API', () => {
     expect(answer.body.code).toBe('invalid_json');
   });
 
-  it('is refused with 413 above 64 KB, also when its length is not announced', async () => {
+  it('is refused with 413 above 64 KB, also without a Content-Length', async () => {
     const { call } = await start();
     const big = `{"disable_feed":1,"x":"${'x'.repeat(10_000_000)}"}`;
     expect((await call('/disable-feeds', { body: big })).body).toMatchObject({ code: 'body_too_large', status: 413 });
@@ -95,7 +95,7 @@ describe('a call of the API', () => {
     expect(chunked.body).toMatchObject({ code: 'body_too_large', status: 413 });
   });
 
-  it('is told so also when its connection is closed with the answer, once all of the body was sent', async () => {
+  it('gets that response even if its connection is closed, once the whole body was sent', async () => {
     const { guard } = await start();
     const owner = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
     const headers = { ...owner, connection: 'close', 'content-length': 10_000_000 };
@@ -108,7 +108,7 @@ describe('a call of the API', () => {
     }
   });
 
-  it('is unknown by any other path or method, as in WordPress', async () => {
+  it('is unknown under any other path or method, as in WordPress', async () => {
     const { call } = await start();
     for (const [suffix, method] of [
       ['/nope', 'POST'],
@@ -122,7 +122,7 @@ describe('a call of the API', () => {
     }
   });
 
-  it('tells its methods to OPTIONS and answers HEAD without a body', async () => {
+  it('returns its methods to OPTIONS, and no body to HEAD', async () => {
     const { call } = await start();
     const options = await call('/fetch-options', { method: 'OPTIONS' });
     expect(options.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
@@ -132,7 +132,7 @@ describe('a call of the API', () => {
   });
 });
 
-describe('who may call', () => {
+describe('API requests', () => {
   const on = '{"disable_feed":1}';
   it.each([
     ['no nonce', { 'x-wp-nonce': null }, 'rest_cookie_invalid_nonce'],
@@ -144,20 +144,20 @@ describe('who may call', () => {
     ['a page without an origin', { origin: 'null' }, 'cross_site'],
     ['another site, by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }, 'cross_site'],
     ['a neighbour site', { 'sec-fetch-site': 'same-site' }, 'cross_site'],
-  ])('not %s: 403, and nothing is stored', async (_who, headers, code) => {
+  ])('are refused for %s with 403, and nothing is stored', async (_who, headers, code) => {
     const { call, stored } = await start();
     const answer = await call('/disable-feeds', { body: on, headers });
     expect([answer.http, answer.body.status, answer.body.code]).toEqual([403, 403, code]);
     expect(await stored()).toEqual(defaultSecurityOptions);
   });
 
-  it('is decided before the body is looked at', async () => {
+  it('are authenticated before the body is read', async () => {
     const { call } = await start();
     const answer = await call('/disable-feeds', { body: '{', headers: { 'x-wp-nonce': null } });
     expect(answer.body.code).toBe('rest_cookie_invalid_nonce');
   });
 
-  it('the owner from a page of the site, and with the nonce in the query', async () => {
+  it('are allowed for the owner from a page of the site, and with the nonce in the query', async () => {
     const { guard, call } = await start();
     expect((await call('/disable-feeds', { body: on, headers: { origin: guard.url } })).http).toBe(200);
     const inQuery = await call('/disable-feeds?_wpnonce=owner-nonce', { body: on, headers: { 'x-wp-nonce': null } });
@@ -171,22 +171,25 @@ describe('who may call', () => {
       { nonce: 'owner-nonce', can_manage: false, id: 1, login: 'owner' },
       'rest_forbidden',
     ],
-  ])('not who %s a moment ago: a change asks WordPress again, whatever is remembered', async (_who, user, code) => {
-    const { connector, call } = await start();
-    expect((await call('/fetch-options', { body: '{"page":"security"}' })).http).toBe(200);
-    if (user === null) connector.users.delete('session=owner');
-    else connector.users.set('session=owner', user);
-    for (const suffix of ['/disable-feeds', '/block-addresses', '/logout-users']) {
-      const { http, body } = await call(suffix, { body: on });
-      expect([suffix, http, body.code]).toEqual([suffix, 403, code]);
-    }
-    connector.users.set('session=second', { nonce: 'second-nonce', can_manage: true, id: 3, login: 'second' });
-    const headers = { cookie: 'session=second', 'x-wp-nonce': 'second-nonce' };
-    const { body } = await call('/fetch-options', { body: '{"page":"security"}', headers });
-    expect(body.data).toEqual(defaultSecurityOptions);
-  });
+  ])(
+    'that change something are refused for a user who %s a moment ago, whatever is cached',
+    async (_who, user, code) => {
+      const { connector, call } = await start();
+      expect((await call('/fetch-options', { body: '{"page":"security"}' })).http).toBe(200);
+      if (user === null) connector.users.delete('session=owner');
+      else connector.users.set('session=owner', user);
+      for (const suffix of ['/disable-feeds', '/block-addresses', '/logout-users']) {
+        const { http, body } = await call(suffix, { body: on });
+        expect([suffix, http, body.code]).toEqual([suffix, 403, code]);
+      }
+      connector.users.set('session=second', { nonce: 'second-nonce', can_manage: true, id: 3, login: 'second' });
+      const headers = { cookie: 'session=second', 'x-wp-nonce': 'second-nonce' };
+      const { body } = await call('/fetch-options', { body: '{"page":"security"}', headers });
+      expect(body.data).toEqual(defaultSecurityOptions);
+    },
+  );
 
-  it('asks WordPress once for calls that follow each other', async () => {
+  it('in quick succession make one request to WordPress', async () => {
     const { connector, call } = await start();
     const many = () => call('/fetch-options', { body: '{"page":"security"}' });
     await Promise.all([many(), many(), many()]);
@@ -195,8 +198,8 @@ describe('who may call', () => {
   });
 });
 
-describe('when the connector is of an older version', () => {
-  it('what it does not know says so, and everything else works', async () => {
+describe('with a connector of an older version', () => {
+  it('unknown commands are reported, and everything else works', async () => {
     const { connector, call } = await start();
     connector.version = '0.0.9';
     for (const name of ['login-data', 'overview', 'log-out-users', 'users-info']) connector.unknown.add(name);
@@ -216,7 +219,7 @@ describe('when the connector is of an older version', () => {
   });
 });
 
-describe('when WordPress is in trouble', () => {
+describe('while WordPress has a fault', () => {
   const breakIt: readonly [string, (connector: FakeConnector) => void | Promise<void>, string][] = [
     ['is down', (connector) => connector.close(), 'wordpress_unreachable'],
     ['has no PHP', (connector) => void Object.assign(connector, { mode: 'broken' }), 'wordpress_unreachable'],
@@ -229,7 +232,7 @@ describe('when WordPress is in trouble', () => {
   ];
 
   it.each(breakIt)(
-    'and %s, a change is refused plainly, and the log says why without secrets',
+    'a change is refused with a clear text when it %s, and the log has the reason without secrets',
     async (_name, fault, code) => {
       const { connector, call, log } = await start();
       await call('/fetch-options', { body: '{"page":"security"}' });

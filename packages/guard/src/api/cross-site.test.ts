@@ -30,7 +30,7 @@ describe('two sites behind one guard', () => {
     await eventually(() => ours.policy !== null && theirs.policy !== null);
   });
 
-  /** `fetch` lets nobody choose the host. */
+  /** `fetch` does not allow a custom Host header. */
   const send = (host: string, path: string, headers: Record<string, string>, body?: object) =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
       const method = body === undefined ? 'GET' : 'POST';
@@ -53,7 +53,7 @@ describe('two sites behind one guard', () => {
   const onTheirs = (suffix: string, body?: object) => call('theirs.example', suffix, body, THEIRS);
   const rows = async (list: typeof onOurs) => (await list('/activity-unknown')).body.data.entries;
 
-  it('know each only its own owner, whichever host is asked', async () => {
+  it('each accept their own owner only, whatever the host', async () => {
     for (const host of ['ours.example', 'OURS.example.', 'ours.example:80']) {
       expect((await call(host, '/rate', {}, OWNER)).status).toBe(200);
       expect((await call(host, '/rate', {}, THEIRS)).body.code).toBe('rest_cookie_invalid_nonce');
@@ -65,7 +65,7 @@ describe('two sites behind one guard', () => {
     expect(elsewhere.status).toBe(404);
   });
 
-  it('keep their visitors, blocks, recipients and settings apart', async () => {
+  it('have separate visitors, blocks, recipients and settings', async () => {
     await visit('ours.example', '192.0.2.7');
     await visit('theirs.example', '192.0.2.8');
     await eventually(async () => (await rows(onOurs)).length === 1 && (await rows(onTheirs)).length === 1);

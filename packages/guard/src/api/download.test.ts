@@ -7,7 +7,7 @@ import type { DownloadFile } from '../feature.js';
 import { ApiError } from '../lib/api-error.js';
 import { createApi } from './api-app.js';
 
-/** The API on a socket of its own, with one download that a test writes. */
+/** The API on a socket of its own, with one download that a test provides. */
 async function serve(write: () => DownloadFile) {
   const log = recordedLog();
   const user = { id: 1, login: 'owner', name: 'Owner', roles: ['administrator'], can_manage: true };
@@ -47,8 +47,8 @@ async function serve(write: () => DownloadFile) {
 
 const file = (content: AsyncIterable<string>): DownloadFile => ({ name: 'a.csv', mediaType: 'text/csv', content });
 
-describe('a file that is written while it is read', () => {
-  it('is whole, and never taken for a page', async () => {
+describe('a file that is created while it is sent', () => {
+  it('is complete, and never interpreted as a page', async () => {
     const { get } = await serve(() =>
       file(
         (async function* () {
@@ -64,7 +64,7 @@ describe('a file that is written while it is read', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 
-  it('is cut off when it can’t be written to its end, and the log says why', async () => {
+  it('is aborted when it can’t be completed, and the log has the reason', async () => {
     const { get, log } = await serve(() =>
       file(
         (async function* () {
@@ -79,7 +79,7 @@ describe('a file that is written while it is read', () => {
     expect(log.text()).toContain('disk gone');
   });
 
-  it('is answered as an error when it can’t be begun', async () => {
+  it('is replaced by an error response when it can’t be begun', async () => {
     const { get } = await serve(() => {
       throw new ApiError('storage_unavailable');
     });
@@ -90,7 +90,7 @@ describe('a file that is written while it is read', () => {
     ]);
   });
 
-  it('waits for a slow reader, and is given up when the reader goes away', async () => {
+  it('waits for a slow client, and is given up when the client disconnects', async () => {
     let written = 0;
     let ended = false;
     const { get, log } = await serve(() =>
@@ -108,7 +108,7 @@ describe('a file that is written while it is read', () => {
     const response = await get(abort.signal);
     const reader = response.body?.getReader();
     await reader?.read();
-    // Counted in looks: while the machine stands still, so does what is looked at.
+    // Counted in polls instead of time: while the machine is stalled, so is the file.
     let [before, still] = [-1, 0];
     await eventually(() => {
       still = written === before ? still + 1 : 0;

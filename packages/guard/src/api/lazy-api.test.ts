@@ -24,7 +24,7 @@ const answering = (): Api => ({
   close: async () => undefined,
 });
 
-it('makes the API once, for the calls that wait for it', async () => {
+it('the API is created once, for all requests that wait for it', async () => {
   let made = 0;
   const { api, send } = await serve(async () => {
     made++;
@@ -38,7 +38,7 @@ it('makes the API once, for the calls that wait for it', async () => {
   await api.close();
 });
 
-it('answers with an error when the API can’t be made, and tries again with the next call', async () => {
+it('requests get an error when the API can’t be created, and the next request tries again', async () => {
   const outcomes = [Promise.reject(new Error('a file is missing')), Promise.resolve(answering())];
   outcomes[0]?.catch(() => undefined);
   const { send, log } = await serve(() => outcomes.shift() as Promise<Api>);

@@ -6,8 +6,8 @@ import type { Api } from './api-app.js';
 import { toFailure } from './response.js';
 
 /**
- * The API, created with its first request: a gateway that only refuses and forwards needs neither the framework nor the
- * use cases, and starts faster without them. Requests that arrive meanwhile wait. When creation fails, those requests
+ * Returns an API that is created with its first request: a gateway that only refuses and forwards needs neither the
+ * framework nor the use cases, and starts faster without them. Requests wait during the creation. When it fails, they
  * get an error, and the next request tries again.
  */
 export function createLazyApi(create: () => Promise<Api>, logger: Pick<Logger, 'error'>): Api {
@@ -29,7 +29,7 @@ export function createLazyApi(create: () => Promise<Api>, logger: Pick<Logger, '
   async function handleLater(request: IncomingMessage, response: ServerResponse, call: ApiRequest): Promise<void> {
     try {
       const api = await createOnce();
-      // A client that disconnected meanwhile gets no response, and its request has no effect.
+      // A client that has disconnected gets no response, and its request has no effect.
       if (!response.destroyed) api.handle(request, response, call);
     } catch (cause) {
       logger.error(

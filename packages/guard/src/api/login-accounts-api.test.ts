@@ -13,7 +13,7 @@ describe('disabling common usernames', () => {
     return site;
   }
 
-  it('is refused while administrators have one, and says which', async () => {
+  it('is refused while administrators have one, and names them', async () => {
     const { call, options } = await withAdmins();
     expect(await call('/disable-admin-username', { disable_usernames: 1 })).toMatchObject({
       status: 409,
@@ -42,7 +42,7 @@ describe('disabling common usernames', () => {
     expect(connector.commands).not.toContain('rename-users');
   });
 
-  it('renames all, then forbids the names, and answers with the users as they are now', async () => {
+  it('renames all, then forbids the names, and returns the users with their new names', async () => {
     const { connector, call, audited } = await withAdmins();
     const admin_names = { 0: { ID: 7, user_login: ' first ' }, 3: { ID: '8', user_login: 'second' } };
     const { status, data, message } = await call('/disable-admin-username', { admin_names });
@@ -62,7 +62,7 @@ describe('disabling common usernames', () => {
     );
   });
 
-  it('hands the caller’s browser the cookies of the renamed session', async () => {
+  it('sends the caller’s browser the cookies of the renamed session', async () => {
     const { connector, guard } = await loginSite();
     connector.members.set(1, { login: 'admin', administrator: true });
     const body = JSON.stringify({ admin_names: [{ ID: 1, user_login: 'boss' }] });
@@ -82,7 +82,7 @@ describe('disabling common usernames', () => {
     expect(connector.policy?.policy.disable_usernames).toBe(0);
   });
 
-  it('keeps the caller signed in, also when the new names can’t be written down', async () => {
+  it('keeps the caller signed in, also when the new names can’t be recorded', async () => {
     const { connector, guard, db } = await loginSite();
     connector.members.set(1, { login: 'admin', administrator: true });
     await sql`CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`.execute(db);
@@ -91,7 +91,7 @@ describe('disabling common usernames', () => {
     expect([http, headers.getSetCookie()]).toEqual([200, ['renamed=1; HttpOnly']]);
   });
 
-  it('passes on what WordPress itself refuses, and stores nothing', async () => {
+  it('returns what WordPress itself refuses, and stores nothing', async () => {
     const { connector, call, options } = await withAdmins();
     connector.hiddenNames.add('second');
     const admin_names = [
@@ -105,7 +105,7 @@ describe('disabling common usernames', () => {
 });
 
 describe('the second factor', () => {
-  it('ends the sessions of all who need it but the caller’s when it is switched on, once', async () => {
+  it('ends, when it is switched on, the sessions of all who need it except the caller’s, once', async () => {
     const { connector, call } = await loginSite();
     const answer = await call('/2fa', { sg2fa: 1 });
     expect(answer.data).toEqual({
@@ -127,10 +127,10 @@ describe('the second factor', () => {
     expect(connector.policy?.policy.sg2fa).toBe(0);
   });
 
-  it('is off again when WordPress goes away before the sessions could be ended', async () => {
+  it('is off again when WordPress stops responding before the sessions could be ended', async () => {
     const { connector, call, options } = await loginSite();
     connector.beforePolicy = () => {
-      // Behind the answer to this very policy.
+      // After the response to this very policy.
       setTimeout(() => {
         connector.mode = 'broken';
       });
@@ -142,7 +142,7 @@ describe('the second factor', () => {
     expect((await options()).sg2fa).toBe(0);
   });
 
-  it('is set up at the custom address', async () => {
+  it('is set up at the custom login URL', async () => {
     const { call, options } = await loginSite();
     await call('/custom-login-url', { type: 'custom', login: 'my-door' });
     expect((await options()).two_factor_setup_url).toBe('https://example.com/my-door?action=second-factor-setup');
@@ -176,7 +176,7 @@ describe('the second factor', () => {
   });
 });
 
-describe('those who need a second factor', () => {
+describe('users who need a second factor', () => {
   const enrol = (db: TestDatabase, user: number, login: string) =>
     db
       .insertInto('second_factors')
@@ -228,7 +228,7 @@ describe('those who need a second factor', () => {
 });
 
 describe('the address of the login', () => {
-  it('goes to all who may write on the site', async () => {
+  it('is sent to all who may write on the site', async () => {
     const { connector, call, options } = await loginSite();
     expect((await options()).team_size).toBe(2);
     await call('/custom-login-url', { type: 'custom', login: 'team-entrance' });
@@ -241,7 +241,7 @@ describe('the address of the login', () => {
     }
   });
 
-  it('goes to nobody when that would be more than 50 people', async () => {
+  it('is sent to nobody when that would be more than 50 people', async () => {
     const { connector, call, options } = await loginSite();
     for (let id = 3; id <= 51; id += 1) connector.members.set(id, { login: `author-${id}`, administrator: false });
     expect((await options()).team_size).toBeNull();
@@ -257,7 +257,7 @@ describe('further roles with two-factor authentication', () => {
       ({ role, selected, required }) => `${role} ${selected}${required}`,
     );
 
-  it('are none until the owner chooses: administrators and editors need it always', async () => {
+  it('are empty by default: administrators and editors always need it', async () => {
     const { connector, options } = await loginSite();
     expect(getRoles(await options())).toEqual(['administrator 11', 'editor 11', 'author 00', 'shop_manager 00']);
     expect((await options()).two_factor_roles).toContainEqual({
@@ -269,7 +269,7 @@ describe('further roles with two-factor authentication', () => {
     expect(connector.policy?.policy.two_factor_roles).toBe('');
   });
 
-  it('are told to WordPress, and stand in the log; the two that need it always are no choice', async () => {
+  it('are sent to WordPress and recorded in the log; the two that always need it can’t be chosen', async () => {
     const { connector, call, options, audited } = await loginSite();
     const { status, data } = await call('/two-factor-roles', {
       two_factor_roles: ['shop_manager', 'administrator', 'shop_manager'],
@@ -279,11 +279,11 @@ describe('further roles with two-factor authentication', () => {
     expect(getRoles(await options())).toEqual(getRoles(data));
     expect(connector.policy?.policy.two_factor_roles).toBe('shop_manager');
     expect(await audited()).toEqual([['two_factor_roles', '[]', '["shop_manager"]', 'owner']]);
-    // While two-factor is off nobody is logged out.
+    // While two-factor authentication is off, nobody is logged out.
     expect(connector.endedSessions).toEqual([]);
   });
 
-  it('end the sessions of their users that were made without the factor, once it is on', async () => {
+  it('end their users’ sessions without the factor, once it is on', async () => {
     const { connector, call } = await loginSite();
     await call('/2fa', { sg2fa: 1 });
     connector.endedSessions.length = 0;
@@ -297,7 +297,7 @@ describe('further roles with two-factor authentication', () => {
     expect(connector.policy?.policy.two_factor_roles).toBe('');
   });
 
-  it('are as they were when the sessions can’t be ended', async () => {
+  it('are unchanged when the sessions can’t be ended', async () => {
     const { connector, call, options } = await loginSite();
     await call('/2fa', { sg2fa: 1 });
     connector.failing.add('end-sessions');
@@ -306,7 +306,7 @@ describe('further roles with two-factor authentication', () => {
     expect(connector.policy?.policy.two_factor_roles).toBe('');
   });
 
-  it('have to exist on the site', async () => {
+  it('must exist on the site', async () => {
     const { call, options } = await loginSite();
     for (const roles of [['shop_managr'], ['author', 'a,b'], ['x'.repeat(61)]]) {
       expect(await call('/two-factor-roles', { two_factor_roles: roles })).toMatchObject({
@@ -325,7 +325,7 @@ describe('further roles with two-factor authentication', () => {
     expect(getRoles(await options())).toContain('author 00');
   });
 
-  it('stay chosen while the plugin that makes them is away, and can be taken out', async () => {
+  it('remain chosen while the plugin that creates them is inactive, and can be removed', async () => {
     const { connector, call, options } = await loginSite();
     await call('/two-factor-roles', { two_factor_roles: ['shop_manager', 'author'] });
     connector.roles = [{ role: 'administrator', name: 'Administrator' }];
@@ -335,7 +335,7 @@ describe('further roles with two-factor authentication', () => {
     expect(getRoles(await options())).toEqual(['administrator 11', 'shop_manager 10']);
   });
 
-  it('are no choice with a connector that does not know them', async () => {
+  it('can’t be chosen with a connector that does not support them', async () => {
     const { connector, call, options } = await loginSite();
     connector.roles = null;
     expect((await options()).two_factor_roles).toEqual([]);

@@ -4,12 +4,12 @@ import { eventually } from '../../test/support/scratch.js';
 
 type Site = Awaited<ReturnType<typeof ActivitySite>>;
 
-/** Addresses that this site has and had; each is visited in many spellings. */
+/** Present and former addresses of this site; each is visited in many spellings. */
 const FIRST = { type: 'custom', login: 'my-door', signup: 'join-us' };
 const SECOND = { type: 'custom', login: 'come/in', signup: 'new-here' };
 const NAMES = /my-door|join-us|come.{0,5}in\b|new-here|%6dy|my%2d|MY-DOOR/i;
 
-/** A site whose login was moved twice and is where WordPress has it now, with visits to every address. */
+/** A site whose login was moved twice and has the address that WordPress uses now, with visits to every address. */
 async function movedSite(home = ''): Promise<Site> {
   const site = await activitySite();
   site.connector.registration = true;
@@ -37,7 +37,7 @@ async function movedSite(home = ''): Promise<Site> {
 }
 
 const fetchText = async (site: Site, suffix: string): Promise<string> => {
-  // It was started again, so it is somewhere else now.
+  // Guard was restarted, so its URL is another one.
   const [, url] = [...site.log.text().matchAll(/"url":"([^"]+)"/g)].at(-1) ?? [];
   const response = await fetch(`${url}/wp-json/security-optimizer/v1${suffix}`, {
     headers: { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' },
@@ -47,7 +47,7 @@ const fetchText = async (site: Site, suffix: string): Promise<string> => {
 };
 
 describe.each(['', '/blog'])('present and former login and sign-up addresses (home %j)', (home) => {
-  it('stand in no weekly report, in HTML or text, and other pages do', async () => {
+  it('are in no weekly report, in HTML or text; other pages are', async () => {
     const site = await movedSite(home);
     const mail = await site.call<{ subject: string; html: string; text: string }>('/weekly-report-preview');
     for (const part of [mail.subject, mail.html, mail.text]) {
@@ -56,7 +56,7 @@ describe.each(['', '/blog'])('present and former login and sign-up addresses (ho
     expect(mail.text.replaceAll('\u200b', '')).toContain(`${home}/public-page: 1 visit`);
   });
 
-  it.each(['csv', 'json'])('stand in no export as %s; their visits and changes do', async (format) => {
+  it.each(['csv', 'json'])('are in no export as %s; their visits and changes are', async (format) => {
     const site = await movedSite(home);
     const visits = await fetchText(site, `/activity-export?list=unknown&format=${format}`);
     expect(visits).not.toMatch(NAMES);
@@ -69,7 +69,7 @@ describe.each(['', '/blog'])('present and former login and sign-up addresses (ho
   });
 });
 
-it('the owner’s own list in wp-admin shows what was visited, and no choice of a filter names an address', async () => {
+it('the owner’s own list in wp-admin contains the visited paths, and no choice of a filter contains an address', async () => {
   const site = await movedSite();
   const list = await site.unknown();
   expect(JSON.stringify(list.entries)).toMatch(/my-door/);

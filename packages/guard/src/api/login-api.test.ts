@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { callApi, loginSite } from '../../test/support/running-guard.js';
 
 describe('the options of the page Login Security', () => {
-  it('are those of a fresh site, in the form of the contract', async () => {
+  it('are those of a new site, as the contract defines', async () => {
     const { options } = await loginSite();
     const data = await options();
     expect(loginOptionsSchema.safeParse(data).error).toBeUndefined();
@@ -54,7 +54,7 @@ describe('the options of the page Login Security', () => {
     });
   });
 
-  it('hold sign-up addresses while visitors may register', async () => {
+  it('contain sign-up addresses while visitors may register', async () => {
     const { connector, options } = await loginSite();
     connector.registration = true;
     expect((await options()).login_url).toMatchObject([
@@ -79,7 +79,7 @@ describe('every change of Login Security', () => {
 
   it.each(
     loginEndpoints.filter(({ suffix }) => suffix in bodies).map((endpoint) => [endpoint.name, endpoint] as const),
-  )('%s answers in the form of the contract, and twice the same', async (_name, endpoint) => {
+  )('%s responds as the contract defines, and equally when it is repeated', async (_name, endpoint) => {
     const { call } = await loginSite();
     const [method = 'POST'] = endpoint.methods;
     const body = method === 'GET' ? undefined : bodies[endpoint.suffix];
@@ -90,7 +90,7 @@ describe('every change of Login Security', () => {
     if (endpoint.suffix !== '/away-mode') expect(await call(endpoint.suffix, body, { method })).toEqual(first);
   });
 
-  it('is refused without a session, and tells OPTIONS all methods of its path', async () => {
+  it('is refused without a session; OPTIONS returns all methods of its path', async () => {
     const { guard } = await loginSite();
     const answer = await callApi(guard.url, '/away-mode', { method: 'GET', headers: { cookie: null } });
     expect(answer.body.code).toBe('rest_cookie_invalid_nonce');
@@ -100,7 +100,7 @@ describe('every change of Login Security', () => {
 });
 
 describe('limiting login attempts', () => {
-  it('is stored with an audit row, answered as a list, and told to WordPress', async () => {
+  it('is stored with an audit row, returned as a list, and sent to WordPress', async () => {
     const { connector, call, audited } = await loginSite();
     const { data, message } = await call('/limit-login-attempts', { login_attempts: 3 });
     expect(data).toEqual({
@@ -115,7 +115,7 @@ describe('limiting login attempts', () => {
     expect(connector.policy?.policy.login_attempts).toBe(3);
   });
 
-  it('stays as it was when WordPress can’t be told', async () => {
+  it('is unchanged when WordPress does not respond', async () => {
     const { connector, call, options, audited } = await loginSite();
     connector.failing.add('policy');
     expect(await call('/limit-login-attempts', { login_attempts: 0 })).toMatchObject({ code: 'wordpress_unreachable' });
@@ -126,7 +126,7 @@ describe('limiting login attempts', () => {
 });
 
 describe('the Login Access list', () => {
-  it('is taken bare or as entries; empty rows are dropped, doubles too, and spaces around', async () => {
+  it('accepts texts or entries; empty rows, duplicates and surrounding spaces are removed', async () => {
     const { call, options } = await loginSite();
     const list = [' 127.0.0.1', '', '2001:db8::/32', '10.1.*.*', '192.0.2.1 - 192.0.2.9', '127.0.0.1'];
     const kept = ['127.0.0.1', '2001:db8::/32', '10.1.*.*', '192.0.2.1-192.0.2.9'];
@@ -136,7 +136,7 @@ describe('the Login Access list', () => {
     expect((await call('/login-access', [])).data).toEqual({ login_access: [] });
   });
 
-  it('is kept in plain text, so that it shows what holds, however people have typed it', async () => {
+  it('is stored in plain text, so that it shows what applies, however it was typed', async () => {
     const { call, options } = await loginSite();
     const typed = [
       '１２７．０．０．１',
@@ -156,7 +156,7 @@ describe('the Login Access list', () => {
     expect((await options()).login_access).toEqual(kept);
   });
 
-  it('names each row that can’t be read by its position', async () => {
+  it('names each invalid row by its position', async () => {
     const { call, options } = await loginSite();
     const answer = await call('/login-access', ['127.0.0.1', 'my house', '', '10.0.0.0/33', 7, '1.2.3.4-1.2.3.3']);
     const text = (part: string) => `Invalid format. Check “${part}”.`;
@@ -180,7 +180,7 @@ describe('the Login Access list', () => {
     expect((await options()).login_access).toEqual(['127.0.0.1']);
   });
 
-  it('takes rows as people paste them: several in one, masks, short ranges, brackets, zones and comments', async () => {
+  it('accepts pasted rows: several in one, masks, short ranges, brackets, zones and comments', async () => {
     const { call, options } = await loginSite();
     const typed = [
       '127.0.0.1, 192.0.2.7;198.51.100.0 255.255.255.0',
@@ -194,7 +194,7 @@ describe('the Login Access list', () => {
   });
 
   it.each(['0.0.0.0/0', '127.0.0.1, ::/0', '*.*.*.*', '0.0.0.0 0.0.0.0', '0.0.0.0-255.255.255.255'])(
-    'asks before %s lets everybody in',
+    'needs a confirmation before %s allows everybody',
     async (row) => {
       const { call, options } = await loginSite();
       const rows = ['127.0.0.1', row];
@@ -208,7 +208,7 @@ describe('the Login Access list', () => {
     },
   );
 
-  it('does not shut out the caller unless that is confirmed', async () => {
+  it('does not lock out the caller without a confirmation', async () => {
     const { call, options } = await loginSite();
     expect(await call('/login-access', ['203.0.113.0/24'])).toMatchObject({
       status: 409,
@@ -231,7 +231,7 @@ describe('the Login Access list', () => {
 });
 
 describe('the Custom Login URL', () => {
-  it('is stored without slashes, told to WordPress, and kept when it goes back to default', async () => {
+  it('is stored without slashes, sent to WordPress, and kept when the default is restored', async () => {
     const { connector, call } = await loginSite();
     const set = await call('/custom-login-url', { type: 'custom', login: '/My-Door/', signup: '' });
     expect(set.message).toBe('The login is at /my-door now.');
@@ -279,13 +279,13 @@ describe('the Custom Login URL', () => {
     expect(connector.policy?.policy).toMatchObject({ login_url_login: 'other-door', login_url_signup: 'join-us' });
   });
 
-  it('asks for the login alone while nobody may register', async () => {
+  it('needs only the login address while nobody may register', async () => {
     const { call } = await loginSite();
     const answer = await call('/custom-login-url', { type: 'custom', login: '', signup: null });
     expect(answer.fields).toEqual({ login: 'This field is required.' });
   });
 
-  it('never becomes the address that was kept for the sign-up', async () => {
+  it('never becomes the stored sign-up address', async () => {
     const { connector, call } = await loginSite();
     connector.registration = true;
     await call('/custom-login-url', { type: 'custom', login: 'my-door', signup: 'join-us' });
@@ -296,12 +296,12 @@ describe('the Custom Login URL', () => {
 });
 
 describe('Away Mode', () => {
-  it('names a type that is no text in plain words', async () => {
+  it('explains in plain words that a type is no text', async () => {
     const { call } = await loginSite();
     expect((await call('/away-mode', { type: 7 })).fields).toEqual({ type: 'Invalid format.' });
   });
 
-  it('is planned in the time zone of the site, and read again by GET', async () => {
+  it('is planned in the time zone of the site, and returned by GET', async () => {
     const { call } = await loginSite();
     const [tomorrow = ''] = new Date(Date.now() + 2 * 86_400_000).toISOString().split('T');
     const set = await call('/away-mode', { type: 'period', from_date: tomorrow, to_date: tomorrow });
@@ -311,7 +311,7 @@ describe('Away Mode', () => {
     expect((await call('/away-mode', { type: 'off' })).message).toBe('Away Mode is off.');
   });
 
-  it('refuses what the rules refuse', async () => {
+  it('refuses invalid schedules', async () => {
     const { call } = await loginSite();
     expect((await call('/away-mode', {})).fields).toEqual({ type: 'This field is required.' });
     expect((await call('/away-mode', { type: 'daily', from_hour: '06:00', to_hour: '05:30' })).fields).toEqual({
@@ -319,7 +319,7 @@ describe('Away Mode', () => {
     });
   });
 
-  it('starts at once only for a caller who confirms it', async () => {
+  it('starts at once only when the caller confirms it', async () => {
     const { call, options } = await loginSite();
     const toHour = (ms: number) =>
       new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'Europe/Berlin' }).format(ms);

@@ -35,12 +35,12 @@ const caller = (url: string) => async (suffix: string, body?: object, method?: s
   return { ...answer, data: answer.body.data as unknown };
 };
 
-describe('what the provider shows', () => {
+describe('the content of the provider', () => {
   it.each([
     [{ ebook: null, rateLink: 'https://example.com/plan' }, null, 'https://example.com/plan'],
     [{ ebook: { title: 'Plan', link: 'https://example.com/plan' } }, { title: 'Plan', text: '' }, branding.rateLink],
     [{}, ebook, branding.rateLink],
-  ])('is what it set for the site (%j), and the machine’s where it set nothing', async (own, book, link) => {
+  ])('is that of the site (%j), and the machine’s where the site has none', async (own, book, link) => {
     const connector = await fakeConnector();
     const guard = await runningGuard(await dataFolderFor(connector, { branding: own }, { branding }));
     await eventually(() => connector.policy !== null);
@@ -49,7 +49,7 @@ describe('what the provider shows', () => {
   });
 });
 
-/** The provider's shared settings API, as a client calls it. */
+/** Calls the provider's shared settings API, as a client does. */
 async function saveConsent(
   url: string,
   body: object,
@@ -64,9 +64,9 @@ async function saveConsent(
   return { http: response.status, body: (await response.json()) as Awaited<ReturnType<typeof callApi>>['body'] };
 }
 
-describe('the calls of the Security Dashboard', () => {
+describe('the endpoints of the Security Dashboard', () => {
   it.each(overviewEndpoints.filter(({ name }) => name !== 'update:consent').map(({ suffix }) => suffix))(
-    '%s answers in the form of the contract by POST and by GET',
+    '%s responds as the contract defines, to POST and to GET',
     async (suffix) => {
       const { call } = await overviewSite({ branding });
       const { response } = overviewEndpoints.find((entry) => entry.suffix === suffix) as (typeof overviewEndpoints)[0];
@@ -78,7 +78,7 @@ describe('the calls of the Security Dashboard', () => {
     },
   );
 
-  it('tell of what WordPress says, until it is fixed', async () => {
+  it('return a notification about WordPress until its cause is fixed', async () => {
     const { connector, call } = await overviewSite();
     expect((await call('/notifications')).data).toEqual([]);
     connector.overview = { ...connector.overview, plugin_updates: 2 };
@@ -93,13 +93,13 @@ describe('the calls of the Security Dashboard', () => {
     expect((await call('/notifications')).data).toEqual([]);
   });
 
-  it('tell that WordPress did not answer when it does not', async () => {
+  it('return a notification when WordPress does not respond', async () => {
     const { connector, call } = await overviewSite();
     connector.failing.add('overview');
     expect((await call('/notifications')).data).toMatchObject([{ id: 'wordpress-unreachable', level: 'danger' }]);
   });
 
-  it('count essentials anew after each change', async () => {
+  it('count essentials again after each change', async () => {
     const { call } = await overviewSite();
     const on = async () => ((await call('/hardening')).data as { on: number }[]).map((card) => card.on);
     expect(await on()).toEqual([5, 2]);
@@ -107,14 +107,14 @@ describe('the calls of the Security Dashboard', () => {
     expect(await on()).toEqual([4, 2]);
   });
 
-  it('give away the e-book of the configuration, or nothing', async () => {
+  it('return the e-book of the configuration, or nothing', async () => {
     const { call } = await overviewSite({ branding });
     expect((await call('/e-book')).data).toEqual(ebook);
     const without = await overviewSite();
     expect((await without.call('/e-book')).data).toBeNull();
   });
 
-  it('count what was refused and who is blocked', async () => {
+  it('count refused requests and blocked visitors', async () => {
     const { call } = await overviewSite();
     expect((await call('/protection-facts')).data).toEqual({ blocked: 0, block_list: 0, failed_logins: 0 });
     expect((await call('/block-addresses', { address: '198.51.100.0/24' })).http).toBe(200);
@@ -123,7 +123,7 @@ describe('the calls of the Security Dashboard', () => {
 });
 
 describe('the request for a review', () => {
-  it('comes a week after the first start, and never again once it was dismissed', async () => {
+  it('is shown a week after the first start, and never again once it was dismissed', async () => {
     const { connector, dataDir, guard, db, call } = await overviewSite({ branding });
     expect((await call('/rate')).data).toEqual({ show: 0, link: branding.rateLink });
     await db
@@ -141,7 +141,7 @@ describe('the request for a review', () => {
     expect((await again('/rate')).data).toMatchObject({ show: 0 });
   });
 
-  it('can be dismissed by GET, as every call can that mostly reads, but not by a page of another site', async () => {
+  it('can be dismissed by GET, like every call that mostly reads, but not by a page of another site', async () => {
     const { guard, db, call } = await overviewSite({ branding });
     await db
       .updateTable('first_starts')
@@ -171,7 +171,7 @@ describe('the request for a review', () => {
 });
 
 describe('consent', () => {
-  it('is asked for by WordPress until it was saved, and not after a restart either', async () => {
+  it('is requested by WordPress until it was saved, also after a restart', async () => {
     const { connector, dataDir, guard, db } = await overviewSite({ consent });
     expect(connector.policy?.policy).toMatchObject({ show_data_consent: 1, show_email_consent: 1 });
     const saved = await saveConsent(guard.url, { siteground_settings_security: 1, siteground_data_consent: 1 });
@@ -196,12 +196,12 @@ describe('consent', () => {
     [{}, { show_data_consent: 0, show_email_consent: 0 }],
     [{ technicalDataUrl: consent.technicalDataUrl }, { show_data_consent: 1, show_email_consent: 0 }],
     [{ emailUrl: consent.emailUrl }, { show_data_consent: 0, show_email_consent: 1 }],
-  ])('is asked for only where the provider has an address for it: %o', async (urls, isAsked) => {
+  ])('is requested only where the provider has a URL for it: %o', async (urls, isAsked) => {
     const { connector } = await overviewSite({ consent: urls });
     expect(connector.policy?.policy).toMatchObject(isAsked);
   });
 
-  it('is stored as no where nobody would receive what was agreed to', async () => {
+  it('is stored as no where the provider has no URL', async () => {
     const { guard, db } = await overviewSite();
     const yes = { siteground_settings_security: 1, siteground_data_consent: 1, siteground_email_consent: 1 };
     expect((await saveConsent(guard.url, yes)).http).toBe(200);
@@ -209,7 +209,7 @@ describe('consent', () => {
     expect(rows.filter(({ value }) => value === '1')).toEqual([]);
   });
 
-  it('to e-mails sends the caller’s address to the provider, and a withdrawal too', async () => {
+  it('to e-mails sends the caller’s address to the provider, and so does its withdrawal', async () => {
     const provider = await providerServer();
     const { guard } = await overviewSite({ consent: { emailUrl: `${provider.url}/e-mails` } });
     const answer = (value: 0 | 1) =>
@@ -225,7 +225,7 @@ describe('consent', () => {
     ]);
   });
 
-  it('to e-mails is not saved when the provider does not answer', async () => {
+  it('to e-mails is not saved when the provider does not respond', async () => {
     const provider = await providerServer();
     const { guard, db } = await overviewSite({ consent: { emailUrl: provider.url } });
     provider.status = 503;
@@ -243,7 +243,7 @@ describe('consent', () => {
     },
   );
 
-  it('may come as POST, like every call', async () => {
+  it('may be sent as POST, like every call', async () => {
     const { guard } = await overviewSite();
     const { http, body } = await saveConsent(guard.url, { siteground_settings_security: 1 }, undefined, 'POST');
     expect([http, body.data]).toEqual([200, { show_data_field: 0, show_email_field: 0 }]);
@@ -252,7 +252,7 @@ describe('consent', () => {
   it.each<[string, object]>([
     ['siteground_settings_security', { siteground_data_consent: 1 }],
     ['siteground_data_consent', { siteground_settings_security: 1, siteground_data_consent: 2 }],
-  ])('is refused when %s is not right, and nothing is stored', async (field, body) => {
+  ])('is refused when %s is invalid, and nothing is stored', async (field, body) => {
     const { connector, guard, db } = await overviewSite({ consent });
     const saved = await saveConsent(guard.url, body);
     expect(saved.http).toBe(400);

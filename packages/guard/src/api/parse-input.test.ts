@@ -26,7 +26,7 @@ describe('input that the contract does not allow', () => {
     ['a text that is too long', { filter: '', search: 'long' }, { search: 'Invalid format.' }],
     ['an item of another kind', { filter: '', only: [7] }, { 'only.0': 'Invalid format.' }],
     ['a field with words of its own', { filter: '', show: 1 }, { show: 'Use 0.' }],
-  ])('%s is named in plain words', (_words, input, fields) => {
+  ])('%s is explained in plain words', (_words, input, fields) => {
     expect(refusal(schema, input)).toEqual(fields);
   });
 

@@ -15,18 +15,18 @@ it.each([
   ['a[b=1', { 'a[b': '1' }],
   ['a[b]c=1', { 'a[b]c': '1' }],
   ['[a]=1', { '[a]': '1' }],
-])('reads %j as PHP would', (query, value) => {
+])('parses %j as PHP does', (query, value) => {
   expect(readQuery(query)).toEqual(value);
 });
 
-it('takes no name for a part of the language', () => {
+it('gives no name a meaning in JavaScript', () => {
   const read = readQuery('__proto__[page]=7&constructor[prototype][page]=7&a[__proto__][page]=7');
   expect(read.page).toBeUndefined();
   expect(({} as { page?: string }).page).toBeUndefined();
   expect(Object.keys(read)).toEqual(['__proto__', 'constructor', 'a']);
 });
 
-it('goes no deeper than any filter does, whatever is asked', () => {
+it('limits the depth to that of filters, whatever the query is', () => {
   const name = `a${'[b]'.repeat(2000)}`;
   expect(readQuery(`${name}=1`)).toEqual({ [name]: '1' });
 });

@@ -27,7 +27,7 @@ export async function authenticate(
   if (!isSameSite(headers, call.host)) throw new ApiError('cross_site');
   const cookie = headers.cookie;
   const nonce = getNonce(headers, call.query);
-  // Without them WordPress would refuse the request anyway.
+  // Without them WordPress would refuse the request, too.
   if (!cookie || !nonce) throw new ApiError('rest_cookie_invalid_nonce');
   const { host, scheme, address, requestId, isRegisteredUser } = call;
   const sender = { host, scheme, address, requestId };
@@ -42,7 +42,7 @@ export async function authenticate(
   return user;
 }
 
-/** The nonce from the header or, as WordPress also accepts it, from the query. */
+/** Returns the nonce from the header or, as WordPress accepts it as well, from the query. */
 function getNonce(headers: IncomingHttpHeaders, query: string): string | null {
   const header = headers['x-wp-nonce'];
   if (typeof header === 'string' && header !== '') return header;
@@ -64,7 +64,7 @@ export function parseBody(bytes: Uint8Array): unknown {
     const text = utf8.decode(bytes);
     return text.trim() === '' ? {} : JSON.parse(text);
   } catch (cause) {
-    // The parser's own message quotes the body; it must not reach the log.
+    // The parser's own message quotes the body, which must not be logged.
     throw new ApiError('invalid_json', { cause: new Error((cause as Error).name) });
   }
 }
@@ -86,7 +86,7 @@ export function parseInput(schema: z.core.$ZodType, input: unknown): unknown {
   throw new ApiError('invalid_input', { fields });
 }
 
-/** Messages for fields whose schema has none; the validator's own are written for programmers. */
+/** Messages for fields whose schema has none; the validator's own messages are for programmers. */
 function toPlainText(issue: { readonly input?: unknown }): string {
   return issue.input === undefined ? messages.required : messages.invalidFormat;
 }
@@ -96,13 +96,13 @@ export interface Query {
   [name: string]: string | Query;
 }
 
-/** Most brackets in a name; filters have six. */
+/** Maximum number of brackets in a name; filters have six. */
 const DEEPEST = 8;
 const NAME = /^([^[]+)((?:\[[^[\]]*\])+)$/;
 
 /**
- * Parses a query as PHP does: `filters[0][wp_name]=ip` is a nested member, `a[]` appends to a list, and the last of equal
- * names wins. The objects have no prototype, so that no name has a meaning in JavaScript.
+ * Parses a query as PHP does: `filters[0][wp_name]=ip` is a nested member, `a[]` appends to a list, and the last of
+ * equal names wins. The objects have no prototype, so that no name has a meaning in JavaScript.
  */
 export function readQuery(query: string): Query {
   const read = empty();
@@ -131,7 +131,7 @@ function getMember(parent: Query, name: string): Query {
   return key;
 }
 
-/** The index that `[]` appends. */
+/** Returns the index that `[]` appends. */
 function getNextIndex(list: Query): string {
   let next = Object.keys(list).length;
   while (next in list) next++;

@@ -32,7 +32,7 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError(answered, { cause: error });
 }
 
-/** The response to a refused request. */
+/** Returns the response to a refused request. */
 export function toFailure(error: ApiError): WithMessages<Failure> & Pick<Failure, 'status'> {
   return {
     data: null,
@@ -45,7 +45,7 @@ export function toFailure(error: ApiError): WithMessages<Failure> & Pick<Failure
 
 /**
  * Streams a file at the pace of the client. When the file can't be completed the connection is closed, so that a
- * truncated file is not taken for a complete one.
+ * truncated file is not mistaken for a complete one.
  *
  * @param onFailed called with the error, since the response can't report it any more
  */
@@ -98,7 +98,7 @@ function separate(value: unknown, at: string, texts: MessageAt[]): unknown {
   );
 }
 
-/** RFC 6901 section 3. */
+/** Escapes a name as RFC 6901 section 3 defines. */
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

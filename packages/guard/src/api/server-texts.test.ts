@@ -5,7 +5,7 @@ import { separateMessages } from './response.js';
 const message = serverMessage('visitor_blocked', { name: '192.0.2.1' });
 const { code, params } = message;
 
-it('puts English in place of each message, and says where it stood', () => {
+it('each message is replaced by English, with its position', () => {
   const body = { message, fields: { 'a/b~c': message }, data: { rows: [1, null, { reason: message }], name: 'x' } };
   expect(separateMessages(body)).toEqual({
     json: {
@@ -17,7 +17,7 @@ it('puts English in place of each message, and says where it stood', () => {
   });
 });
 
-it('gives what has no message in it as it is', () => {
+it('a value without messages is unchanged', () => {
   const body = { data: [{ a: true }], message: 'Saved.', status: 200 };
   expect(separateMessages(body)).toEqual({ json: body, texts: [] });
 });

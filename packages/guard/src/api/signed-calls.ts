@@ -12,9 +12,9 @@ import type { CallNonces } from '../storage/call-nonces.js';
 import { CALL_HEADER, equalText, readCallHeader } from '../wordpress/signature.js';
 
 /**
- * The calls that WordPress's own PHP may sign with the site's key, in the place of an administrator's session: those
- * that the commands of WP-CLI need (docs/decisions/0030). What asks for a person's session, such as mails to the caller
- * or the remedies after a hack, is not among them.
+ * The calls that WordPress's own PHP may sign with the site's key instead of using an administrator's session: those
+ * that commands of WP-CLI need (docs/decisions/0030). Calls that need a person's session, such as mails to the caller
+ * or the post-hack actions, are not included.
  */
 const SIGNED_CALLS: ReadonlySet<ApiEndpoint['name']> = new Set<ApiEndpoint['name']>([
   ...(['fetchOptions', 'protectionFacts', 'fetchSignedXmlRpc', 'update:signed_xml_rpc'] as const),
@@ -32,7 +32,7 @@ const SIGNED_CALLS: ReadonlySet<ApiEndpoint['name']> = new Set<ApiEndpoint['name
   ...(['blockAddresses', 'blockIp', 'blockUser', 'loginUnblock'] as const),
 ]);
 
-/** What signed calls are checked with. */
+/** Dependencies of the verification. */
 export interface SignedCallChecks {
   readonly nonces: CallNonces;
   /** Loopback and the addresses of this machine. */
@@ -41,8 +41,8 @@ export interface SignedCallChecks {
 }
 
 /**
- * Whether an address is one of this machine, or of the web server that runs the site's PHP. A key that has leaked is of
- * no use from elsewhere.
+ * Whether an address belongs to this machine, or to the web server that runs the site's PHP. A leaked key can't be used
+ * from elsewhere.
  *
  * @param upstream of the site's configuration
  */
@@ -61,7 +61,7 @@ export async function isAddressOfSite(
   return toRanges(await resolve(host)).some((range) => overlap(range, caller));
 }
 
-/** Addresses of a host; none when its name can't be resolved. */
+/** Returns the addresses of a host; none when its name can't be resolved. */
 async function resolveHost(host: string): Promise<readonly string[]> {
   if (parseAddress(host) !== null) return [host];
   const found = await lookup(host, { all: true }).catch(() => []);
@@ -71,8 +71,9 @@ async function resolveHost(host: string): Promise<readonly string[]> {
 /**
  * Verifies a call that the site's PHP has signed.
  *
- * @returns the SHA-256 that its body has to have, in hexadecimal; null when the call is not signed
- * @throws ApiError rest_forbidden; StorageError
+ * @returns the SHA-256 that its body must have, in hexadecimal; null when the call is not signed
+ * @throws ApiError rest_forbidden
+ * @throws StorageError
  */
 export async function readSignedCall(
   { nonces, ownAddresses, clock }: SignedCallChecks,
@@ -85,7 +86,7 @@ export async function readSignedCall(
   const { site, namespace, route, query, address } = call;
   const now = clock();
   const signed = readCallHeader(site.secret, header, { method: request.method, route }, now);
-  // The query is not signed, so there must be none.
+  // The query is not signed, so it must be empty.
   const isAllowed = namespace === 'plugin' && query === '' && SIGNED_CALLS.has(endpoint);
   if (signed === null || !isAllowed) throw new ApiError('rest_forbidden');
   if (!(await isAddressOfSite(address, site.upstream, ownAddresses()))) throw new ApiError('rest_forbidden');
@@ -93,7 +94,10 @@ export async function readSignedCall(
   return signed.bodyHash;
 }
 
-/** Checks the body of a signed call. @throws ApiError rest_forbidden */
+/**
+ * Verifies the body of a signed call.
+ * @throws ApiError rest_forbidden
+ */
 export function checkSignedBody(bodyHash: string | null, body: Uint8Array): void {
   if (bodyHash === null) return;
   const actual = createHash('sha256').update(body).digest('hex');

@@ -16,8 +16,8 @@ interface Report {
   readonly text: string;
 }
 
-describe('the calls of the tab Weekly Reports', () => {
-  it('answer in the form of the contract', async () => {
+describe('the endpoints of the tab Weekly Reports', () => {
+  it('respond as the contract defines', async () => {
     const { call } = await activitySite();
     const bodies: Record<string, object> = { '/notification-emails': { entries: ['a@example.com'] } };
     for (const { suffix, response } of weeklyReportEndpoints) {
@@ -26,7 +26,7 @@ describe('the calls of the tab Weekly Reports', () => {
     }
   });
 
-  it('are for administrators only', async () => {
+  it('are available to administrators only', async () => {
     const { send } = await activitySite();
     for (const { suffix } of weeklyReportEndpoints) {
       const editor = { cookie: 'session=editor', 'x-wp-nonce': 'editor-nonce' };
@@ -40,7 +40,7 @@ describe('the calls of the tab Weekly Reports', () => {
     ['an object with numbers as names', { entries: { 0: { email: 'anna@example.com' }, 1: 'ben@example.com' } }],
     ['a bare list', ['anna@example.com', 'ben@example.com']],
     ['a list that names one twice', ['anna@example.com', 'ben@example.com', 'ANNA@example.com']],
-  ])('take %s as the whole new list', async (_words, body) => {
+  ])('accept %s as the whole new list', async (_words, body) => {
     const { call } = await activitySite();
     const first = await call<List>('/notification-emails', ['other@example.com', 'anna@example.com']);
     const answer = await call<List>('/notification-emails', body);
@@ -49,7 +49,7 @@ describe('the calls of the tab Weekly Reports', () => {
     expect(await call('/weekly-report')).toEqual(answer);
   });
 
-  it('take all of a list or nothing, and name the bad rows', async () => {
+  it('accept all of a list or nothing, and name the invalid rows', async () => {
     const { call, send } = await activitySite();
     await call('/notification-emails', ['anna@example.com']);
     const refused = async (entries: unknown) => (await send('/notification-emails', { entries })).body.fields;
@@ -64,7 +64,7 @@ describe('the calls of the tab Weekly Reports', () => {
     expect((await call<List>('/weekly-report')).entries.map(({ email }) => email)).toEqual(['anna@example.com']);
   });
 
-  it('allow as many addresses as are configured, and keep them over a restart', async () => {
+  it('accept the configured number of addresses, and keep them after a restart', async () => {
     const site = await activitySite({ weeklyReport: { maxEmails: 1 } });
     expect(await site.call('/weekly-report')).toEqual({ entries: [], max_emails: 1 });
     const stored = await site.call('/notification-emails', ['anna@example.com']);
@@ -72,7 +72,7 @@ describe('the calls of the tab Weekly Reports', () => {
     expect(await site.call('/weekly-report')).toEqual(stored);
   });
 
-  it('write the change of the list into the Activity Log', async () => {
+  it('record the change of the list in the Activity Log', async () => {
     const { call, noted, registered } = await activitySite();
     await call('/notification-emails', ['anna@example.com']);
     await noted(1);
@@ -81,14 +81,14 @@ describe('the calls of the tab Weekly Reports', () => {
     );
   });
 
-  it('say when the list is set while no reports can be sent', async () => {
+  it('warn when the list is set while no reports can be sent', async () => {
     const { call, send } = await activitySite();
     await call('/activity-log-lifetime', { log_lifetime: 7 });
     const { body } = await send('/notification-emails', ['anna@example.com']);
     expect(body.message).toContain('once the log is on and kept for 8 days or more');
   });
 
-  it('show the report as it is now, with what has just happened', async () => {
+  it('return the current report, with the latest events', async () => {
     const { call, visit, logged } = await activitySite();
     await visit('/shop/<b>');
     await visit('/wp-config.php.bak', { address: '203.0.113.9' });
@@ -115,7 +115,7 @@ describe('the calls of the tab Weekly Reports', () => {
     ]);
   });
 
-  it('say why WordPress could not send a test', async () => {
+  it('return the reason why WordPress could not send a test', async () => {
     const { connector, send } = await activitySite();
     connector.mailFault = 'Could not instantiate mail function.';
     const { http, body } = await send('/weekly-report-test', {});
@@ -126,7 +126,7 @@ describe('the calls of the tab Weekly Reports', () => {
     ]);
   });
 
-  it('send by SMTP where a mail server is configured, with the password of its file', async () => {
+  it('send by SMTP where a mail server is configured, with the password from its file', async () => {
     const taken: { user: unknown; to: string }[] = [];
     const server = new SMTPServer({
       disabledCommands: ['STARTTLS'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { type ConfigFile, configFile, parseConfig, printConfig } from './config-file.js';
 
-/** What an operator may write. Each key of the schema has to be among them; a test below says which is forgotten. */
+/** Values that an operator may write. Each key of the schema must be among them; a test below names a missing one. */
 const address = fc.oneof(
   fc.ipV4(),
   fc.ipV6().filter((text) => !text.includes('.')),
@@ -147,7 +147,7 @@ const read = (text: string): ConfigFile => {
 };
 
 describe('parseConfig and printConfig', () => {
-  it('are inverse of each other on every key: what attach and detach write, guard reads as what it was', () => {
+  it('are inverse for every key, so that guard reads what attach and detach write', () => {
     fc.assert(
       fc.property(inFile, (keys) => {
         const config = read(JSON.stringify(keys));
@@ -159,12 +159,12 @@ describe('parseConfig and printConfig', () => {
     );
   });
 
-  it('are tried with every key that the schema has', () => {
+  it('are tested with every key of the schema', () => {
     const tried = new Set(fc.sample(inFile, { numRuns: 500, seed: 1 }).flatMap((keys) => listKeys(keys)));
     expect([...tried].sort()).toEqual(keysOfSchema(configFile).sort());
   });
 
-  it('write a file that is read by people: two spaces, addresses as they are typed, a line end', () => {
+  it('write a readable file: two spaces, addresses in their usual form, a final line feed', () => {
     const text = printConfig(read('{"metrics":{"listen":"[::1]:9464"},"sites":[{"id":"a","upstream":"http://h:1"}]}'));
     expect(text).toContain('\n  "listen": "127.0.0.1:8080",\n');
     expect(text).toContain('\n  "metrics": {\n    "listen": "[::1]:9464"\n  },\n');
@@ -172,13 +172,13 @@ describe('parseConfig and printConfig', () => {
     expect(printConfig(read('{"listen":"unix:/run/guard.sock"}'))).toContain('\n  "listen": "unix:/run/guard.sock",\n');
   });
 
-  it('never write what can’t be read', () => {
+  it('refuse to write what they could not read', () => {
     const config = read('{}');
     expect(() => printConfig({ ...config, metrics: { listen: { host: '::1', port: 99_999 } } })).toThrow();
     expect(() => printConfig({ ...config, database: 'postgres://example.com' })).toThrow();
   });
 
-  it('read a key under its former name and write the present one', () => {
+  it('read a key under its former name and write the current one', () => {
     const former = { 'sites[].gate': 'upstream', 'limits.idle': 'idleSeconds', level: 'logLevel' };
     const text = '{"level":"warn","limits":{"idle":7},"sites":[{"id":"a","gate":"http://127.0.0.1:8081"}]}';
     const parsed = parseConfig(text, former);
@@ -196,7 +196,7 @@ describe('parseConfig and printConfig', () => {
   });
 });
 
-/** `sites[].id` for every key that holds a value. */
+/** Returns the keys that contain a value, for example `sites[].id`. */
 function listKeys(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) {
     return value.flatMap((entry) => (typeof entry === 'object' ? listKeys(entry, `${path}[]`) : [path]));
@@ -205,7 +205,7 @@ function listKeys(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([key, entry]) => listKeys(entry, path === '' ? key : `${path}.${key}`));
 }
 
-/** The same of a schema, whatever it is wrapped in. Every place that may be null or empty is a key as well. */
+/** Returns the keys of a schema, through all wrappers. Every place that may be null or empty is a key as well. */
 function keysOfSchema(schema: z.core.$ZodType, path = ''): string[] {
   const { def } = schema._zod as { def: { type: string; innerType?: z.core.$ZodType; element?: z.core.$ZodType } };
   if (def.innerType !== undefined) {

@@ -6,10 +6,10 @@ import { parseUnixAddress, printSocketAddress, type SocketAddress } from '../lib
 import { readTypedRanges } from '../lib/typed-ranges.js';
 
 /**
- * The schema of `guard.json`, for reading and writing. Each schema's error says what is allowed, so that a mistake can be
- * corrected without the documentation. Every schema works in both directions: a value whose form in memory differs from
- * the file is a codec, and normalization (`overwrite`) is idempotent. `transform` works in one direction only; a file
- * written through it could not be read again.
+ * The schema of `guard.json`, for reading and writing. Each schema's error says what is allowed, so that a mistake can
+ * be corrected without the documentation. Every schema works in both directions: a value whose form in memory differs
+ * from the file is a codec, and normalization (`overwrite`) is idempotent. `transform` works in one direction only; a
+ * file written through it could not be read again.
  */
 
 const LISTEN_HELP = 'use HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080, or unix:/PATH of at most 103 bytes';
@@ -41,7 +41,7 @@ export const databaseUrl = z.string({ error: 'use sqlite:FILE' }).superRefine((t
 
 const RANGE_HELP = 'use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24';
 
-/** What is allowed, and which part of the text is something else. */
+/** Says what is allowed, and which part of the text is invalid. */
 const toRangeMistake = (help: string) => ({
   error: ({ input }: { readonly input: unknown }) => {
     const read = typeof input === 'string' ? readTypedRanges(input) : null;
@@ -53,7 +53,7 @@ const addressRange = z.string({ error: RANGE_HELP }).refine(isAddressOrRange, to
 
 const LIST_HELP = `${RANGE_HELP}, or file:PATH for a file with one of them in each line`;
 const PROXY_HELP = `${LIST_HELP}, or unix for connections to a Unix socket`;
-/** Begins the name of a file with addresses and ranges. */
+/** Prefix of the name of a file with addresses and ranges. */
 export const LIST_FILE = 'file:';
 
 export const trustedProxy = z
@@ -68,12 +68,12 @@ function isListFile(text: string): boolean {
   return text.startsWith(LIST_FILE) && text.length > LIST_FILE.length;
 }
 
-/** Whether an entry is addresses or ranges, one or several; `toConfiguredRanges` reads them. */
+/** Whether an entry consists of one or several addresses or ranges; `toConfiguredRanges` reads them. */
 function isAddressOrRange(text: string): boolean {
   return 'texts' in readTypedRanges(text);
 }
 
-/** Entries of the configuration, each address and range by itself and in the form that `parseRange` understands. */
+/** Returns the entries of the configuration, each address and range separately and in the format of `parseRange`. */
 export function toConfiguredRanges(entries: readonly string[]): readonly string[] {
   return entries.flatMap((entry) => {
     const read = entry === 'unix' ? { texts: [entry] } : readTypedRanges(entry);
@@ -126,7 +126,10 @@ export function isWildcardHost(host: string): boolean {
 
 const UPSTREAM_HELP =
   'use the http origin of the web server without a path, for example http://127.0.0.1:8081, or unix:/PATH of its socket';
-/** Origin or Unix socket of WordPress's web server. Not https: guard speaks plain HTTP to it, on one machine or in a closed network. */
+/**
+ * Origin or Unix socket of WordPress's web server. Not https: guard sends plain HTTP to it, on the same machine or in a
+ * closed network.
+ */
 export const upstreamOrigin = z
   .string({ error: UPSTREAM_HELP })
   .refine((text) => parseUnixAddress(text) !== null || isPlainOrigin(text), { error: UPSTREAM_HELP })
@@ -141,12 +144,12 @@ const HOME_HELP = 'use the URL path of a site in a sub-directory, for example /b
 export const homePath = z.string({ error: HOME_HELP }).regex(/^(?:\/[^\s/?#]+)*$/, { error: HOME_HELP });
 
 const SHARED_HELP = 'use an absolute path of letters, digits, dots, hyphens and underscores';
-/** A folder whose path can be written into PHP as it is. */
+/** A folder whose path can be written into PHP unchanged. */
 export const sharedFolder = z
   .string({ error: SHARED_HELP })
   .regex(/^(?:\/[A-Za-z0-9_][A-Za-z0-9._-]*)+$/, { error: SHARED_HELP });
 
-/** A whole number in a range of `unit`. */
+/** An integer within bounds; `unit` is named in the error. */
 function limit(lowest: number, highest: number, unit: string) {
   const error = `use a whole number from ${lowest} to ${highest} (${unit})`;
   return z.int({ error }).min(lowest, { error }).max(highest, { error });
@@ -155,7 +158,7 @@ function limit(lowest: number, highest: number, unit: string) {
 const ORIGIN_HELP = 'use an https address without a query, for example https://api.wordpress.org';
 /** Source of code: https, or this machine, so that the code can't be modified in transit. */
 const codeSource = z.string({ error: ORIGIN_HELP }).refine(isCodeSource, { error: ORIGIN_HELP });
-/** The same as a prefix, to which a path is appended. */
+/** A source of code as a prefix, to which a path is appended. */
 const codeFolder = codeSource.overwrite((text) => text.replace(/\/+$/, ''));
 
 function isCodeSource(text: string): boolean {
@@ -166,7 +169,7 @@ function isCodeSource(text: string): boolean {
 }
 
 const LINK_HELP = 'use an https address, for example https://example.com/guide';
-/** Owners are led there, and a page over https shows no picture from elsewhere. */
+/** A link for owners. A page over https displays images over https only. */
 const webLink = z.string({ error: LINK_HELP }).refine(isHttps, { error: LINK_HELP });
 
 const PICTURE_HELP = 'use an https address, a path of the site such as /wp-content/uploads/guide.png, or "" for none';
@@ -176,7 +179,7 @@ const picture = z
   .default('');
 
 const RECEIVER_HELP = 'use an https address, for example https://example.com/technical-data, or null';
-/** Receives what owners agreed to send: https, or this machine. */
+/** A URL that gets data that owners agreed to send: https, or this machine. */
 const receiver = z
   .string({ error: RECEIVER_HELP })
   .refine(isCodeSource, { error: RECEIVER_HELP })
@@ -211,7 +214,7 @@ const brandingEntries = {
   rateAfterDays: limit(0, 365, 'days'),
 };
 
-/** Limits of one site. Absent ones are the machine's. */
+/** Limits of one site. Default: those of the machine. */
 const siteLimits = z.strictObject({
   upstreamConnections: z.exactOptional(limit(1, 10_000, 'connections')),
   upstreamSeconds: z.exactOptional(limit(1, 3600, 'seconds')),
@@ -230,13 +233,13 @@ export const siteEntry = z.strictObject({
     .min(1, { error: 'use a folder, or null' })
     .nullable()
     .default(null),
-  // Absent, not null, by default: a guard of an older version may read the file.
+  // Absent by default instead of null, because a guard of an older version may read the file.
   muPluginsDir: z.string({ error: 'use a folder' }).min(1, { error: 'use a folder' }).optional(),
   sharedConnector: sharedFolder.optional(),
   externalKey: z.exactOptional(z.boolean({ error: 'use true or false' })),
   requireGuard: z.boolean({ error: 'use true or false' }).default(true),
   home: homePath.default(''),
-  // Absent by default, as above.
+  // Absent by default, for the same reason.
   trustedProxies: z.exactOptional(z.array(siteProxy, { error: LIST_HELP })),
   limits: z.exactOptional(siteLimits),
   branding: z.exactOptional(
@@ -254,7 +257,7 @@ const FROM_HELP = 'use an e-mail address, for example reports@example.com or Rep
 const USER_HELP = 'use the name with which the mail server lets guard in, or null';
 const PASSWORD_FILE_HELP = 'use a file that holds the password alone, or null';
 
-/** A sender, with or without a name; nothing that could begin another header. */
+/** A sender, with or without a name, and without characters that could begin another header. */
 const SENDER = /^(?:[^\r\n<>@",;:]{1,100}<[^\s<>@",;:]+@[^\s<>@",;:]+>|[^\s<>@",;:]+@[^\s<>@",;:]+)$/;
 
 const smtpServer = z.strictObject({
@@ -340,7 +343,7 @@ export type ConfigFile = z.output<typeof configFile>;
  */
 const FORMER_KEYS: Readonly<Record<string, string>> = { 'sites[].onlyThroughGuard': 'requireGuard' };
 
-/** The configuration in a file, or every mistake in it with its key and what is allowed. */
+/** The configuration in a file, or all mistakes in it with their keys and what is allowed. */
 export type ParsedConfig = { readonly config: ConfigFile } | { readonly mistakes: readonly string[] };
 
 /** Parses the text of `guard.json`. */
@@ -358,10 +361,10 @@ export function parseConfig(text: string, formerKeys = FORMER_KEYS): ParsedConfi
 }
 
 /**
- * The text of `guard.json` that `parseConfig` parses to this configuration. Every key is written, including defaults, so
- * that the file shows which keys exist.
+ * Formats a configuration as the text of `guard.json`, which `parseConfig` parses to the same configuration. Every key
+ * is written, including defaults, so that the file shows which keys exist.
  *
- * @throws Error for a configuration that `parseConfig` would not read
+ * @throws Error for a configuration that `parseConfig` would not accept
  */
 export function printConfig(config: ConfigFile): string {
   const text = `${JSON.stringify(z.encode(configFile, config), null, 2)}\n`;
@@ -370,7 +373,10 @@ export function printConfig(config: ConfigFile): string {
   return text;
 }
 
-/** Renames a key to its current name in all places. @returns mistakes: the places that contain both names */
+/**
+ * Renames a key to its current name everywhere.
+ * @returns mistakes: the places that contain both names
+ */
 function renameKey(json: unknown, at: string, [part = '', ...rest]: readonly string[], name: string): string[] {
   if (typeof json !== 'object' || json === null) return [];
   const object = json as Record<string, unknown>;
@@ -398,7 +404,7 @@ function describe(issue: z.core.$ZodIssue): string[] {
   return [`${key === '' ? 'the file' : key}: ${issue.message}`];
 }
 
-/** A path as text, for example `sites[0].upstream`. */
+/** Formats a path as text, for example `sites[0].upstream`. */
 function keyName(path: readonly PropertyKey[]): string {
   return path
     .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`))

@@ -2,20 +2,20 @@ import type { LogLevel } from '../lib/logger.js';
 import type { SocketAddress } from '../lib/socket-address.js';
 import type { Branding, QuarantinedSite, SiteConfig } from '../site.js';
 
-/** The configuration of guard, read once at start; see docs/operator/configuration.md. */
+/** The configuration of guard, read once at the start; see docs/operator/configuration.md. */
 export interface Config {
   readonly dataDir: string;
   readonly listen: SocketAddress;
   /** `sqlite:<file>`, the file relative to the data folder. */
   readonly database: string;
   /**
-   * Addresses and CIDR ranges of proxies in front of guard whose X-Forwarded-For is believed, those in files among them;
-   * `unix` for connections to guard's Unix socket.
+   * Addresses and CIDR ranges of proxies in front of guard whose X-Forwarded-For is trusted, including those from
+   * files; `unix` for connections to guard's Unix socket.
    */
   readonly trustedProxies: readonly string[];
   /** Whether each connection begins with a header of the PROXY protocol, from a trusted proxy. */
   readonly proxyProtocol: boolean;
-  /** Lower-case names of headers with the client address that are forwarded as a trusted proxy sent them. */
+  /** Lower-case names of headers with the client address that are forwarded unchanged from a trusted proxy. */
   readonly trustedProxyHeaders: readonly string[];
   readonly sites: readonly SiteConfig[];
   /** Configured sites that can't be served. */
@@ -25,33 +25,33 @@ export interface Config {
     readonly targetBytes: number;
     /** All request headers together, bytes; more get 431. */
     readonly headerBytes: number;
-    /** Time for a client to send its headers, seconds; then 408. */
+    /** Maximum time for a client to send its headers, seconds; then 408. */
     readonly headerSeconds: number;
     /** Longest pause of a client while it sends a request body or reads a response, seconds. */
     readonly idleSeconds: number;
     /** Longest pause of WordPress before and during a response, seconds; then 504. */
     readonly upstreamSeconds: number;
-    /** Time that running requests get at shutdown, seconds. */
+    /** Time for running requests to complete at shutdown, seconds. */
     readonly shutdownSeconds: number;
     /** Time in which open connections may send one more request at shutdown, with a supervisor's socket, seconds. */
     readonly drainSeconds: number;
-    /** Connections to one WordPress at the same time; further requests wait. */
+    /** Maximum number of concurrent connections to one WordPress; further requests wait. */
     readonly upstreamConnections: number;
-    /** Connections of all clients at the same time; above that, idle ones are closed. */
+    /** Maximum number of concurrent connections of all clients; above that, idle ones are closed. */
     readonly connections: number;
-    /** Connections of one address at the same time, IPv6 by /64; trusted proxies are exempt. */
+    /** Maximum number of concurrent connections of one address, IPv6 by /64; trusted proxies are exempt. */
     readonly connectionsPerAddress: number;
   };
-  /** Address of metrics and health; none when it is null. */
+  /** Address of metrics and health checks; null disables them. */
   readonly metrics: { readonly listen: SocketAddress | null };
   readonly activity: {
-    /** Most visits of a site that the Activity Log keeps; the oldest are deleted first. */
+    /** Maximum number of visits of a site in the Activity Log; the oldest are deleted first. */
     readonly maxRows: number;
-    /** DNS servers that resolve host names; the system's when empty. */
+    /** DNS servers for host names; the system's when empty. */
     readonly dns: readonly string[];
     /** Addresses and ranges of monitoring services, which must not be blocked. */
     readonly monitors: readonly string[];
-    /** File with one line for each refused request and failed login, absolute; none when it is null. */
+    /** File with one line for each refused request and failed login, an absolute path; null disables it. */
     readonly securityLog: string | null;
   };
   /** Sources of clean copies; URLs without a trailing slash. */
@@ -62,20 +62,20 @@ export interface Config {
   };
   /** The mail server for guard's mails; when it is null, WordPress sends them. */
   readonly mail: { readonly smtp: SmtpServer | null };
-  /** Where owners may have alerts sent to. */
+  /** Where alerts may be sent to. */
   readonly alerts: {
-    /** Addresses and ranges that are not public and allowed all the same. */
+    /** Addresses and ranges that are allowed although they are not public. */
     readonly privateTargets: readonly string[];
     /** Whether webhooks may use http. */
     readonly plainHttp: boolean;
   };
   readonly weeklyReport: {
-    /** Most recipients of a site. */
+    /** Maximum number of recipients of a site. */
     readonly maxEmails: number;
   };
   /** Content of the provider on the Security Dashboard. */
   readonly branding: Branding;
-  /** Addresses of the provider for what owners agree to; a question without an address is not asked. */
+  /** URLs of the provider for what owners agree to; a question without a URL is not asked. */
   readonly consent: {
     readonly technicalDataUrl: string | null;
     readonly emailUrl: string | null;
@@ -86,7 +86,10 @@ export interface Config {
 /** The sites of a configuration. */
 export type ConfiguredSites = Pick<Config, 'sites' | 'quarantined'>;
 
-/** What of a changed configuration counts while guard runs: the sites, and the proxies in front of all of them. */
+/**
+ * The part of a changed configuration that applies while guard is running: the sites, and the proxies in front of all
+ * of them.
+ */
 export type LiveConfig = ConfiguredSites & Pick<Config, 'trustedProxies'>;
 
 /** A mail server that accepts guard's mails. */

@@ -7,10 +7,10 @@ import type { LoadedConfig } from './load-config-thread.js';
 const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/load-config');
 
 /**
- * Does what `loadConfig` does in a thread of its own, so that no request waits for it: the configuration of ten thousand
- * sites takes seconds to read.
+ * Runs `loadConfig` in a separate thread, so that no request waits for it: reading the configuration of ten thousand
+ * sites takes seconds.
  *
- * @throws ConfigError, or what kept the thread from answering
+ * @throws ConfigError, or the error that ended the thread
  */
 export function loadConfigInThread(source: ConfigSource): Promise<Config> {
   return new Promise((resolve, reject) => {

@@ -3,10 +3,10 @@ import { lowerPriority } from '../lib/process-tuning.js';
 import type { Config } from './config.js';
 import { ConfigError, type ConfigSource, loadConfig } from './load-config.js';
 
-/** What the thread answers, once. */
+/** The thread's only message. */
 export type LoadedConfig = { readonly config: Config } | { readonly mistakes: readonly string[] };
 
-/** Requests go before it. */
+/** Requests have priority. */
 const NICE = 5;
 
 async function load(): Promise<LoadedConfig> {

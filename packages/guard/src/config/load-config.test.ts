@@ -24,7 +24,7 @@ async function findMistakes(dataDir: string, env: NodeJS.ProcessEnv = {}): Promi
 
 const site = { id: 'site', upstream: 'http://127.0.0.1:8081' };
 
-it('fills in defaults, makes folders absolute and reads the secret from its own file', async () => {
+it('defaults are filled in, folders are absolute, and the secret is read from its own file', async () => {
   const dataDir = await folder({ sites: [{ ...site, wordpressDir: 'wordpress' }] });
   const config = await loadConfig({ dataDir, env: {} });
   expect(config).toMatchObject({
@@ -47,7 +47,7 @@ it('fills in defaults, makes folders absolute and reads the secret from its own 
   ]);
 });
 
-it('takes names of address headers of trusted proxies in any letter case, and none that guard writes or that pass anyway', async () => {
+it('names of address headers of trusted proxies are accepted in any letter case, except those that guard writes or always forwards', async () => {
   const names = (...trustedProxyHeaders: unknown[]) => folder({ trustedProxyHeaders, sites: [site] });
   const config = await loadConfig({ dataDir: await names('CF-Connecting-IP', 'forwarded'), env: {} });
   expect(config.trustedProxyHeaders).toEqual(['cf-connecting-ip', 'forwarded']);
@@ -60,7 +60,7 @@ it('takes names of address headers of trusted proxies in any letter case, and no
   }
 });
 
-it('lets the environment win over the file', async () => {
+it('the environment overrides the file', async () => {
   const dataDir = await folder({ listen: '127.0.0.1:1', sites: [site] });
   const config = await loadConfig({
     dataDir,
@@ -79,7 +79,7 @@ it('lets the environment win over the file', async () => {
   });
 });
 
-it('reports all mistakes together, each with its key and what is allowed', async () => {
+it('all mistakes are reported together, each with its key and what is allowed', async () => {
   const dataDir = await folder({
     listen: '8080',
     database: 'postgres://example.com/guard',
@@ -102,14 +102,14 @@ it('reports all mistakes together, each with its key and what is allowed', async
   ]);
 });
 
-it('takes no encrypted upstream, since the way to WordPress speaks plain HTTP only', async () => {
+it('an https upstream is refused, since guard sends plain HTTP to WordPress', async () => {
   const dataDir = await folder({ sites: [{ ...site, upstream: 'https://wordpress.internal' }] }, { site: secret });
   expect(await findMistakes(dataDir, {})).toEqual([
     'guard.json: sites[0].upstream: use the http origin of the web server without a path, for example http://127.0.0.1:8081, or unix:/PATH of its socket',
   ]);
 });
 
-it('reads what concerns the Activity Log, and reports mistakes in it', async () => {
+it('the settings of the Activity Log are read, and mistakes in them reported', async () => {
   const activity = {
     maxRows: 5000,
     dns: ['192.0.2.53', '192.0.2.53:5353', '[2001:db8::53]:53', '2001:db8::53'],
@@ -137,7 +137,7 @@ it('reads what concerns the Activity Log, and reports mistakes in it', async () 
   ]);
 });
 
-it('refuses two sites with one id or one host', async () => {
+it('two sites with one id or one host are refused', async () => {
   const dataDir = await folder({ sites: [site, site] });
   expect(await findMistakes(dataDir)).toEqual([
     'sites[1].id: site is used twice; each site needs its own',
@@ -145,12 +145,12 @@ it('refuses two sites with one id or one host', async () => {
   ]);
 });
 
-it('takes a configuration without a site', async () => {
+it('a configuration without a site is accepted', async () => {
   const config = await loadConfig({ dataDir: await folder({}), env: {} });
   expect(config).toMatchObject({ sites: [], quarantined: [] });
 });
 
-it('quarantines a site whose secret is missing, malformed or readable by others, and no other', async () => {
+it('a site whose secret is missing, malformed or readable by others is quarantined, and no other', async () => {
   const sites = ['a', 'b', 'c', 'd'].map((id) => ({
     id,
     upstream: 'http://127.0.0.1:1',
@@ -169,12 +169,12 @@ it('quarantines a site whose secret is missing, malformed or readable by others,
   );
 });
 
-it('says plainly that the file is missing or is not JSON', async () => {
+it('a missing file and invalid JSON are reported clearly', async () => {
   expect((await findMistakes(await scratchFolder()))[0]).toContain('guard.json: can’t be read (ENOENT)');
   expect((await findMistakes(await folder('{')))[0]).toContain('guard.json: is not valid JSON');
 });
 
-it('takes what the provider puts on the Security Dashboard, by https alone', async () => {
+it('the provider’s content of the Security Dashboard is accepted with https URLs only', async () => {
   const ebook = { title: 'Ten steps', link: 'https://example.com/guide' };
   const branding = { ebook, rateLink: 'https://example.com/review' };
   const config = await loadConfig({ dataDir: await folder({ sites: [site], branding }), env: {} });
@@ -189,7 +189,7 @@ it('takes what the provider puts on the Security Dashboard, by https alone', asy
   ]);
 });
 
-it('takes addresses for what owners agree to by https or on this machine, and a cover by a path of the site', async () => {
+it('URLs for what owners agree to are https or on this machine, and a cover may be a path of the site', async () => {
   const consent = { technicalDataUrl: 'https://example.com/data', emailUrl: 'http://127.0.0.1:9000/mails' };
   const ebook = { title: 'Ten steps', link: 'https://example.com/guide', image: '/wp-content/uploads/guide.png' };
   const config = await loadConfig({ dataDir: await folder({ sites: [site], consent, branding: { ebook } }), env: {} });
@@ -206,7 +206,7 @@ it('takes addresses for what owners agree to by https or on this machine, and a 
   ]);
 });
 
-it('takes the password of the mail server from its file or the environment, and guards the file', async () => {
+it('the password of the mail server is read from the file or the environment, and the file must be private', async () => {
   const smtp = { host: 'smtp.example.com', user: 'guard', passwordFile: 'mail.password', from: 'reports@example.com' };
   const dataDir = await folder({ sites: [site], mail: { smtp } });
   expect(await findMistakes(dataDir)).toEqual(['mail.password: can’t be read (ENOENT)']);
@@ -226,19 +226,19 @@ it.each([
   [{ host: 'smtp example', from: 'reports@example.com' }, 'mail.smtp.host: use the name or address'],
   [{ host: 'smtp.example.com', port: 0, from: 'reports@example.com' }, 'mail.smtp.port: use a whole number'],
   [{ host: 'smtp.example.com', user: 'guard', from: 'reports@example.com' }, 'mail.smtp: `user` needs a password'],
-])('refuses the mail server %j', async (smtp, mistake) => {
+])('the mail server %j is refused', async (smtp, mistake) => {
   const mistakes = await findMistakes(await folder({ sites: [site], mail: { smtp } }));
   expect(mistakes).toHaveLength(1);
   expect(mistakes[0]).toContain(mistake);
 });
 
-it('speaks TLS at once with port 465', async () => {
+it('port 465 uses implicit TLS', async () => {
   const smtp = { host: 'smtp.example.com', port: 465, from: 'Reports <reports@example.com>' };
   const { mail } = await loadConfig({ dataDir: await folder({ sites: [site], mail: { smtp } }), env: {} });
   expect(mail.smtp).toMatchObject({ secure: true, login: null });
 });
 
-it('takes Unix sockets by absolute paths that the system can hold', async () => {
+it('Unix sockets are accepted with absolute paths within the system’s limit', async () => {
   const of = (keys: object) => folder({ sites: [site], ...keys });
   const config = await loadConfig({
     dataDir: await of({
@@ -277,7 +277,7 @@ it('takes Unix sockets by absolute paths that the system can hold', async () => 
   }
 });
 
-it('takes the PROXY protocol from named proxies only', async () => {
+it('the PROXY protocol is accepted from listed proxies only', async () => {
   const config = await loadConfig({
     dataDir: await folder({ sites: [site], proxyProtocol: true, trustedProxies: ['192.0.2.1'] }),
     env: {},
@@ -288,7 +288,7 @@ it('takes the PROXY protocol from named proxies only', async () => {
   ]);
 });
 
-it('reads proxies from files too, once each, for all sites and for one', async () => {
+it('proxies are read from files, too, once each, for all sites and for one', async () => {
   const sites = [{ ...site, trustedProxies: ['file:lists/cdn.txt', '192.0.2.7'] }];
   const dataDir = await folder({ trustedProxies: ['127.0.0.1', 'file:lists/cdn.txt'], sites });
   await mkdir(join(dataDir, 'lists'));
@@ -299,7 +299,7 @@ it('reads proxies from files too, once each, for all sites and for one', async (
   expect(config.sites[0]?.trustedProxies).toEqual(['198.51.100.0/24', '2001:db8:1::/48', '192.0.2.7']);
 });
 
-it('reads addresses as people paste them, in the file, in the environment and in files of addresses', async () => {
+it('addresses are accepted as people paste them, in the file, in the environment and in files of addresses', async () => {
   const trustedProxies = ['[2001:db8::7]', 'fe80::1%eth0', '192.0.2.0 255.255.255.0, 198.51.100.7 \u2013 9', 'unix'];
   const dataDir = await folder({ trustedProxies, sites: [{ ...site, trustedProxies: ['file:cdn.txt'] }] });
   await writeFile(join(dataDir, 'cdn.txt'), '\ufeff198.51.100.0/255.255.255.0, 203.0.113.4-7; // two\n');
@@ -319,7 +319,7 @@ it.each([
   ['# nothing\n', 'cdn.txt: holds no address; all visitors would have the address of the proxy'],
   ['198.51.100.0/24\n<html>\n', 'cdn.txt: line 2 is no address or range; check “html”'],
   [null, 'cdn.txt: can’t be read (ENOENT); trustedProxies names it'],
-])('refuses a list of proxies that is %j', async (text, mistake) => {
+])('a file of proxies that contains %j is refused', async (text, mistake) => {
   const dataDir = await folder({ trustedProxies: ['file:cdn.txt'], sites: [site] });
   if (text !== null) await writeFile(join(dataDir, 'cdn.txt'), text);
   expect(await findMistakes(dataDir)).toEqual([mistake]);

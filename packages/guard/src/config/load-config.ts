@@ -24,7 +24,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Where a configuration is: a folder with `guard.json`, or a file; see `loadConfig`. */
+/** Location of a configuration: a folder with `guard.json`, or a file; see `loadConfig`. */
 export interface ConfigSource {
   readonly dataDir?: string | undefined;
   readonly file?: string | undefined;
@@ -33,17 +33,17 @@ export interface ConfigSource {
 /** Name of the configuration file in the data folder. */
 export const CONFIG_FILE = 'guard.json';
 
-/** File below the data folder that holds a site's secret. */
+/** Returns the file below the data folder that contains a site's secret. */
 export function secretFile(dataDir: string, site: string): string {
   return join(dataDir, 'sites', `${site}.secret`);
 }
 
 /**
- * Reads the configuration: the file, overridden by the environment, then each site's secret. Relative paths are relative
- * to the data folder, by default the folder of the file. A site whose secret can't be used is quarantined, so that the
- * others are served.
+ * Reads the configuration: the file, overridden by the environment, then each site's secret. Relative paths are
+ * relative to the data folder, by default the folder of the file. A site whose secret can't be used is quarantined, so
+ * that the others are served.
  *
- * @param options `site`: only this one is read, if the file has it; the others may be thousands, or damaged
+ * @param options `site`: only this one is read, if the file contains it; the others may be thousands, or damaged
  * @throws ConfigError
  */
 export async function loadConfig(
@@ -93,10 +93,10 @@ export async function loadConfig(
 }
 
 /**
- * Replaces each `file:PATH` by the addresses and ranges in the file: one a line, `#` begins a comment. An empty file is a
- * mistake, since all visitors would then have the address of the proxy.
+ * Replaces each `file:PATH` by the addresses and ranges in the file: one per line, `#` begins a comment. An empty file
+ * is a mistake, since all visitors would then have the address of the proxy.
  *
- * @param lists the files that were read already; thousands of sites may name the same one
+ * @param lists the files that were read already; thousands of sites may refer to the same one
  */
 async function readProxies(
   dataDir: string,
@@ -145,7 +145,7 @@ function toConfigPath({ dataDir, file }: ConfigSource): string {
 }
 
 /**
- * When the configuration file was written, nanoseconds since the Unix epoch, in decimal digits.
+ * Returns when the configuration file was written, nanoseconds since the Unix epoch, in decimal digits.
  * @throws ConfigError when it can't be read
  */
 export async function configWrittenAt(source: ConfigSource): Promise<string> {
@@ -192,7 +192,10 @@ function siteMistakes(sites: ConfigFile['sites']): string[] {
   return mistakes;
 }
 
-/** The entries of a variable: its words, and all that is no word as one, since a range or a mask may hold spaces. */
+/**
+ * Splits a variable into the words `unix` and `file:PATH`, and the rest as one entry, since a range or a mask may
+ * contain spaces.
+ */
 function splitProxies(text: string): readonly string[] {
   const words: string[] = [];
   const rest = text.replace(/(^|[\s,;])(unix|file:[^\s,;]+)(?=[\s,;]|$)/g, (_, before: string, word: string) => {
@@ -213,7 +216,7 @@ const variables = {
 } as const;
 
 /**
- * The database that guard uses with this file. The environment overrides the file.
+ * Returns the database that guard uses with this file. The environment overrides the file.
  * @throws ConfigError
  */
 export function getDatabaseUrl({ database }: Pick<ConfigFile, 'database'>, env = process.env): string {
@@ -240,7 +243,7 @@ function readEnvironment(env: NodeJS.ProcessEnv, mistakes: string[]): Partial<Co
 
 const SMTP_PASSWORD = 'SECURITY_OPTIMIZER_SMTP_PASSWORD';
 
-/** The mail server with its password: from the environment, else from the file. */
+/** Reads the mail server with its password: from the environment, else from the file. */
 async function readSmtp(
   dataDir: string,
   smtp: ConfigFile['mail']['smtp'],
@@ -282,8 +285,9 @@ function isReadableByOthers({ mode }: { readonly mode: number }): boolean {
 }
 
 /**
- * The secret of a site, or why it can't be used and how to fix it. Synchronous: with ten thousand sites that takes a third
- * of the time, and nothing else waits, at the start or in the thread of `loadConfigBeside`.
+ * Reads the secret of a site, or returns why it can't be used and how to fix that. Synchronous: with ten thousand sites
+ * that takes a third of the time, and nothing else waits for it, either at the start or in the thread of
+ * `loadConfigInThread`.
  */
 function readSecret(dataDir: string, site: SiteId): { readonly secret: string } | { readonly reason: string } {
   const file = secretFile(dataDir, site);

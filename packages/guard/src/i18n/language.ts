@@ -45,12 +45,13 @@ const RIGHT_TO_LEFT = new Set([
   'yi',
 ]);
 
+/** Formats a number in English. */
+const englishNumber = (value: number): string => value.toLocaleString('en-US');
+
 /**
  * The language of guard's sources. Its dates are British (day before month, 24 hours), as in the design and as in most
  * of the languages without a translation.
  */
-const englishNumber = (value: number): string => value.toLocaleString('en-US');
-
 export const english: Language = {
   locale: 'en_US',
   tag: 'en',
@@ -66,8 +67,8 @@ const COUNTRIES_KEPT = 20;
 const englishByLocale = new Map<string, Language>();
 
 /**
- * English with the dates and the clock of a country.
- * @param locale as WordPress names it: `en_US` has twelve hours, `en_GB` twenty-four; `english` without a country
+ * Returns English with the dates and the clock of a country.
+ * @param locale as WordPress names it: `en_US` has a 12-hour clock, `en_GB` a 24-hour one; `english` without a country
  */
 export function getEnglish(locale: string): Language {
   const [, country] = /^en_([A-Z]{2})$/.exec(locale) ?? [];

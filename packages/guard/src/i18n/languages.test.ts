@@ -30,7 +30,7 @@ function setUp(where = () => folder): { of: (locale: string) => Language; logged
 }
 
 describe('a language', () => {
-  it('says a text with what is filled in, and without a translation says it in English', () => {
+  it('translates a text and fills in its values; a text without a translation is English', () => {
     const { of } = setUp();
     const german = of('de_DE');
     expect(german.translate('Try again in {time}.', { time: '3 Minuten' })).toBe(
@@ -39,18 +39,18 @@ describe('a language', () => {
     expect(german.translate('Nobody has translated {what}.', { what: 'this' })).toBe('Nobody has translated this.');
   });
 
-  it('leaves a name without a value as it is, and never fills in twice', () => {
+  it('keeps a placeholder without a value, and never fills in twice', () => {
     expect(english.translate('{a} and {toString}', { a: '{toString}' })).toBe('{toString} and {toString}');
   });
 
-  it('counts and writes numbers its own way', () => {
+  it('has its own rules for plurals and numbers', () => {
     const german = setUp().of('de_DE');
     expect(german.counted('{count} visit', '{count} visits', 1)).toBe('1 Besuch');
     expect(german.counted('{count} visit', '{count} visits', 1234)).toBe('1.234 Besuche');
     expect(english.counted('{count} visit', '{count} visits', 1234)).toBe('1,234 visits');
   });
 
-  it('knows its tag, how it writes dates, and from which side it is written', () => {
+  it('has a tag, a format of dates, and a writing direction', () => {
     const { of } = setUp();
     expect(of('de_DE')).toMatchObject({ locale: 'de_DE', tag: 'de-DE', dates: 'de-DE', direction: 'ltr' });
     expect(of('ar')).toMatchObject({ tag: 'ar', direction: 'rtl' });
@@ -72,7 +72,7 @@ describe('the language of a site', () => {
     expect(findLocale(locale, ['de_DE', 'es_ES', 'it_IT'])).toBe(known);
   });
 
-  it.each(['', 'en', 'en_', 'en_us', 'fr_FR', '__proto__'])('is English for %j, without a word', (locale) => {
+  it.each(['', 'en', 'en_', 'en_us', 'fr_FR', '__proto__'])('is English for %j, without a log line', (locale) => {
     const { of, logged } = setUp();
     expect(of(locale)).toBe(english);
     expect(logged()).toEqual([]);
@@ -85,7 +85,7 @@ describe('the language of a site', () => {
     ['de_DE', 'Montag, 23. November, 18:05', '18:05'],
     ['es_ES', 'lunes, 23 de noviembre, 18:05', '18:05'],
     ['it_IT', 'lunedì 23 novembre, 18:05', '18:05'],
-  ])('for %s has its days and its clock', (locale, day, time) => {
+  ])('for %s has the dates and the clock of its country', (locale, day, time) => {
     const language = setUp(cataloguesFolder).of(locale);
     const at = Date.UTC(2026, 10, 23, 18, 5);
     const plain = (text: string) => text.replace(/\s/g, ' ');
@@ -93,7 +93,7 @@ describe('the language of a site', () => {
     expect(plain(formatClockTime(language, 'UTC', at))).toBe(time);
   });
 
-  it('is read once for all its forms', () => {
+  it('is read once for all its variants', () => {
     const { of } = setUp();
     expect(of('de_AT')).toBe(of('de_CH'));
     expect(of('en_US')).toBe(of('en_US'));
@@ -108,13 +108,13 @@ describe('the language of a site', () => {
     expect(logged()).toEqual(['translation-read-failed']);
   });
 
-  it('is English when no catalogue is there, which is logged once', () => {
+  it('is English when there is no catalogue, which is logged once', () => {
     const { of, logged } = setUp(() => join(folder, 'nowhere'));
     expect([of('de_DE'), of('it_IT')]).toEqual([english, english]);
     expect(logged()).toEqual(['translations-missing']);
   });
 
-  it('comes from the built package', () => {
+  it('is read from the built package', () => {
     const { of } = setUp(cataloguesFolder);
     expect(['de_DE', 'es_ES', 'it_IT'].map((locale) => of(locale).locale)).toEqual(['de_DE', 'es_ES', 'it_IT']);
   });

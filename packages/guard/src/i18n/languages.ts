@@ -5,24 +5,29 @@ import { packageFolder } from '../lib/files.js';
 import type { Logger } from '../lib/logger.js';
 import { type Catalogue, english, getEnglish, type Language, toLanguage } from './language.js';
 
-/** The language of a site. @param locale as WordPress names it; a locale without a translation gets English */
+/**
+ * Returns the language of a site.
+ * @param locale as WordPress names it; a locale without a translation gets English
+ */
 export type LanguageFor = (locale: string) => Language;
 
-/** The languages with a catalogue in a folder, and English. Throws when the folder can't be read. */
+/** Returns English and the languages with a catalogue in a folder. Throws when the folder can't be read. */
 export function listLanguages(languages: LanguageFor, folder: string): readonly Language[] {
   return [english, ...listLocales(folder).map((locale) => languages(locale))];
 }
 
 const NAME = /^security-optimizer-(\w+)\.json$/;
 
-/** The folder of guard's catalogues, beside those that the connector installs. Throws when it is not installed. */
+/**
+ * Returns the folder of guard's catalogues, next to those that the connector installs. Throws when it is not installed.
+ */
 export function cataloguesFolder(): string {
   return join(packageFolder('@security-optimizer/connector'), 'dist/guard-languages');
 }
 
 /**
  * Loads guard's languages; each is read on first use and kept. A catalogue is small and is read when a site's facts are
- * updated, never by a request, so the read is synchronous. A catalogue that is missing or broken is logged once, and
+ * updated, never by a request, so the read is synchronous. A catalogue that is missing or invalid is logged once, and
  * English is used.
  */
 export function createLanguages(deps: { folder: () => string; logger: Logger }): LanguageFor {
@@ -69,8 +74,8 @@ function listLocales(folder: string): string[] {
 }
 
 /**
- * The translation for a locale: its own, or that of another variant of its language (`de_DE` for `de_AT` and
- * `de_DE_formal`), as the connector chooses it (Security_Optimizer_Admin_Page::known_locale).
+ * Returns the translation for a locale: its own, or that of another variant of its language (`de_DE` for `de_AT` and
+ * `de_DE_formal`), by the same rule as the connector (Security_Optimizer_Admin_Page::known_locale).
  *
  * @param locale as WordPress names it, or any other text
  * @param known locales that have a translation
@@ -90,7 +95,7 @@ const jed = z.object({ '': z.object({ lang: z.string().regex(/^[a-z]{2,3}(?:[_-]
  * Parses flat Jed messages, as packages/translations compiles them.
  *
  * @param locale as WordPress names it
- * @throws SyntaxError or ZodError when it is something else
+ * @throws SyntaxError or ZodError for any other text
  */
 export function readCatalogue(locale: string, json: string): Catalogue {
   const { '': own, ...texts } = jed.parse(JSON.parse(json));

@@ -36,7 +36,10 @@ export function formatTimeLeft(language: Language, ms: number): string {
   return hours > 0 ? two(hours, 'hour', minutes, 'minute') : formatUnits(language, minutes, 'minute');
 }
 
-/** Formats a short wait, rounded up: `1 second`, `90 seconds`, `12 minutes`, `2 hours`. @param seconds at least 0 */
+/**
+ * Formats a short wait, rounded up: `1 second`, `90 seconds`, `12 minutes`, `2 hours`.
+ * @param seconds at least 0
+ */
 export function formatWait(language: Language, seconds: number): string {
   if (seconds <= 90) return formatUnits(language, Math.max(1, Math.ceil(seconds)), 'second');
   const minutes = Math.ceil(seconds / 60);
@@ -45,17 +48,17 @@ export function formatWait(language: Language, seconds: number): string {
     : formatUnits(language, Math.ceil(minutes / 60), 'hour');
 }
 
-/** Whether two times are on the same day of the site's wall clock. */
+/** Whether two times are on the same day by the site's wall clock. */
 export function isSameDay(timeZone: string, one: number, other: number): boolean {
   return Math.floor(toLocalTime(timeZone, one) / DAY) === Math.floor(toLocalTime(timeZone, other) / DAY);
 }
 
-/** Formats a time on the site's wall clock: `15:31`, or `3:31 PM` where the clock has twelve hours. */
+/** Formats a time by the site's wall clock: `15:31`, or `3:31 PM` with a 12-hour clock. */
 export function formatClockTime(language: Language, timeZone: string, at: number): string {
   return formats(language).time.format(toLocalTime(timeZone, at));
 }
 
-/** Formats a time on the site's wall clock: `Monday 23 November, 00:00`. */
+/** Formats a time by the site's wall clock: `Monday 23 November, 00:00`. */
 export function formatDayAndTime(language: Language, timeZone: string, at: number): string {
   const day = formats(language).day.format(toLocalTime(timeZone, at));
   // Some versions of Unicode's data put a comma after the English weekday.

@@ -17,7 +17,7 @@ const TABLE = { border: 0, cellPadding: '0', cellSpacing: '0', role: 'presentati
 export function MailDocument(props: {
   readonly lang: string;
   readonly dir: 'ltr' | 'rtl';
-  /** The text beside the subject in a list of mails. */
+  /** The text next to the subject in a list of mails. */
   readonly preview: string;
   readonly head: ReactNode;
   readonly className: string;
@@ -52,7 +52,8 @@ export function MailDocument(props: {
 
 const PREVIEW_CHARACTERS = 150;
 /**
- * Spaces of several kinds: clients collapse those of one kind. They keep the mail's first words out of the preview.
+ * Spaces of several kinds, because clients collapse those of one kind. They keep the mail's first words out of the
+ * preview.
  */
 const BLANKS = '\u00a0\u200c\u200b\u200d\u200e\u200f\ufeff';
 

@@ -2,14 +2,12 @@ import type { ReactNode } from 'react';
 import { Container, MailDocument, Row } from './elements.js';
 import { CARD_WIDTH, darkSheet, narrowSheet, styles } from './mail-styles.js';
 
-/**
- * The frame of every mail of ours: a card of 600 pixels, no images, nothing that is loaded from elsewhere.
- */
+/** The frame of all mails of guard: a card of 600 pixels, without images or external resources. */
 export function HouseMail(props: {
   readonly lang: string;
   readonly dir: 'ltr' | 'rtl';
   readonly title: string;
-  /** The text beside the subject in a list of mails. */
+  /** The text next to the subject in a list of mails. */
   readonly preview: string;
   readonly children: ReactNode;
 }): ReactNode {
@@ -44,7 +42,7 @@ function Sheet({ css }: { readonly css: string }): ReactNode {
   return <style dangerouslySetInnerHTML={{ __html: css }} />;
 }
 
-/** Product and date, the headline, and what it means. */
+/** Product and date, the headline, and its explanation. */
 export function MailHead(props: {
   readonly dir: 'ltr' | 'rtl';
   readonly date: string;
@@ -76,7 +74,7 @@ export function MailHead(props: {
   );
 }
 
-/** A part of the card. Its padding stands in a cell: Outlook knows none of tables. */
+/** A part of the card. A cell has its padding, because Outlook does not support padding of tables. */
 export function Part(props: {
   readonly top: number;
   readonly bottom?: number;

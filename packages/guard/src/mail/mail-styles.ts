@@ -1,8 +1,8 @@
 import type { CSSProperties } from 'react';
 
 /**
- * Looks of the mail: values of the design's tokens, written out in every element, since many mail programs know no
- * style sheet. The sheets add what only better ones can: narrow windows and dark mode.
+ * Styles of mails: values of the design's tokens, set on every element, since many mail clients ignore style sheets.
+ * The sheets add what only better clients support: narrow windows and dark mode.
  */
 const FONT = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 
@@ -24,10 +24,10 @@ export const colours = {
   blocked: '#c93a2c',
 } as const;
 
-/** Width of the card, pixels; Outlook knows widths only as attributes. */
+/** Width of the card, pixels. Outlook supports widths only as attributes. */
 export const CARD_WIDTH = 600;
 
-/** Where it is missing, Word, which draws the mails of Outlook, takes a serif and margins of its own. */
+/** Set everywhere: otherwise Word, which renders the mails of Outlook, uses a serif font and margins of its own. */
 const plain: CSSProperties = { margin: 0, fontFamily: FONT };
 
 export const styles = {
@@ -51,7 +51,7 @@ export const styles = {
   mono: { fontFamily: 'Menlo, Consolas, monospace', fontSize: 13, lineHeight: '20px', color: colours.ink },
   panel: { backgroundColor: colours.panel, border: `1px solid ${colours.panelLine}`, borderRadius: 8 },
   warnPanel: { backgroundColor: colours.warn, border: `1px solid ${colours.warnLine}`, borderRadius: 8 },
-  /** Of numbers and names in lists. Word needs the colour at the link itself. */
+  /** For numbers and names in lists. Word needs the colour on the link itself. */
   quietLink: { color: colours.ink, textDecoration: 'underline' },
   link: { color: colours.brand, textDecoration: 'underline', whiteSpace: 'nowrap' },
   button: {
@@ -65,7 +65,7 @@ export const styles = {
   },
 } as const satisfies Record<string, CSSProperties>;
 
-/** For narrow windows. Its classes stand beside the inline style that they replace. */
+/** For narrow windows. Its classes are set in addition to the inline styles that they replace. */
 export const narrowSheet = `
 @media (max-width:620px){
 .card{width:100%!important}
@@ -75,7 +75,7 @@ export const narrowSheet = `
 .figure{display:block!important;width:auto!important;margin-top:-1px}
 }`.replaceAll('\n', '');
 
-/** For dark mode. A sheet of its own: Gmail takes none of a sheet of which it does not know a part. */
+/** For dark mode. A separate sheet, because Gmail ignores a whole sheet when it does not support a part of it. */
 export const darkSheet = `
 :root{color-scheme:light dark;supported-color-schemes:light dark}
 @media (prefers-color-scheme:dark){

@@ -10,8 +10,8 @@ export interface Mail {
 }
 
 /**
- * The outcome of a mail. `refused`: it was certainly not sent, and a retry is safe. `unclear`: the response got lost
- * after the mail was handed over, so a retry could send it twice. Reasons are texts for the owner.
+ * The outcome of a mail. `refused`: it was certainly not sent, and a retry is safe. `unclear`: the response was
+ * lost after the mail was transmitted, so a retry could send it twice. Reasons are texts for the owner.
  */
 export type MailOutcome =
   | { readonly kind: 'sent' }

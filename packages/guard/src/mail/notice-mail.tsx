@@ -7,20 +7,20 @@ import { HouseMail, MailHead, Part } from './house-mail.js';
 import { colours, styles } from './mail-styles.js';
 import type { Mail } from './mailer.js';
 
-/** A short mail about one thing, in the words of its language. */
+/** A short mail about one event, in one language. */
 export interface Notice {
   readonly subject: string;
-  /** Day and time, as people of the language write them. */
+  /** Day and time in the usual format of the language. */
   readonly date: string;
   readonly headline: string;
-  /** What it means for the reader. */
+  /** The explanation for the reader. */
   readonly lead: string;
   readonly facts: readonly NoticeFact[];
-  /** What was counted, below the facts. */
+  /** A list of counts, below the facts. */
   readonly list?: NoticeList;
-  /** The box with what to do; null without one. `kind` is its colour. */
+  /** The box with what to do; null for none. `kind` determines its colour. */
   readonly task: NoticeTask | null;
-  /** Why the reader gets this. */
+  /** Why the reader gets this mail. */
   readonly reason: string;
   readonly reasonLink?: NoticeLink;
 }
@@ -28,13 +28,13 @@ export interface Notice {
 export interface NoticeFact {
   readonly name: string;
   readonly value: string;
-  /** Set in a typewriter face, from left to right: addresses and paths. */
+  /** Displayed in a monospaced font, from left to right: addresses and paths. */
   readonly mono?: boolean;
 }
 
 export interface NoticeList {
   readonly title: string;
-  /** Names are set in a typewriter face. */
+  /** Names are displayed in a monospaced font. */
   readonly rows: readonly { readonly name: string; readonly value: string }[];
 }
 
@@ -51,7 +51,7 @@ export interface NoticeLink {
   readonly label: string;
 }
 
-/** Makes the mail, without its recipient. */
+/** Renders the mail, without its recipient. */
 export function renderNotice(
   notice: Notice,
   { tag, direction }: Pick<Language, 'tag' | 'direction'>,
@@ -78,7 +78,7 @@ export function renderNotice(
   return { subject: subjectText(notice.subject), html: `<!DOCTYPE html>${html}`, text: noticeText(notice) };
 }
 
-/** The notice as plain text, for mail programs that show no HTML. */
+/** Formats the notice as plain text, for mail clients that show no HTML. */
 export function noticeText({ headline, date, lead, facts, list, task, reason, reasonLink }: Notice): string {
   const line = (link: NoticeLink | null | undefined) => (link ? [`${link.label}: ${link.href}`] : []);
   const blocks = [

@@ -13,7 +13,7 @@ const mail: Mail = {
   text: 'A quiet week – näher',
 };
 
-/** A server of which only its words are known. */
+/** A server that only replies as the test says. */
 async function scripted(talk: (socket: Socket, line: string) => void) {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -28,7 +28,7 @@ async function scripted(talk: (socket: Socket, line: string) => void) {
 }
 
 describe('mails by SMTP', () => {
-  it('arrive with HTML and text, from the sender that is configured', async () => {
+  it('are sent with HTML and text, from the configured sender', async () => {
     const { server, taken } = await mailServer();
     expect(await createSmtpMailer(server).send(site, mail)).toEqual({ kind: 'sent' });
     expect(taken).toMatchObject([{ from: 'reports@example.com', to: ['anna@example.com'], user: null }]);
@@ -40,7 +40,7 @@ describe('mails by SMTP', () => {
     expect(message).toMatch(/text\/plain[\s\S]*A quiet week =E2=80=93 n=C3=A4her[\s\S]*text\/html/);
   });
 
-  it('log in where the server asks for it, and tell when it does not let us in', async () => {
+  it('log in where the server requires it, and report a refused login', async () => {
     const { server, taken } = await mailServer({
       authOptional: false,
       allowInsecureAuth: true,
@@ -59,20 +59,20 @@ describe('mails by SMTP', () => {
     expect(JSON.stringify(refused)).not.toContain('wrong');
   });
 
-  it('never carry a password in the clear to another machine', async () => {
+  it('never send a password in cleartext to another machine', async () => {
     const seen: string[] = [];
     const server = await scripted((socket, line) => {
       seen.push(line);
       socket.write(line.startsWith('EHLO') ? '250-here\r\n250 AUTH PLAIN LOGIN\r\n' : '500 what\r\n');
     });
-    // A name that this machine answers to, but that is not known to be its own.
+    // A name that this machine responds to, but that is not recognised as its own.
     const elsewhere = { ...server, host: '0.0.0.0', login: { user: 'guard', password: 'secret' } };
     expect(await createSmtpMailer(elsewhere).send(site, mail)).toMatchObject({ kind: 'refused' });
     expect(seen).toContain('STARTTLS');
     expect(seen.join()).not.toMatch(/AUTH/);
   });
 
-  it('that the server refuses are told with its reason, in one line', async () => {
+  it('that the server refuses are reported with its reason, in one line', async () => {
     const { server } = await mailServer({
       onRcptTo: (_address, _session, done) => done(new Error('no such\u0007 mailbox')),
     });
@@ -81,14 +81,14 @@ describe('mails by SMTP', () => {
     expect(JSON.stringify(outcome)).not.toContain('\u0007');
   });
 
-  it('are refused when nobody listens, or nobody speaks SMTP', async () => {
+  it('are refused when nothing listens, or when the server does not speak SMTP', async () => {
     const server = smtpAt(1);
     expect(await createSmtpMailer(server).send(site, mail)).toMatchObject({ kind: 'refused' });
     const closing = await scripted((socket) => socket.destroy());
     expect(await createSmtpMailer(closing).send(site, mail)).toMatchObject({ kind: 'refused' });
   });
 
-  it('whose answer got lost may have arrived', async () => {
+  it('whose response was lost may have been delivered', async () => {
     let inMessage = false;
     const server = await scripted((socket, line) => {
       if (inMessage) {

@@ -9,15 +9,17 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
 const REASON_MAX = 200;
 
-/** Sends mails by SMTP (RFC 5321), one connection per mail. The libraries are loaded with the first mail. */
+/**
+ * Creates a mailer that uses SMTP (RFC 5321), one connection per mail. The libraries are loaded with the first mail.
+ */
 export function createSmtpMailer(server: SmtpServer): Mailer {
   return { send: (_site, mail) => sendBySmtp(server, mail) };
 }
 
 /**
- * Whether a mail server answers and lets guard in; no mail is sent.
+ * Checks whether a mail server responds and accepts guard's login; no mail is sent.
  * @param timeoutMs for each step
- * @returns why not, or null
+ * @returns the reason if it does not, or null
  */
 export async function findSmtpFault(server: SmtpServer, timeoutMs: number): Promise<ServerText | null> {
   const connection = await createConnection(server, timeoutMs);
@@ -46,7 +48,7 @@ async function createConnection({ host, port, secure, login }: SmtpServer, conne
 
 type Connection = Awaited<ReturnType<typeof createConnection>>;
 
-/** Connects, greets, and logs in where a login is configured. */
+/** Connects, greets, and logs in if a login is configured. */
 async function open(connection: Connection, { login }: SmtpServer): Promise<void> {
   await step(connection, (done) => connection.connect(done));
   if (login !== null) {
@@ -80,7 +82,7 @@ async function sendBySmtp(server: SmtpServer, mail: Mail): Promise<MailOutcome> 
   }
 }
 
-/** Runs one step of the SMTP dialogue. An error arrives by the callback or as an event, whichever is first. */
+/** Runs one step of the SMTP dialogue. An error is reported by the callback or as an event, whichever is first. */
 function step(
   connection: { once(event: 'error', listener: (error: Error) => void): unknown },
   begin: (done: (error?: Error | null) => void) => void,

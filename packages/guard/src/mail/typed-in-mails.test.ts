@@ -16,7 +16,7 @@ const site = {
   page: (name: string) => `https://example.com/wp-admin/${name}`,
   redact: (text: string) => text,
 };
-/** What was typed, and what is shown where that is something else. */
+/** Typed texts, and how they are displayed if that differs. */
 const TYPED: readonly (readonly [typed: string, shown?: string])[] = [
   ['<b>&amp; "x"</b>'],
   ['Tom & Jerry &lt;script&gt; &amp;amp;'],
@@ -33,7 +33,7 @@ const TYPED: readonly (readonly [typed: string, shown?: string])[] = [
   ['long '.repeat(2000), `${'long '.repeat(2000).slice(0, 79)}…`],
 ];
 
-/** The text of an HTML document, as a mail program shows it. */
+/** Returns the text of an HTML document as a mail client displays it. */
 function htmlText(html: string): string {
   const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
   return html
@@ -50,7 +50,7 @@ function fromQuoted(text: string, charset: BufferEncoding = 'utf8'): string {
   return Buffer.from(bytes, 'latin1').toString(charset);
 }
 
-/** Reads a mail as mail programs do: folded headers (RFC 5322), encoded words (RFC 2047), and parts (RFC 2045). */
+/** Parses a mail as mail clients do: folded headers (RFC 5322), encoded words (RFC 2047), and parts (RFC 2045). */
 function readMail(message: string) {
   const split = (entity: string) => {
     const end = entity.indexOf('\r\n\r\n');
@@ -94,7 +94,7 @@ function readMail(message: string) {
   };
 }
 
-/** Sends a notice to a real mail server, and reads what arrived. */
+/** Sends a notice to a real mail server, and parses the received mail. */
 async function arrived(notice: Notice) {
   const { server, taken } = await mailServer();
   const mail = { ...renderNotice(notice, english), to: ANNA };
@@ -112,22 +112,25 @@ function expectNothingRuns({ names, subject, text, html }: Awaited<ReturnType<ty
   }
 }
 
-it.each(TYPED)('%j is what the mail of an alert shows, in subject, text and HTML', async (typed, shown = typed) => {
-  const alert = {
-    ...{ kind: 'software-added', uid: 'u', at: NOON, by: typed, address: '192.0.2.1' },
-    ...{ software: 'plugin', name: typed, action: 'installed' },
-  } as Alert;
-  const { notice } = composeMail([alert], site, { email: ANNA, perHour: 4, now: NOON });
-  const mail = await arrived(notice);
-  expectNothingRuns(mail);
-  const headline = `The plugin ${shown} was installed`;
-  expect(mail.subject.replace('=\u2060?', '=?')).toBe(headline);
-  for (const part of [mail.text, htmlText(mail.html)]) expect(part).toContain(headline);
-  expect(mail.text.replaceAll('\r\n', '\n')).toContain(`By: ${shown}\n`);
-  expect(htmlText(mail.html)).toContain(`By${shown}`);
-});
+it.each(TYPED)(
+  '%j is displayed correctly in the mail of an alert, in subject, text and HTML',
+  async (typed, shown = typed) => {
+    const alert = {
+      ...{ kind: 'software-added', uid: 'u', at: NOON, by: typed, address: '192.0.2.1' },
+      ...{ software: 'plugin', name: typed, action: 'installed' },
+    } as Alert;
+    const { notice } = composeMail([alert], site, { email: ANNA, perHour: 4, now: NOON });
+    const mail = await arrived(notice);
+    expectNothingRuns(mail);
+    const headline = `The plugin ${shown} was installed`;
+    expect(mail.subject.replace('=\u2060?', '=?')).toBe(headline);
+    for (const part of [mail.text, htmlText(mail.html)]) expect(part).toContain(headline);
+    expect(mail.text.replaceAll('\r\n', '\n')).toContain(`By: ${shown}\n`);
+    expect(htmlText(mail.html)).toContain(`By${shown}`);
+  },
+);
 
-it.each(TYPED)('%j is what a mail of several alerts shows', async (typed, shown = typed) => {
+it.each(TYPED)('%j is displayed correctly in a mail of several alerts', async (typed, shown = typed) => {
   const alerts = ['one', 'two'].map(
     (uid) => ({ kind: 'new-administrator', uid, at: NOON, by: typed, login: typed, address: null }) as unknown as Alert,
   );
@@ -138,12 +141,15 @@ it.each(TYPED)('%j is what a mail of several alerts shows', async (typed, shown 
   for (const part of [mail.text, htmlText(mail.html)]) expect(part).toContain(`The theme ${shown} was switched on`);
 });
 
-it.each(TYPED)('%j is what mails to the team show of who sent them', async (typed, shown = typed) => {
-  const deps = { mailer: createSmtpMailer({} as never), language: english, timeZone: 'Europe/Berlin', now: NOON };
-  const facts = { login: 'https://example.com/door', actor: { id: 1, login: typed, ip: '192.0.2.1' } as never };
-  for (const make of [loginUrlNotice, twoFactorNotice]) {
-    const mail = await arrived(make(deps, facts));
-    expectNothingRuns(mail);
-    for (const part of [mail.text, htmlText(mail.html)]) expect(part).toContain(`${shown} sent this`);
-  }
-});
+it.each(TYPED)(
+  '%j is displayed correctly in mails to the team, as the name of the sender',
+  async (typed, shown = typed) => {
+    const deps = { mailer: createSmtpMailer({} as never), language: english, timeZone: 'Europe/Berlin', now: NOON };
+    const facts = { login: 'https://example.com/door', actor: { id: 1, login: typed, ip: '192.0.2.1' } as never };
+    for (const make of [loginUrlNotice, twoFactorNotice]) {
+      const mail = await arrived(make(deps, facts));
+      expectNothingRuns(mail);
+      for (const part of [mail.text, htmlText(mail.html)]) expect(part).toContain(`${shown} sent this`);
+    }
+  },
+);

@@ -12,7 +12,7 @@ import { startGuard } from '../main.js';
 import { StorageError } from '../storage/storage-error.js';
 import { serveMetrics } from './metrics.js';
 
-/** A guard whose metrics are served. */
+/** A guard that serves metrics. */
 async function measuredGuard(upstream?: { upstream: string }) {
   const connector = await fakeConnector();
   const { logger, text } = recordedLog();
@@ -25,7 +25,7 @@ async function measuredGuard(upstream?: { upstream: string }) {
     .find((entry) => entry.includes('"metrics-served"')) as string;
   const metricsUrl = (JSON.parse(line) as { url: string }).url;
   const metrics = async (): Promise<string> => (await fetch(`${metricsUrl}/metrics`)).text();
-  /** The value of one line of the metrics, or null without it. */
+  /** Returns the value of one line of the metrics, or null without it. */
   const metric = async (name: string): Promise<number | null> => {
     const found = (await metrics()).split('\n').find((entry) => entry.startsWith(`${name} `));
     return found === undefined ? null : Number(found.slice(name.length + 1));
@@ -36,7 +36,7 @@ async function measuredGuard(upstream?: { upstream: string }) {
 describe('health and readiness', () => {
   const status = async (url: string, path: string) => (await fetch(`${url}${path}`)).status;
 
-  it('differ: guard is ready when it serves, and no longer when it stops', async () => {
+  it('differ: guard is ready while it serves, and no longer when it stops', async () => {
     const { logger, text } = recordedLog();
     const metrics = await serveMetrics({ host: '127.0.0.1', port: 0 }, logger);
     onTestFinished(() => metrics.stop());
@@ -50,7 +50,7 @@ describe('health and readiness', () => {
     expect(await status(url, '/health')).toBe(404);
   });
 
-  it('of a guard that finishes its last requests: alive, but not ready', async () => {
+  it('of a guard that completes its last requests: alive, but not ready', async () => {
     let finish: (() => void) | null = null;
     const port = await webServer((request, response) => {
       if (request.url === '/held') finish = () => response.end('late');
@@ -71,7 +71,7 @@ describe('health and readiness', () => {
 });
 
 describe('metrics', () => {
-  it('tell the version, what waits, what was not recorded, and what storage could not do', async () => {
+  it('contain the version, queue lengths, unrecorded visits, and storage errors', async () => {
     const { metric, metrics } = await measuredGuard();
     expect(await metrics()).toContain(`security_optimizer_build_info{version="${version}",node="`);
     for (const name of ['logins_waiting', 'upstream_requests_waiting', 'visits_dropped_total']) {
@@ -86,7 +86,7 @@ describe('metrics', () => {
     expect(await metric('security_optimizer_storage_errors_total{fault="closed"}')).toBeNull();
   });
 
-  it('have names by the conventions of Prometheus: a unit, and `_total` for counters alone', async () => {
+  it('have names by the conventions of Prometheus: a unit, and `_total` for counters only', async () => {
     const lines = (await (await measuredGuard()).metrics()).split('\n');
     const types = lines.flatMap((line) => {
       const [, name, type] = /^# TYPE (security_optimizer_\w+) (\w+)/.exec(line) ?? [];
@@ -99,7 +99,7 @@ describe('metrics', () => {
     }
   });
 
-  it('count what comes, what each rule refuses, and how long WordPress takes', async () => {
+  it('count requests, refusals by rule, and the response times of WordPress', async () => {
     const { guard, metric } = await measuredGuard();
     for (let n = 0; n < 3; n++) await (await fetch(`${guard.url}/`)).text();
     for (let n = 0; n < 2; n++) await (await fetch(`${guard.url}//xmlrpc.php`, { method: 'POST' })).text();
@@ -112,22 +112,22 @@ describe('metrics', () => {
     expect(await metric('nodejs_eventloop_lag_p99_seconds')).not.toBeNull();
   });
 
-  it('tell how many sites have a connector, and when WordPress is down', async () => {
+  it('contain the number of sites with a connector, and whether WordPress is down', async () => {
     const { connector, guard, metric } = await measuredGuard();
     await eventually(async () => (await metric('security_optimizer_sites{connector="ok"}')) === 1);
     expect(await metric('security_optimizer_sites{connector="unreachable"}')).toBe(0);
     await connector.close();
     expect((await fetch(`${guard.url}/`)).status).toBe(502);
     expect(await metric('security_optimizer_upstream_failures_total{kind="connect"}')).toBe(1);
-    // A command that can't be carried out has the connector looked at.
+    // A failed command causes a check of the connector.
     await callApi(guard.url, '/disable-xml-rpc', { body: '{"disable_xml_rpc":0}' });
     await eventually(async () => (await metric('security_optimizer_sites{connector="unreachable"}')) === 1);
     expect(await metric('security_optimizer_sites{connector="ok"}')).toBe(0);
   });
 
-  it('count wrong passwords and who has to wait for them', async () => {
+  it('count wrong passwords and locked clients', async () => {
     const { connector, guard, metric } = await measuredGuard();
-    // Without the connector a login that gets no session had a wrong password.
+    // Without the connector, a login that creates no session had a wrong password.
     connector.mode = 'gone';
     const guess = async () => {
       const body = new URLSearchParams({ log: 'owner', pwd: 'wrong' });
@@ -142,7 +142,7 @@ describe('metrics', () => {
     expect(await metric('security_optimizer_requests_refused_total{rule="login-limit"}')).toBe(1);
   });
 
-  it('hold nothing that a visitor wrote', async () => {
+  it('contain no text of visitors', async () => {
     const { guard, metrics } = await measuredGuard();
     const headers = { 'User-Agent': 'strange-agent', Referer: 'http://strange-referer.example/' };
     await fetch(`${guard.url}/strange-path?strange=query`, { headers });
@@ -153,7 +153,7 @@ describe('metrics', () => {
     expect(text).not.toContain('strange');
   });
 
-  it('are kept from visitors: their address is another', async () => {
+  it('are not available to visitors, since their address is another one', async () => {
     const { guard, metricsUrl, metric } = await measuredGuard();
     expect(metricsUrl).not.toBe(guard.url);
     for (const path of ['/metrics', '/healthz']) {
@@ -162,7 +162,7 @@ describe('metrics', () => {
     expect(await metric('security_optimizer_upstream_response_seconds_count{status="2xx"}')).toBe(2);
   });
 
-  it('answer requests for guard’s health, and nothing else', async () => {
+  it('respond on the paths for metrics and health only', async () => {
     const { metricsUrl } = await measuredGuard();
     const health = await fetch(`${metricsUrl}/healthz`);
     expect([health.status, await health.text()]).toEqual([200, 'ok\n']);
@@ -172,7 +172,7 @@ describe('metrics', () => {
     expect((await fetch(`${metricsUrl}/`)).status).toBe(404);
   });
 
-  it('whose address is taken keep guard from starting, which then leaves nothing behind', async () => {
+  it('whose address is in use keep guard from starting, and nothing of the failed start remains', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void other.close());

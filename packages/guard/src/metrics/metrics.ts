@@ -1,17 +1,18 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { GatewayObserver } from '../gateway/observer.js';
+import { listenOn } from '../lib/listen.js';
 import type { Logger } from '../lib/logger.js';
-import type { SocketAddress } from '../lib/socket-address.js';
+import { type SocketAddress, toServerUrl } from '../lib/socket-address.js';
 import { version } from '../lib/version.js';
 import type { ConnectorState } from '../site.js';
-import { createMetricsServer } from './metrics-server.js';
 
 /** The running metrics. */
 export interface Metrics {
   readonly observer: GatewayObserver;
-  /** Guard serves: its state is measured from now on, and it is ready. */
+  /** Called when guard serves: its state is measured from now on, and it is ready. */
   observe(state: GuardState): void;
-  /** Guard stops: it is no longer ready. */
+  /** Called when guard stops: it is no longer ready. */
   endReadiness(): void;
   stop(): Promise<void>;
 }
@@ -40,12 +41,69 @@ export async function serveMetrics(listen: SocketAddress, logger: Logger): Promi
   };
 }
 
+interface MetricsServer {
+  /** Its URL, for example `http://127.0.0.1:9464`, or `unix:/run/metrics.sock`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `GET /metrics` (Prometheus's text format), `/healthz` (the process responds) and `/readyz` (it serves
+ * visitors, else 503) on a separate address. There is no authentication: only the provider's machines must be able to
+ * reach the address.
+ *
+ * @throws the system's error when it can't listen on the address
+ */
+async function createMetricsServer(deps: {
+  readonly listen: SocketAddress;
+  readonly registry: Pick<Registry, 'metrics' | 'contentType'>;
+  readonly logger: Logger;
+  isReady(): boolean;
+}): Promise<MetricsServer> {
+  const { listen, registry, logger, isReady } = deps;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url?.replace(/\?.*$/, '');
+    if (path === undefined || !PATHS.has(path)) send(response, 404, 'Ask for /metrics, /healthz or /readyz.\n');
+    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      send(response, 405, 'Use GET.\n');
+    } else if (path === '/healthz') send(response, 200, 'ok\n');
+    else if (path === '/readyz') send(response, isReady() ? 200 : 503, isReady() ? 'ok\n' : 'starting or stopping\n');
+    else send(response, 200, await registry.metrics(), registry.contentType);
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      logger.error({ event: 'metrics-failed', err: error }, 'Metrics could not be gathered.');
+      if (response.headersSent) response.destroy();
+      else send(response, 500, 'Metrics could not be gathered; the log says why.\n');
+    });
+  });
+  const address = await listenOn(server, listen);
+  return {
+    url: toServerUrl(address),
+    close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      return closed;
+    },
+  };
+}
+
+const PATHS: ReadonlySet<string> = new Set(['/metrics', '/healthz', '/readyz']);
+
+function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
+  const headers = { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), 'Cache-Control': 'no-store' };
+  response.writeHead(status, headers).end(body);
+}
+
 /** Bucket bounds, seconds: from a cached page to one that takes too long. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Metrics of the gateway, for all sites together. No label contains text that a visitor can choose, and none a site:
- * with thousands of sites each metric would have thousands of lines.
+ * Creates the metrics of the gateway, for all sites together. No label contains text of visitors, or a site: with
+ * thousands of sites each metric would have thousands of lines.
  */
 export function createGatewayMetrics(registry: Registry): GatewayObserver {
   const registers = [registry];
@@ -77,7 +135,7 @@ export function createGatewayMetrics(registry: Registry): GatewayObserver {
   return {
     requested: () => requests.inc(),
     refused: (rule) => refused.inc({ rule }),
-    // The clock may have been set back meanwhile.
+    // The clock may have been set back during the request.
     forwarded: (status, ms) => forwarded.observe({ status: statusClass(status) }, Math.max(0, ms) / 1000),
     upstreamFailed: (kind) => failures.inc({ kind }),
     loginFailed: () => logins.inc(),
@@ -94,9 +152,9 @@ function statusClass(status: number): string {
 export interface GuardState {
   /** Open client connections. */
   connections(): number;
-  /** Addresses and browsers that failed to log in too often and have to wait. */
+  /** Addresses and browsers that are locked after too many failed logins. */
   loginLocks(): number;
-  /** Logins that wait until their password may be checked. */
+  /** Logins that wait for their password check. */
   loginsWaiting(): number;
   /** Requests that wait for a connection to WordPress. */
   upstreamWaiting(): number;
@@ -113,7 +171,7 @@ type ConnectorKind = ConnectorState['kind'] | 'quarantined';
 
 const KINDS: readonly ConnectorKind[] = ['ok', 'missing', 'other_secret', 'unreachable', 'unknown', 'quarantined'];
 
-/** Metrics of the current state, for all sites together. */
+/** Creates the metrics of the current state, for all sites together. */
 export function createStateMetrics(registry: Registry, state: GuardState): void {
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number): void => {

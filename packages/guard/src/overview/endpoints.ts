@@ -2,20 +2,23 @@ import type { overviewEndpoints as calls } from '@security-optimizer/contract/ov
 import type { ActivityLog } from '../activity/index.js';
 import type { Alerts } from '../alerts/index.js';
 import type { CallHandlers } from '../feature.js';
+import { ApiError } from '../lib/api-error.js';
 import { toLocalTimestamp } from '../lib/time-zone.js';
 import { version } from '../lib/version.js';
 import type { PostHack } from '../post-hack/index.js';
 import type { WeeklyReports } from '../reports/index.js';
 import type { Services } from '../services.js';
-import { changeSettings } from '../settings/change-settings.js';
+import type { Actor } from '../settings/audit-store.js';
+import { changeSettings, type SettingChangeContext } from '../settings/change-settings.js';
 import { readSiteSettings } from '../settings/site-settings.js';
 import { adminUrl, type Branding, type SiteConfig, type SiteId } from '../site.js';
 import type { TwoFactor } from '../two-factor/index.js';
+import type { ConnectorClient } from '../wordpress/connector-client.js';
 import { fetchOverview } from '../wordpress/connector-commands.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import { listNotifications } from './notifications.js';
 import { getFactsStart, readProtectionFacts, shouldAskForReview, toHardeningItems } from './overview-facts.js';
-import { setConsent } from './set-consent.js';
+import { postToProvider } from './technical-data.js';
 
 /** The features that the page Security Dashboard summarizes. */
 export interface OverviewSources {
@@ -44,7 +47,7 @@ export function overviewEndpoints(
     (page: string) =>
       adminUrl(sites.get(id).facts, page);
 
-  /** Also true while WordPress does not say who needs a second factor. */
+  /** Whether everybody who needs a second factor has one; also true while WordPress does not respond. */
   async function hasFactorComplete(site: SiteConfig): Promise<boolean> {
     const [listed, enrolled] = await Promise.all([
       services.wordpress.loginData(site).then(
@@ -122,17 +125,64 @@ export function overviewEndpoints(
   };
 }
 
-/** What the provider shows at a site: its own content, and the machine's where it has none. */
+/** Returns the provider's content for a site: the site's own, and the machine's where the site has none. */
 function toBranding(branding: Branding, site: SiteConfig): Branding {
   return { ...branding, ...site.branding };
 }
 
-/** Null when WordPress does not respond, which is a notification itself. */
+/** Fetches the overview. Null when WordPress does not respond, which has a notification of its own. */
 async function tryFetchOverview({ wordpress }: Pick<Services, 'wordpress'>, site: SiteConfig) {
   try {
     return await fetchOverview(wordpress, site);
   } catch (error) {
     if (error instanceof ConnectorError) return null;
     throw error;
+  }
+}
+
+interface ConsentServices {
+  readonly change: SettingChangeContext;
+  readonly client: Pick<ConnectorClient, 'user'>;
+  /** URLs of the provider. */
+  readonly urls: Services['config']['consent'];
+}
+
+/** The owner's consent; an undefined value does not change the stored one. */
+interface ConsentChoice {
+  readonly site: SiteConfig;
+  readonly actor: Actor;
+  readonly data: 0 | 1 | undefined;
+  readonly email: 0 | 1 | undefined;
+}
+
+/**
+ * Stores the consent. Both questions count as answered, and WordPress does not show them again. When the configuration
+ * has no URL for a question, its answer is stored as no, since nothing is sent.
+ *
+ * @throws ApiError when WordPress, the provider or the store can't take the change; then nothing is changed
+ */
+async function setConsent(deps: ConsentServices, { site, actor, data, email }: ConsentChoice): Promise<void> {
+  const { technicalDataUrl, emailUrl } = deps.urls;
+  if (emailUrl !== null && email !== undefined) await subscribe(deps, emailUrl, { site, actor, email });
+  await changeSettings(deps.change, { site, actor }, () => ({
+    ...(data === undefined ? {} : { data_consent: technicalDataUrl === null ? 0 : data }),
+    ...(email === undefined ? {} : { email_consent: emailUrl === null ? 0 : email }),
+    consent_asked: 1,
+  }));
+}
+
+/** Sends the provider the caller's e-mail address when the answer is yes, and when a yes is withdrawn. */
+async function subscribe(
+  { change, client }: ConsentServices,
+  url: string,
+  { site, actor, email }: { readonly site: SiteConfig; readonly actor: Actor; readonly email: 0 | 1 },
+): Promise<void> {
+  const { overview } = await readSiteSettings(change.settings, site.id);
+  if (email === overview.email_consent) return;
+  const user = actor.id === null ? null : await client.user(site, actor.id);
+  try {
+    await postToProvider(url, { email: user?.email ?? '', agreed: email === 1 });
+  } catch (cause) {
+    throw new ApiError('provider_unreachable', { cause });
   }
 }

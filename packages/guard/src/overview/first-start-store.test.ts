@@ -10,7 +10,7 @@ async function database() {
   return db;
 }
 
-it('the first start of each of thousands of sites is noted once', async () => {
+it('the first start of each of thousands of sites is recorded once', async () => {
   const db = await database();
   const sites = Array.from({ length: 2500 }, (_, number) => `site-${number}`);
   expect((await recordFirstStarts(db, sites.slice(0, 3), 5)).get('site-2')).toBe(5);
@@ -19,7 +19,7 @@ it('the first start of each of thousands of sites is noted once', async () => {
   expect(await recordFirstStarts(db, sites, 20)).toEqual(later);
 });
 
-it('sites of which a table holds something are known without asking for each', async () => {
+it('one query finds the sites that have rows in a table', async () => {
   const db = await database();
   await db
     .withTables<{ blocked_versions: { site: string; version: number } }>()

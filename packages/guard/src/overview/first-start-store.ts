@@ -25,7 +25,7 @@ const firstStartMigration: Migration = {
 const ROWS_AT_ONCE = 1000;
 
 /**
- * When guard first served each of these sites; the first call for a site records it.
+ * Returns when guard first served each of these sites; the first call for a site records it.
  * @param now milliseconds since the Unix epoch, like the returned times
  * @throws StorageError
  */

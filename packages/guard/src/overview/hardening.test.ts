@@ -4,7 +4,7 @@ import { toHardeningItems } from './overview-facts.js';
 
 const admin = (page: string) => `/wp-admin/${page}`;
 
-it('counts the essentials of each page', () => {
+it('a card counts the essentials of its page', () => {
   const cards = toHardeningItems(defaultSiteSettings, admin);
   expect(cards.map(({ id, on, total }) => [id, on, total])).toEqual([
     ['site-security', 5, 6],
@@ -16,7 +16,7 @@ it('counts the essentials of each page', () => {
   ]);
 });
 
-it('says that everything is on once it is', () => {
+it('a card says that everything is on once it is', () => {
   const full = applyChanges(defaultSiteSettings, {
     disable_feed: 1,
     sg2fa: 1,

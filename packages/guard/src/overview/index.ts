@@ -4,8 +4,12 @@ import { listEssentials } from '../settings/essentials.js';
 import { createPostHackCommands } from '../wordpress/connector-commands.js';
 import type { OverviewCalls, OverviewSources } from './endpoints.js';
 import { recordFirstStarts } from './first-start-store.js';
-import { postToProvider, toTechnicalData } from './technical-data.js';
-import { createTechnicalDataSender, type TechnicalDataSender } from './technical-data-sender.js';
+import {
+  createTechnicalDataSender,
+  postToProvider,
+  type TechnicalDataSender,
+  toTechnicalData,
+} from './technical-data.js';
 import { sqlTechnicalDataSends } from './technical-data-store.js';
 
 export { type FirstStartTables, firstStartMigrations } from './first-start-store.js';

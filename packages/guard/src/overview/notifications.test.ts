@@ -33,7 +33,7 @@ const ids = (facts: Partial<NotificationFacts>) =>
   listNotifications({ ...healthy, ...facts }, links).map(({ id }) => id);
 const inside = (facts: Partial<WordPressOverview>) => ({ wordpress: { ...wordpress, ...facts } });
 
-it('is silent while nothing is wrong', () => {
+it('there is no notification while nothing is wrong', () => {
   expect(listNotifications(healthy, links)).toEqual([]);
 });
 
@@ -53,7 +53,7 @@ it.each<[string, Partial<NotificationFacts>]>([
   ['editors', { ...inside({ can_edit_files: true }), editorsOff: false }],
   ['default-role', inside({ registration: true, default_role: 'editor' })],
   ['shows-errors', inside({ shows_errors: true })],
-])('tells of %s, with one button that leads to the place where it is mended', (id, facts) => {
+])('a notification is shown for %s, with one button that leads to the page where it is fixed', (id, facts) => {
   const [found, ...others] = listNotifications({ ...healthy, ...facts }, links);
   expect(others).toEqual([]);
   expect(found?.id).toBe(id);
@@ -61,12 +61,12 @@ it.each<[string, Partial<NotificationFacts>]>([
   for (const text of [found?.title, found?.text, found?.button_text]) expect(toEnglish(text ?? '')).toMatch(/^[^{}]+$/);
 });
 
-it('puts what is most urgent first', () => {
+it('the most urgent notification is first', () => {
   const facts = { ...inside({ plugin_updates: 2, core_update: '6.6.1' }), droppedVisits: 5 };
   expect(ids(facts)).toEqual(['core-update', 'plugin-updates', 'visits-dropped']);
 });
 
-it('asks nobody for a second factor while it is off, and nobody who has one', () => {
+it('no notification asks for a second factor while it is off, or users who have one', () => {
   expect(ids({ secondFactor: false, enrolled: [] })).toEqual([]);
   const administrators = [1, 2].map((id) => ({ id, login: `owner${id}` }));
   const [found] = listNotifications({ ...healthy, ...inside({ administrators }) }, links);
@@ -74,7 +74,7 @@ it('asks nobody for a second factor while it is off, and nobody who has one', ()
   expect(toEnglish(found?.text ?? '')).toBe('The set-up follows at the next login: owner2.');
 });
 
-it('names five administrators and counts the others', () => {
+it('a text names five administrators and counts the others', () => {
   const administrators = [2, 3, 4, 5, 6, 7, 8].map((id) => ({ id, login: `owner${id}` }));
   const [found] = listNotifications({ ...healthy, ...inside({ administrators }) }, links);
   expect(toEnglish(found?.title ?? '')).toBe('Seven administrators have not set up the second factor yet');
@@ -83,18 +83,18 @@ it('names five administrators and counts the others', () => {
   );
 });
 
-it('calls sample keys more urgent than keys in the database', () => {
+it('sample keys are more urgent than keys in the database', () => {
   const level = (salts: WordPressOverview['salts']) =>
     listNotifications({ ...healthy, ...inside({ salts }) }, links)[0]?.level;
   expect([level('default'), level('in-database')]).toEqual(['danger', 'warning']);
 });
 
-it('says nothing of an open registration with a harmless role, or of a strong role without registration', () => {
+it('there is no notification of open registration with a harmless role, or of a strong role without registration', () => {
   expect(ids(inside({ registration: true }))).toEqual([]);
   expect(ids(inside({ default_role: 'administrator' }))).toEqual([]);
 });
 
-it('gives what changes in a text as code and parameters, for other languages', () => {
+it('a text with values is a code with parameters, for other languages', () => {
   const [found] = listNotifications({ ...healthy, ...inside({ plugin_updates: 12 }) }, links);
   expect(found?.title).toEqual(serverMessage('plugins_outdated', { count: { inWords: 12 } }));
 });

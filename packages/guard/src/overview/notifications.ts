@@ -22,7 +22,7 @@ export interface NotificationFacts {
   readonly alertFailure: ServerText | null;
   /** Visits of the last 7 days that were not recorded. */
   readonly droppedVisits: number;
-  /** Findings of the latest checkup that nobody keeps. */
+  /** Findings of the latest checkup that are not kept. */
   readonly checkupFindings: number;
 }
 
@@ -35,7 +35,10 @@ const levels = { danger: 0, warning: 1, info: 2 } as const;
 
 type Found = Omit<Notification, 'title' | 'text'> & { readonly title: ServerText; readonly text: ServerText };
 
-/** What the owner must act on, most urgent first. Each notification has one button and disappears once it is fixed. */
+/**
+ * Returns what the owner must act on, most urgent first. Each notification has one button and disappears once it is
+ * fixed.
+ */
 export function listNotifications(facts: NotificationFacts, links: NotificationLinks): Found[] {
   return [
     ...productNotifications(facts, links),
@@ -217,7 +220,7 @@ function wordpressNotifications(
   return found;
 }
 
-/** Most names in a text; the rest is counted. */
+/** Maximum number of names in a text; further ones are counted. */
 const NAMED = 5;
 
 function describeAdministrators(logins: readonly string[]): ServerText {
@@ -227,7 +230,7 @@ function describeAdministrators(logins: readonly string[]): ServerText {
   return serverMessage('set_up_follows_for_more', { names, more });
 }
 
-/** A role by its display name in WordPress; a plugin's role by its slug. */
+/** Returns a role by its display name in WordPress; a plugin's role by its slug. */
 function roleParam(role: string): MessageParam {
   const name = getRoleName(role);
   return name === null ? role : { text: name };

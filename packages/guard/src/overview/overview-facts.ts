@@ -9,16 +9,16 @@ import type { SiteId } from '../site.js';
 
 export type ProtectionFacts = z.output<typeof protectionFacts.response>;
 
-/** The figures cover this many calendar days of the site, including today, like the chart below them. */
+/** Calendar days of the site that the figures cover, including today, like the chart below them. */
 const FACTS_DAYS = 7;
 
-/** Unix seconds. */
+/** Returns the beginning of the days that the figures cover, Unix seconds. */
 export function getFactsStart(timeZone: string, now: number): number {
   return localDaysFrom(timeZone, now, 1 - FACTS_DAYS);
 }
 
 /**
- * The figures below the protection score. A figure that can't be read is null.
+ * Returns the figures below the protection score. A figure that can't be read is null.
  * @param from Unix seconds
  * @param now Unix seconds
  */
@@ -47,9 +47,10 @@ async function orNull(read: () => Promise<number>): Promise<number | null> {
 }
 
 /**
- * A card for each page with essentials, and how many of them are on. All have the same weight.
+ * Returns a card for each page with essentials, with the number of those that are on. All essentials have the same
+ * weight.
  *
- * @param factorComplete whether everybody who needs a second factor has one: it counts only then
+ * @param factorComplete whether everybody who needs a second factor has one; the second factor counts only then
  */
 export function toHardeningItems(
   settings: SiteSettings,
@@ -86,7 +87,7 @@ export function shouldAskForReview(facts: {
   readonly dismissed: boolean;
   readonly firstStart: number;
   readonly now: number;
-  /** Days of use after which to ask. */
+  /** Days of use before a review is requested. */
   readonly afterDays: number;
 }): boolean {
   return facts.link !== '' && !facts.dismissed && facts.now - facts.firstStart >= facts.afterDays * DAY_MS;

@@ -8,8 +8,8 @@ import { getFactsStart, readProtectionFacts } from './overview-facts.js';
 const seconds = (text: string): number => Date.parse(text) / 1000;
 
 describe('the figures below the protection score', () => {
-  it('begin with the first of seven days of the site’s calendar, also when the clocks change between', () => {
-    // The clocks of Berlin went back on 25 October 2026.
+  it('begin with the first of seven days of the site’s calendar, also when the clocks change within them', () => {
+    // The clocks in Berlin went back on 25 October 2026.
     expect(getFactsStart('Europe/Berlin', seconds('2026-10-28T00:30:00+01:00'))).toBe(
       seconds('2026-10-22T00:00+02:00'),
     );
@@ -18,7 +18,7 @@ describe('the figures below the protection score', () => {
     );
   });
 
-  it('are the numbers of the weekly report of the same days', async () => {
+  it('are the numbers of the weekly report for the same days', async () => {
     const zone = 'Europe/Berlin';
     const now = seconds('2026-11-16T09:00:00+01:00');
     const store = await testStore({ clock: () => now * 1000, timeZone: () => zone });
@@ -33,7 +33,7 @@ describe('the figures below the protection score', () => {
       aVisit({ ...at(from - 1), status: 200, failedLogins: 1 }),
     ];
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
-    // The event of a password that is counted with its request: it is not counted twice.
+    // The event of a password that was counted with its request is not counted again.
     await store.writeEvents(SITE, [anEvent({ uid: '01'.repeat(16), at: from, kind: 'login.failed' })]);
     const facts = await readProtectionFacts({ store, countBlocked: async () => 0 }, SITE, { from, now: now + 1 });
     const report = await readReportFacts(store, SITE, getWeekToDate(zone, now), createLoginAddresses([]));

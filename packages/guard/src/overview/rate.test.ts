@@ -10,17 +10,17 @@ const due = {
   now: 1000 + RATE_AFTER_MS,
 };
 
-it('asks for a review from a week after the first start on', () => {
+it('a review is requested from a week after the first start on', () => {
   expect(shouldAskForReview(due)).toBe(true);
   expect(shouldAskForReview({ ...due, now: due.now - 1 })).toBe(false);
 });
 
-it('asks after as many days as the provider says', () => {
+it('a review is requested after the number of days in the configuration', () => {
   expect(shouldAskForReview({ ...due, now: due.firstStart, afterDays: 0 })).toBe(true);
   expect(shouldAskForReview({ ...due, afterDays: 8 })).toBe(false);
 });
 
-it('never asks without an address, or once it was dismissed', () => {
+it('no review is requested without a link, or after it was dismissed', () => {
   expect(shouldAskForReview({ ...due, link: '' })).toBe(false);
   expect(shouldAskForReview({ ...due, dismissed: true })).toBe(false);
 });

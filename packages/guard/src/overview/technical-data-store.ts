@@ -23,9 +23,9 @@ const sendsMigration: Migration = {
 
 export const technicalDataMigrations: Migrations = { '030_technical_data_sends': sendsMigration };
 
-/** When technical data were sent. Every method may throw StorageError. */
+/** Records when technical data were sent. Every method may throw StorageError. */
 export interface TechnicalDataSends {
-  /** The last time of each site, milliseconds since the Unix epoch. */
+  /** Returns the last time for each site, milliseconds since the Unix epoch. */
   last(): Promise<ReadonlyMap<SiteId, number>>;
   sent(site: SiteId, at: number): Promise<void>;
 }

@@ -6,8 +6,13 @@ import { providerServer } from '../../test/support/provider-server.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { version } from '../lib/version.js';
-import { postToProvider, toTechnicalData } from './technical-data.js';
-import { createTechnicalDataSender, RETRY_AFTER_MS, SEND_EVERY_MS } from './technical-data-sender.js';
+import {
+  createTechnicalDataSender,
+  postToProvider,
+  RETRY_AFTER_MS,
+  SEND_EVERY_MS,
+  toTechnicalData,
+} from './technical-data.js';
 import { sqlTechnicalDataSends } from './technical-data-store.js';
 
 const site = siteConfig();
@@ -41,7 +46,7 @@ async function senderAt(start: number) {
   return { provider, state, create, sender: create(), events: log.events };
 }
 
-it('technical data are the fields of the list that the owner sees, and no others', () => {
+it('technical data contain the fields of the list that the owner sees, and no others', () => {
   const data = toTechnicalData(facts);
   expect(Object.keys(data)).toEqual(technicalDataFields.map(({ field }) => field));
   expect(data).toEqual({
@@ -72,7 +77,7 @@ it('technical data are sent soon after the consent, then once a week, also acros
   expect(provider.received).toHaveLength(2);
 });
 
-it('nothing is sent without consent, and nothing more once it is withdrawn', async () => {
+it('nothing is sent without consent, or after the consent was withdrawn', async () => {
   const { provider, state, sender } = await senderAt(0);
   state.agreed = false;
   await sender.round();
@@ -85,7 +90,7 @@ it('nothing is sent without consent, and nothing more once it is withdrawn', asy
 });
 
 it.each([500, 302])(
-  'after an answer %i they are sent again an hour later, and the log says so once',
+  'after the status %i they are sent again an hour later, and the failure is logged once',
   async (status) => {
     const { provider, state, sender, events } = await senderAt(0);
     provider.status = status;

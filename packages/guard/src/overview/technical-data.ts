@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { TechnicalDataField } from '@security-optimizer/contract/overview/technical-data';
+import type { Clock } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
 import { version } from '../lib/version.js';
 import type { Essential } from '../settings/essentials.js';
-import type { SiteConfig } from '../site.js';
+import type { SiteConfig, SiteId } from '../site.js';
 import type { InstalledPlugins } from '../wordpress/connector-commands.js';
 import type { HelloResponse } from '../wordpress/connector-responses.js';
+import type { TechnicalDataSends } from './technical-data-store.js';
 
 /** The technical data of a site: the fields of the contract's list and no others. */
 export type TechnicalData = Readonly<Record<TechnicalDataField, unknown>>;
 
-/** @param server guard's process: operating system, processor type, Node.js version */
+/**
+ * Collects the technical data of a site.
+ * @param server guard's process: operating system, processor type, Node.js version
+ */
 export function toTechnicalData(facts: {
   readonly site: Pick<SiteConfig, 'secret'>;
   readonly hello: Pick<HelloResponse, 'connector' | 'php' | 'wordpress' | 'locale' | 'multisite'>;
@@ -25,17 +31,17 @@ export function toTechnicalData(facts: {
     php: hello.php,
     wordpress: { version: hello.wordpress, language: hello.locale, network: hello.multisite },
     plugins: plugins.map((plugin) => ({
-      // A plugin without a folder is named by its file.
+      // A plugin without a folder has the name of its file.
       folder: plugin.file.split('/', 1)[0] ?? plugin.file,
       version: plugin.version,
-      // Must-use plugins and drop-ins are never switched off.
+      // Must-use plugins and drop-ins are always active.
       active: plugin.kind !== 'plugin' || plugin.active || plugin.network_active,
     })),
     protections: Object.fromEntries(essentials.map(({ title, on }) => [title, on])),
   };
 }
 
-/** The same for each report of a site, and of no use to find its address or its key. */
+/** Returns an identifier that is the same in each report of a site, and reveals neither its URL nor its key. */
 function toSiteIdentifier({ secret }: Pick<SiteConfig, 'secret'>): string {
   return createHash('sha256').update(`technical-data ${secret}`).digest('hex').slice(0, 32);
 }
@@ -43,8 +49,8 @@ function toSiteIdentifier({ secret }: Pick<SiteConfig, 'secret'>): string {
 const TIMEOUT_MS = 20_000;
 
 /**
- * Sends JSON to an address of the provider. Redirects are not followed: consent is for this address alone.
- * @throws Error when it was not accepted
+ * Posts JSON to a URL of the provider. Redirects are not followed, since the consent covers this URL only.
+ * @throws Error when the response is not a success
  */
 export async function postToProvider(url: string, body: unknown): Promise<void> {
   const response = await fetch(url, {
@@ -56,4 +62,95 @@ export async function postToProvider(url: string, body: unknown): Promise<void> 
   });
   await response.body?.cancel();
   if (!response.ok) throw new Error(`The provider answered HTTP ${response.status}.`);
+}
+
+/** Interval between two reports of a consenting site. */
+export const SEND_EVERY_MS = 7 * 24 * 3600_000;
+/** Pause after a failure. */
+export const RETRY_AFTER_MS = 3600_000;
+const ROUND_EVERY_MS = 60_000;
+
+export interface TechnicalDataSenderOptions {
+  /** The sites, read at each round. */
+  readonly sites: Iterable<SiteConfig>;
+  /** Whether the owner has agreed. */
+  readonly isAgreed: (site: SiteId) => boolean;
+  readonly collect: (site: SiteConfig) => Promise<TechnicalData>;
+  readonly send: (data: TechnicalData) => Promise<void>;
+  readonly sends: TechnicalDataSends;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface TechnicalDataSender {
+  start(): void;
+  /** Sends the data that are due. Never throws. */
+  round(): Promise<void>;
+  /** Resolves when nothing is being sent. */
+  stop(): Promise<void>;
+}
+
+/** Sends the technical data of each consenting site to the provider: soon after the consent, then once a week. */
+export function createTechnicalDataSender(options: TechnicalDataSenderOptions): TechnicalDataSender {
+  const { sites, sends, clock, logger } = options;
+  /** When to try again, for sites whose sending failed. */
+  const retries = new Map<SiteId, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  async function sendDue(): Promise<void> {
+    const agreed = [...sites].filter(({ id }) => options.isAgreed(id) && (retries.get(id) ?? 0) <= clock());
+    if (agreed.length === 0) return;
+    const lastSends = await sends.last();
+    for (const site of agreed) {
+      if (stopped) return;
+      if (clock() - (lastSends.get(site.id) ?? -SEND_EVERY_MS) >= SEND_EVERY_MS) await sendOne(site);
+    }
+  }
+
+  async function sendOne(site: SiteConfig): Promise<void> {
+    try {
+      const data = await options.collect(site);
+      // The owner may have withdrawn the consent in the meantime.
+      if (!options.isAgreed(site.id)) return;
+      await options.send(data);
+      await sends.sent(site.id, clock());
+      retries.delete(site.id);
+      logger.info({ event: 'technical-data-sent', site: site.id }, 'Technical data were sent to the provider.');
+    } catch (error) {
+      if (!retries.has(site.id)) {
+        logger.warn(
+          { event: 'technical-data-send-failed', site: site.id, err: error },
+          'Technical data were not sent.',
+        );
+      }
+      retries.set(site.id, clock() + RETRY_AFTER_MS);
+    }
+  }
+
+  function round(): Promise<void> {
+    running = running.then(sendDue).catch((error: unknown) => {
+      logger.warn({ event: 'technical-data-send-failed', err: error }, 'Technical data were not sent.');
+    });
+    return running;
+  }
+
+  function later(): void {
+    timer = setTimeout(() => {
+      round().finally(() => {
+        if (!stopped) later();
+      });
+    }, ROUND_EVERY_MS).unref();
+  }
+
+  return {
+    start: later,
+    round,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
 }

@@ -11,21 +11,21 @@ const HOUR = 3600_000;
 const facts = { host: 'example.com', home: '/blog/', now: NOW, timeZone: 'Europe/Berlin' };
 
 describe('the page of a locked address', () => {
-  it('says how long and until when, on the site’s clock', () => {
+  it('contains the remaining time and the end, by the site’s clock', () => {
     const page = lockedPage(english, { ...facts, until: NOW + 58 * 60_000 }, 1);
     expect(page).toContain('<b>58 min</b><span>left. Try again at 15:31.</span>');
     expect(page).toContain('href="/blog/"');
     expect(page).not.toContain('%%');
   });
 
-  it('names the day when the wait ends on another one, on the site’s clock', () => {
+  it('names the day when the lockout ends on another one by the site’s clock', () => {
     const endsAt = (until: number) =>
       lockedPage(english, { ...facts, now: Date.UTC(2026, 10, 21, 22, 50), until }, 1).match(/left\. [^<]*/)?.[0];
     expect(endsAt(Date.UTC(2026, 10, 21, 22, 59))).toBe('left. Try again at 23:59.');
     expect(endsAt(Date.UTC(2026, 10, 21, 23, 50))).toBe('left. Try again on Sunday 22 November, 00:50.');
   });
 
-  it('marks which of the three waiting times is on', () => {
+  it('marks the current one of the three waiting times', () => {
     const steps = (stage: 1 | 2 | 3) =>
       [...lockedPage(english, { ...facts, until: NOW + HOUR }, stage).matchAll(/<li[^>]*><b>[^<]*<\/b>([^<]*)/g)].map(
         ([, text]) => text,
@@ -35,25 +35,25 @@ describe('the page of a locked address', () => {
     expect(steps(3)).toEqual(['Over', 'Over', 'Now']);
   });
 
-  it('is inert whatever host was asked for', () => {
+  it('is inert whatever the Host header is', () => {
     expect(lockedPage(english, { ...facts, host: '<script>$&', until: NOW + HOUR }, 1)).not.toContain('<script>');
   });
 });
 
-describe('the page while away', () => {
+describe('the page of Away Mode', () => {
   it('says when the admin area opens again', () => {
     const page = awayPage(english, { ...facts, until: Date.UTC(2026, 10, 22, 23) });
     expect(page).toContain('<dd><b>Monday 23 November, 00:00</b></dd>');
     expect(page).toContain('<dd>1 day 9 hours</dd>');
   });
 
-  it('leaves the time out when it is not known', () => {
+  it('omits the time when it is unknown', () => {
     expect(awayPage(english, { ...facts, until: null })).not.toContain('Opens again');
   });
 });
 
-describe('times in words', () => {
-  it('are rounded up, never to nothing', () => {
+describe('formatted times', () => {
+  it('are rounded up, never to zero', () => {
     expect(
       [0, 1, 59, 60, 61, 47 * 60, 48 * 60, 167 * 60].map((minutes) => formatShortTimeLeft(english, minutes * 60_000)),
     ).toEqual(['1 min', '1 min', '59 min', '1 hour', '2 hours', '47 hours', '2 days', '7 days']);
@@ -86,14 +86,14 @@ describe('the styles of a page', () => {
     away: awayPage(english, { ...facts, until: NOW + HOUR }),
   };
 
-  it.each(Object.entries(pages))('are all there: %s', (_, page) => {
+  it.each(Object.entries(pages))('are complete: %s', (_, page) => {
     const [head = '', body = ''] = page.split('<body>');
     const used = [...body.matchAll(/class="([^"]+)"/g)].flatMap(([, names]) => (names as string).split(' '));
     expect(used.filter((name) => all.has(name) && !styled(head).has(name))).toEqual([]);
     expect(used).toContain('so-front__card');
   });
 
-  it('are fewer for the page that is sent the most', () => {
+  it('are fewer on the page that is sent most often', () => {
     expect(pages.blocked).not.toContain('.so-steps');
   });
 });

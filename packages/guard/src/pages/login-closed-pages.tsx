@@ -16,7 +16,7 @@ export interface ClosedLogin {
   readonly host: string;
   /** Path of the site's home page. */
   readonly home: string;
-  /** When the login opens again, or null when that is not known. */
+  /** When the login opens again, or null when that is unknown. */
   readonly until: number | null;
   readonly now: number;
   /** The site's time zone, as WordPress stores it. */
@@ -34,12 +34,18 @@ const STEPS = [
   { count: 7, unit: 'day', later: 'After that' },
 ] as const;
 
-/** Sentence that says how long an address is locked. @param ms time left, milliseconds */
+/**
+ * Returns the sentence that says how long an address is locked.
+ * @param ms time left, milliseconds
+ */
 export function toLockedSentence(language: Language, ms: number): string {
   return language.translate('Too many login attempts. Try again in {time}.', { time: formatTimeLeft(language, ms) });
 }
 
-/** The page for a locked address. @param stage the active waiting time */
+/**
+ * Returns the page for a locked address.
+ * @param stage the current waiting time
+ */
 export function lockedPage(language: Language, facts: ClosedLogin, stage: 1 | 2 | 3): string {
   const { now, timeZone } = facts;
   const until = facts.until ?? now;
@@ -50,7 +56,7 @@ export function lockedPage(language: Language, facts: ClosedLogin, stage: 1 | 2 
   });
 }
 
-/** The page while Away Mode is on. */
+/** Returns the page while Away Mode is on. */
 export function awayPage(language: Language, facts: ClosedLogin): string {
   const { until, now, timeZone } = facts;
   if (until === null) return filled(language, 'away', () => away(language, false), facts, { left: '', when: '' });

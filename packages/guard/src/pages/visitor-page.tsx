@@ -4,7 +4,7 @@ import type { Language } from '../i18n/language.js';
 import { contentStyles, rightToLeftStyles, visitorStyles } from './visitor-styles.js';
 
 /**
- * The texts of a page for visitors. They never name the reason, the product or its version. They are English, and are
+ * The texts of a page for visitors. They never name the reason, the product or its version. They are English and are
  * translated when the page is rendered; `{host}` is the site.
  */
 export interface VisitorPage {

@@ -21,24 +21,24 @@ const refused = {
 describe.each(names)('the page %s', (name) => {
   const html = visitorPage(english, name, facts);
 
-  it('names neither the product nor anything inside', () => {
+  it('names neither the product nor any internal detail', () => {
     expect(html).not.toMatch(/optimizer|guard|wordpress|node|php|version|rule/i);
     expect(html).not.toContain('%%');
   });
 
-  it('is a whole page in which nothing runs and nothing is fetched', () => {
+  it('is a complete page without scripts or external resources', () => {
     expect(html).toMatch(/^<!DOCTYPE html><html[^>]* lang="en">/);
     expect(html).not.toMatch(/<script|src=|href=|url\(|@import/i);
     expect(html).toContain(`<title>${visitorPages[name].title}</title>`);
   });
 
-  it('shows address, time and reference only where they help', () => {
+  it('contains address, time and reference only where they help', () => {
     expect(html.includes('7K2M-94QX')).toBe(visitorPages[name].details);
     expect(html.includes('192.0.2.1')).toBe(visitorPages[name].details);
     if (visitorPages[name].details) expect(html).toMatch(/1 May 2024(?:,| at) 12:34 UTC/);
   });
 
-  it('escapes what comes from the visitor', () => {
+  it('escapes text of the visitor', () => {
     const evil = `"><script>alert('1')</script>$&$'%%ADDRESS%%`;
     const page = visitorPage(english, name, { ...facts, host: evil, address: evil });
     expect(page).not.toContain('<script');
@@ -48,7 +48,7 @@ describe.each(names)('the page %s', (name) => {
 });
 
 describe('a refusal', () => {
-  it('is a page for browsers, one line for programs, and JSON for those that read it', () => {
+  it('is a page for browsers, one line for programs, and JSON for clients that accept it', () => {
     const html = renderRefusal({ ...refused, page: 'forbidden' }, 'page');
     expect(html.status).toBe(403);
     expect(html.headers).toContain('text/html; charset=utf-8');
@@ -66,20 +66,20 @@ describe('a refusal', () => {
     });
   });
 
-  it('has the right length and is kept by no cache', () => {
+  it('has the right length and is not cached', () => {
     const { headers, body } = renderRefusal({ ...refused, page: 'blocked' }, 'page');
     expect(headers[headers.indexOf('Content-Length') + 1]).toBe(String(body.length));
     expect(headers[headers.indexOf('Cache-Control') + 1]).toBe('no-store');
   });
 
-  it('speaks of "This site" when no host is known', () => {
+  it('names “This site” when the host is unknown', () => {
     for (const format of ['page', 'json'] as const) {
       const { body } = renderRefusal({ ...refused, host: '', page: 'forbidden' }, format);
       expect(body.toString()).toContain('This site doesn’t');
     }
   });
 
-  it('says when to come back only when the site is busy', () => {
+  it('says when to try again only when the site is busy', () => {
     for (const format of ['page', 'json', 'line'] as const) {
       expect(renderRefusal({ ...refused, page: 'busy' }, format).headers).toContain('Retry-After');
       expect(renderRefusal({ ...refused, page: 'unreachable' }, format).headers).not.toContain('Retry-After');

@@ -107,7 +107,7 @@ export const visitorPages = {
     details: true,
     foot: LATER,
   },
-  // The same text as above: the reason is for the operator only.
+  // The same text as `unreachable`: the reason is for the operator only.
   unavailable: {
     status: 503,
     title: 'Not available',
@@ -152,7 +152,7 @@ export interface VisitorPageFacts {
 
 const rendered = perLanguage(() => new Map<PageName, string>());
 
-/** Renders the page as HTML. Every value that comes from the visitor is escaped here. */
+/** Renders the page as HTML. Every value from the visitor is escaped. */
 export function visitorPage(language: Language, name: PageName, facts: VisitorPageFacts): string {
   const pages = rendered(language);
   let page = pages.get(name);

@@ -1,5 +1,6 @@
 /**
- * Styles of every page for visitors: the values of the design's tokens are written out, since these pages load nothing.
+ * Styles of every page for visitors. The values of the design's tokens are written out, since these pages load no other
+ * file.
  */
 export const visitorStyles = `
 html,body{min-height:100%;margin:0;background:#f4f6f6}

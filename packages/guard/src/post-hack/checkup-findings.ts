@@ -11,7 +11,7 @@ import type {
   SiteOptions,
 } from '../wordpress/connector-commands.js';
 
-/** Texts as the server has them: a constant, or a message with values. */
+/** Texts of the server: a constant, or a message with values. */
 type Texts<Part> = Omit<Part, 'title' | 'text' | 'fact' | 'items'> & {
   readonly [Name in keyof Part & ('title' | 'text' | 'fact')]: ServerText;
 } & (Part extends { items: unknown } ? { readonly items: readonly ServerText[] } : unknown);
@@ -20,20 +20,23 @@ export type Finding = Readonly<Texts<CheckupFinding>>;
 export type Outcome = Readonly<Texts<CheckOutcome>>;
 export type Note = Readonly<Texts<CheckupNote>>;
 
-/** Writes a moment as the parameter of a message. */
+/** Formats a time as the parameter of a message. */
 export type ToTime = (seconds: number) => { readonly time: string };
 
 export function createFinding(given: Partial<Finding> & Pick<Finding, 'key' | 'check' | 'title'>): Finding {
   return { text: '', fact: '', items: [], is_new: 0, link: '', link_text: '', plugin: '', ...given };
 }
 
-/** Files with their times; files beyond the list are counted. */
+/** Lists files with their times; files beyond the list are counted. */
 export function listFiles({ files, count }: FoundFiles, time: ToTime): ServerText[] {
   const items: ServerText[] = files.map(({ file, at }) => serverMessage('file_changed', { file, time: time(at) }));
   return count > files.length ? [...items, serverMessage('more_files', { count: count - files.length })] : items;
 }
 
-/** Documentation, samples and pictures, without which WordPress works. Translated packages have names of their own. */
+/**
+ * Documentation, samples and pictures, without which WordPress works. Translated packages have such files under other
+ * names.
+ */
 const HARMLESS_WITHOUT = /^(?:[^/]+\.(?:txt|html?)|wp-config-sample\.php|.+\.(?:png|jpe?g|gif|svg|ico|webp|txt|md))$/i;
 
 /** Whether WordPress works without one of its files. */
@@ -82,7 +85,7 @@ export function coreFindings(files: CoreFiles, time: ToTime, link: string): Find
   return found;
 }
 
-/** Scripts that are findings of their own; more of them are one finding. */
+/** Scripts that are separate findings; a larger number is one finding. */
 const SINGLE_SCRIPTS = 5;
 
 export function uploadFindings({ scripts, count }: ScriptsInUploads, time: ToTime, locked: boolean): Finding[] {
@@ -114,30 +117,30 @@ export function uploadFindings({ scripts, count }: ScriptsInUploads, time: ToTim
   );
 }
 
-/** An event that made somebody a user of another role. */
+/** An event that gave a user another role. */
 export type PromotionEvent = Pick<EventRow, 'at' | 'login' | 'address' | 'kind' | 'object' | 'after'>;
 
 const DAY_SECONDS = 24 * 3600;
-/** An administrator who is younger carries "New". */
+/** Administrators who are newer than this are labelled "New". */
 const NEW_SECONDS = 7 * DAY_SECONDS;
-/** At the first checkup administrators younger than this are findings. */
+/** At the first checkup, administrators who are newer than this are findings. */
 const YOUNG_SECONDS = 30 * DAY_SECONDS;
 
 export interface AdministratorContext {
   /** Unix seconds. */
   readonly now: number;
   readonly time: ToTime;
-  /** URL of a page in wp-admin. */
+  /** Returns the URL of a page in wp-admin. */
   readonly admin: (page: string) => string;
-  /** Administrators of the checkup before who were no finding; null at the first one. */
+  /** Administrators of the previous checkup who were no finding; null at the first one. */
   readonly before: readonly number[] | null;
   /** Newest first. */
   readonly promotions: readonly PromotionEvent[];
 }
 
 /**
- * Administrators who were none at the checkup before; at the first one, those who came lately. The oldest account is
- * the one with which the site was set up.
+ * Returns administrators who were not listed at the previous checkup; at the first one, recently created ones. The
+ * oldest account is omitted, since the site was set up with it.
  */
 export function administratorFindings(
   all: Administrators,
@@ -180,18 +183,18 @@ function describePromotion({ kind, at, login, address }: PromotionEvent, time: T
 
 const STRONG_ROLES: ReadonlySet<string> = new Set(['administrator', 'editor', 'author', 'shop_manager']);
 
-/** Whether newcomers get a role that can change something. */
+/** Whether new users get a role that can change the site. */
 export function isStrong({ default_role, strong_roles }: SiteOptions): boolean {
   return STRONG_ROLES.has(default_role) || strong_roles.includes(default_role);
 }
 
-/** A role by its display name in WordPress; a plugin's role by its slug. */
+/** Returns a role by its display name in WordPress; a plugin's role by its slug. */
 export function toRoleParam(role: string): MessageParam {
   const name = getRoleName(role);
   return name === null ? role : { text: name };
 }
 
-/** Anyone can register and gets a strong role. */
+/** Returns a finding when anyone can register and gets a strong role. */
 export function optionFindings(options: SiteOptions): Finding[] {
   if (!options.registration || !isStrong(options)) return [];
   return [

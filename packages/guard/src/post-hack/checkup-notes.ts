@@ -5,16 +5,19 @@ import type { EventRow } from '../activity/index.js';
 import type { Administrators, CoreFiles, ScheduledTasks, SiteOptions } from '../wordpress/connector-commands.js';
 import { isHarmlessWithout, isStrong, type Note, type ToTime, toRoleParam } from './checkup-findings.js';
 
-/** What is worth knowing after a break-in, though it is no finding: nothing of it changes the verdict. */
+/** Creates a note: useful to know after a break-in, but no finding. Notes do not affect the verdict. */
 
 function createNote(given: Partial<Note> & Pick<Note, 'id' | 'title'>): Note {
   return { text: '', link: '', link_text: '', items: [], ...given };
 }
 
-/** The readmes that the switch removes (`Security_Optimizer_Readme` in the connector). */
+/** The readme that the setting deletes (`Security_Optimizer_Readme` in the connector). */
 const README = 'readme.html';
 
-/** Files whose lack harms nothing, and those that the server leaves. @param link to where WordPress is reinstalled */
+/**
+ * Notes on missing files that WordPress does not need, and on files that the server adds.
+ * @param link to the page where WordPress is reinstalled
+ */
 export function coreNotes(files: CoreFiles, deletesReadme: boolean, link: string): Note[] {
   const missing = files.missing.filter((file) => isHarmlessWithout(file) && !(deletesReadme && file === README));
   const notes: Note[] = [];
@@ -43,7 +46,10 @@ export function coreNotes(files: CoreFiles, deletesReadme: boolean, link: string
   return notes;
 }
 
-/** All administrators, the youngest first. @param lastLogins from the Activity Log; an open session may be younger */
+/**
+ * Notes on all administrators, newest first.
+ * @param lastLogins from the Activity Log; an open session may be newer
+ */
 export function administratorNotes(
   all: Administrators,
   lastLogins: ReadonlyMap<number, number>,
@@ -126,7 +132,7 @@ export function optionNotes(options: SiteOptions, usersLink: string): Note[] {
 
 type OptionChange = Pick<EventRow, 'at' | 'login' | 'kind' | 'object' | 'objectType' | 'before' | 'after'>;
 
-/** Changes of WordPress's settings in the Activity Log. */
+/** Notes on changes of WordPress's settings in the Activity Log. */
 export function changeNotes(changes: readonly OptionChange[], time: ToTime, link: string): Note[] {
   if (changes.length === 0) return [];
   const parts = changes.map((change) => ({
@@ -154,7 +160,7 @@ export function changeNotes(changes: readonly OptionChange[], time: ToTime, link
   ];
 }
 
-/** @param count plugins that are not in the plugin directory */
+/** @param count number of plugins that are not in the plugin directory */
 export function notListedNotes(count: number): Note[] {
   if (count === 0) return [];
   return [

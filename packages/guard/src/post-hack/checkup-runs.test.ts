@@ -30,7 +30,7 @@ async function open(dataDir: string): Promise<TestDatabase> {
   return db;
 }
 
-/** Checkups of one site; the test says what each look finds, and what time it is. */
+/** Checkups of one site. The test sets the findings of each checkup, and the time. */
 async function start(change: { dataDir?: string; now?: number } = {}) {
   const dataDir = change.dataDir ?? (await scratchFolder());
   const db = await open(dataDir);
@@ -41,7 +41,7 @@ async function start(change: { dataDir?: string; now?: number } = {}) {
     looks: 0,
     befores: [] as Findings['administrators'][],
     events: [] as SecurityEvent[],
-    /** Holds the look until it resolves. */
+    /** Delays the checkup until it resolves. */
     held: Promise.resolve(),
   };
   const runs = createCheckupRuns({
@@ -73,7 +73,7 @@ async function start(change: { dataDir?: string; now?: number } = {}) {
 }
 
 describe('a checkup', () => {
-  it('leaves its result, which survives a restart, and moves those before it to the history', async () => {
+  it('stores its result, which survives a restart, and moves the previous ones to the history', async () => {
     const { runs, state, run, dataDir } = await start();
     expect(await runs.describe(site.id, false)).toMatchObject({ running: null, latest: null, earlier: [], more: 0 });
     state.finds = found([script('a')]);
@@ -87,7 +87,7 @@ describe('a checkup', () => {
     expect(earlier).toEqual([{ at: Math.floor(state.now / 1000) - 1, findings: 1, missing: [] }]);
   });
 
-  it('shows the last four before it, all on request, and keeps sixty', async () => {
+  it('lists the four checkups before it, all on request, and keeps sixty', async () => {
     const { runs, run } = await start();
     for (let count = 0; count < 62; count++) await run();
     const { earlier, more } = await runs.describe(site.id, false);
@@ -97,7 +97,7 @@ describe('a checkup', () => {
     expect(all.earlier.slice(0, 4)).toEqual(earlier);
   });
 
-  it('tells how far it is, is joined by a second start, and leaves the result of before in place', async () => {
+  it('reports its progress, is joined by a second start, and keeps the previous result until its end', async () => {
     const { runs, state, run } = await start();
     state.finds = found([script('a')]);
     await run();
@@ -117,7 +117,7 @@ describe('a checkup', () => {
     expect(state.looks).toBe(2);
   });
 
-  it('says when it was not finished, keeps the result of before, and can be started again', async () => {
+  it('says when it was not finished, keeps the previous result, and can be started again', async () => {
     const { runs, state, run, titles } = await start();
     state.finds = found([script('a')]);
     await run();
@@ -130,7 +130,7 @@ describe('a checkup', () => {
     expect(await runs.describe(site.id, false)).toMatchObject({ error: '', latest: { findings: [] } });
   });
 
-  it('compares administrators with those of the checkup before, also when one could not list them', async () => {
+  it('compares administrators with the previous checkup, also when one could not list them', async () => {
     const { state, run } = await start();
     await run();
     state.finds = { ...found([], 0), administrators: null };
@@ -141,7 +141,7 @@ describe('a checkup', () => {
 });
 
 describe('a finding', () => {
-  it('that is kept is left out now and next time, and is back when the mark is taken back', async () => {
+  it('that is kept is omitted now and next time, and is listed again when the mark is removed', async () => {
     const { runs, state, run, titles, db } = await start();
     state.finds = found([script('a')]);
     await run();
@@ -166,13 +166,13 @@ describe('a finding', () => {
     ]);
   });
 
-  it('that is not there can’t be kept', async () => {
+  it('that does not exist can’t be kept', async () => {
     const { runs, run } = await start();
     await run();
     await expect(runs.keep(site.id, 'script:other', true, owner)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('is reported once, when it is new and nobody keeps it', async () => {
+  it('is reported once, when it is new and not kept', async () => {
     const { runs, state, run } = await start();
     state.finds = found([script('a')]);
     await run();
@@ -193,7 +193,7 @@ describe('a finding', () => {
 describe('the weekly checkup', () => {
   const slotBefore = (now: number) => lastWeeklyTime(checkupMinute(site.id), ZONE, now);
 
-  it('runs in the night at the time of the site, spread over all days', () => {
+  it('runs at night in the site’s time zone, spread over all days', () => {
     const minutes = Array.from({ length: 700 }, (_, index) => checkupMinute(`site-${index}`));
     for (const minute of minutes) {
       expect(minute % 1440).toBeGreaterThanOrEqual(120);
@@ -204,7 +204,7 @@ describe('the weekly checkup', () => {
     }
   });
 
-  it('says the day and the time at which it really runs', async () => {
+  it('announces the day and the time at which it really runs', async () => {
     const { runs, state } = await start();
     const { day, time } = runs.weeklyTime(site.id);
     const local = new Date(toLocalTime(ZONE, slotBefore(state.now)));
@@ -226,7 +226,7 @@ describe('the weekly checkup', () => {
     expect(state.looks).toBe(2);
   });
 
-  it('is made up within a day when guard was stopped at its time, not on a site that was never checked', async () => {
+  it('runs within a day when guard was stopped at its time, but not on a site that was never checked', async () => {
     const slot = slotBefore(Date.UTC(2026, 10, 21, 12)) + WEEK_MS;
     const fresh = await start({ now: slot + 3600_000 });
     await fresh.runs.round();
@@ -244,7 +244,7 @@ describe('the weekly checkup', () => {
     expect(tooLate.state.looks).toBe(0);
   });
 
-  it('tells once that a check could not run, unless an owner started it and sees so', async () => {
+  it('reports once that a check could not run, unless an owner started the checkup and sees it', async () => {
     const slot = slotBefore(Date.UTC(2026, 10, 21, 12)) + WEEK_MS;
     const { runs, state, run } = await start({ now: slot - 3600_000 });
     state.finds = found([], 0);

@@ -11,21 +11,25 @@ import type { SiteConfig, SiteId } from '../site.js';
 import type { Findings } from './checkup.js';
 import type { CheckupStore, StoredCheckup } from './checkup-store.js';
 
-/** Weekly checkups run in the small hours of the site, spread over three hours of all days. */
+/** Weekly checkups run at night in the site's time zone, spread over three hours of all days. */
 const NIGHT = { first: 2 * 60, minutes: 3 * 60 };
 const EVERY_MS = 60_000;
-/** A checkup that could not run at its time, since guard was stopped, is made up within a day. */
+/** A checkup that was missed, since guard was stopped, runs within a day. */
 const MAKE_UP_MS = 24 * 3600_000;
-/** Earlier checkups in an answer at most. */
+/** Maximum number of earlier checkups in a response. */
 const EARLIER_MAX = 60;
 
 const NOT_FINISHED = 'The checkup could not be finished. Try again.';
 
 export interface CheckupRunsOptions {
   readonly store: CheckupStore;
-  /** Looks for traces. @param before administrators of the checkup before; `onCheck`: called when a check has ended */
+  /**
+   * Runs the checks.
+   * @param before administrators of the previous checkup
+   * @param onCheck called when a check has ended
+   */
   readonly look: (site: SiteConfig, before: Findings['administrators'], onCheck: () => void) => Promise<Findings>;
-  /** The sites at each round. */
+  /** The sites, read at each round. */
   readonly sites: Iterable<SiteConfig>;
   readonly timeZone: (site: SiteId) => string;
   /** Whether the site is checked every week. */
@@ -37,20 +41,26 @@ export interface CheckupRunsOptions {
 }
 
 export interface CheckupRuns {
-  /** Starts a checkup, or joins the one that runs. Does not wait for its end. */
+  /** Starts a checkup, or joins the running one. Does not wait for its end. */
   begin(site: SiteConfig): void;
-  /** Resolves when no checkup of the site runs. */
+  /** Resolves when no checkup of the site is running. */
   ended(site: SiteId): Promise<void>;
-  /** What the page shows. @param all every earlier checkup. Throws StorageError */
+  /**
+   * Returns the data of the page. Throws StorageError.
+   * @param all includes every earlier checkup
+   */
   describe(site: SiteId, all: boolean): Promise<WithMessages<Omit<Checkup, 'weekly'>>>;
-  /** Day (0 is Sunday) and time of the week at which a site is checked. */
+  /** Returns the day (0 is Sunday) and time of a site's weekly checkup. */
   weeklyTime(site: SiteId): { readonly day: number; readonly time: string };
-  /** Findings of the latest checkup that nobody keeps. Throws StorageError. */
+  /** Counts findings of the latest checkup that are not kept. Throws StorageError. */
   countFindings(site: SiteId): Promise<number>;
-  /** @throws ApiError 404 for a finding that the latest checkup does not have; StorageError */
+  /**
+   * @throws ApiError 404 for a finding that the latest checkup does not contain
+   * @throws StorageError
+   */
   keep(site: SiteId, key: string, keep: boolean, actor: Actor): Promise<void>;
   start(): void;
-  /** Runs what is due, site by site. Never throws. */
+  /** Runs the checkups that are due, one site after the other. Never throws. */
   round(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -60,17 +70,17 @@ interface Run {
   readonly ended: Promise<void>;
 }
 
-/** The minute of the week at which a site is checked, counted from Monday 0:00. */
+/** Returns the minute of the week at which a site is checked, counted from Monday 0:00. */
 export function checkupMinute(site: SiteId): number {
   return spreadMinute(`weekly checkup\n${site}`, NIGHT);
 }
 
-/** Runs checkups: when an owner asks, and once a week. One at a time for each site. */
+/** Runs checkups: on an owner's request, and once a week. At most one at a time for each site. */
 export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
   const { store, clock, logger, everyMs = EVERY_MS } = deps;
   const running = new Map<SiteId, Run>();
   const failed = new Set<SiteId>();
-  /** A site that was never checked waits for its next time, so that the first start of guard checks none. */
+  /** A site that was never checked waits for its next time, so that guard's first start checks none. */
   const since = clock();
   let timer: NodeJS.Timeout | undefined;
   let rounds: Promise<void> = Promise.resolve();
@@ -99,7 +109,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     const found = await deps.look(site, before?.administrators ?? null, () => {
       state.done += 1;
     });
-    // Administrators that could not be listed stay those of before.
+    // When administrators could not be listed, those of the previous checkup are kept.
     const administrators = found.administrators ?? before?.administrators ?? null;
     const checkup = { ...found, administrators, id: randomUUID(), at };
     await store.save(site.id, checkup, slot);
@@ -110,8 +120,8 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
   }
 
   /**
-   * Tells of what was not found before and nobody keeps, and of a weekly checkup in which a check could not run that ran
-   * before: the user who started one sees that on the page.
+   * Reports findings that are new and not kept, and a weekly checkup in which a check could not run that ran before. A
+   * user who starts a checkup sees the latter on the page.
    */
   async function reportNew(
     site: SiteId,
@@ -134,19 +144,19 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     });
   }
 
-  /** The time of the week whose checkup is to run now, or null. */
+  /** Returns the time of the weekly checkup that is due, or null. */
   async function dueSlot(site: SiteId): Promise<number | null> {
     const now = clock();
     const slot = lastWeeklyTime(checkupMinute(site), deps.timeZone(site), now);
     if (now - slot >= MAKE_UP_MS || slots.get(site) === slot) return null;
     const last = await store.lastSlot(site);
-    // Half a week: a site that changes its time zone moves its time.
+    // Half a week, because a change of the site's time zone moves the time.
     const isDone = last === null ? slot < since : slot - last < 3.5 * 24 * 3600_000;
     if (isDone) slots.set(site, slot);
     return isDone ? null : slot;
   }
 
-  /** The time of each site that needs no look any more, so that a round asks the database about few sites. */
+  /** The time of each site that needs no further query, so that a round queries the database for few sites. */
   const slots = new Map<SiteId, number>();
 
   async function runDue(): Promise<void> {

@@ -12,7 +12,7 @@ import type { Finding } from './checkup-findings.js';
 /** Checkups that are kept for each site: a year of weekly ones. */
 const KEPT = 60;
 
-/** A checkup that was finished. Times are milliseconds. */
+/** A finished checkup. Times are milliseconds. */
 export interface StoredCheckup extends Findings {
   readonly id: string;
   readonly at: number;
@@ -20,29 +20,29 @@ export interface StoredCheckup extends Findings {
 
 export interface EarlierCheckup {
   readonly at: number;
-  /** Findings that nobody kept then. */
+  /** Number of findings that were not kept at that time. */
   readonly findings: number;
   readonly missing: readonly CheckName[];
 }
 
-/** A finding that somebody has marked as known. */
+/** A finding that a user has marked as known. */
 export interface KeptMark {
   readonly key: string;
   readonly at: number;
   readonly by: string;
 }
 
-/** Results of checkups, and what owners keep. Every method may throw StorageError. */
+/** Results of checkups, and findings that owners keep. Every method may throw StorageError. */
 export interface CheckupStore {
-  /** @param slot time of the week that it belongs to; null when an owner asked for it */
+  /** @param slot its weekly time; null when an owner started it */
   save(site: SiteId, checkup: StoredCheckup, slot: number | null): Promise<void>;
   latest(site: SiteId): Promise<StoredCheckup | null>;
-  /** Those before the latest, newest first. */
+  /** Returns those before the latest, newest first. */
   earlier(site: SiteId, most: number): Promise<{ readonly list: readonly EarlierCheckup[]; readonly more: number }>;
-  /** The last time of the week that has its checkup, or null; and when the latest checkup of any kind ran. */
+  /** Returns the latest weekly time whose checkup has run; null when there is none. */
   lastSlot(site: SiteId): Promise<number | null>;
   kept(site: SiteId): Promise<readonly KeptMark[]>;
-  /** Marks a finding as known, or takes the mark back, with an audit row. Repeating it changes nothing. */
+  /** Marks a finding as known, or removes the mark, with an audit row. Repeating it changes nothing. */
   setKept(
     site: SiteId,
     finding: Finding,
@@ -54,7 +54,7 @@ export interface CheckupStore {
 /** Setting name of the audit rows for marks. */
 const KEPT_AUDIT = 'checkup_kept';
 
-/** Results in SQL tables. Only the latest one of a site has all its findings; the others are counts. */
+/** Stores results in SQL tables. Only the latest one of a site is complete; for the others there are counts. */
 export function sqlCheckupStore(database: Database): CheckupStore {
   const db = withTables<CheckupTables>(database);
   return {
@@ -145,7 +145,7 @@ export function sqlCheckupStore(database: Database): CheckupStore {
                 .executeTakeFirstOrThrow()
             ).numDeletedRows;
         if (changed === 0n) return;
-        // The audit trail is read by people: the English title names what was kept.
+        // The audit trail is read by people: the English title names the finding.
         const name = { key, title: toEnglish(title) };
         const entry = keep ? { before: null, after: name } : { before: name, after: null };
         await addAuditRows(transaction as unknown as Database, site, by, [{ name: KEPT_AUDIT, ...entry }]);
@@ -167,10 +167,10 @@ export interface CheckupTables {
     id: string;
     site: string;
     at: number;
-    /** Time of the week that it belongs to, or null. */
+    /** Its weekly time, or null. */
     slot: number | null;
     found: number;
-    /** Checks that did not run, with commas between. */
+    /** Checks that did not run, separated by commas. */
     missing: string;
     /** Findings as JSON; null for all but the latest of a site. */
     result: string | null;

@@ -31,7 +31,7 @@ const plugin = (file: string): InstalledPlugins['plugins'][number] => ({
 const unreachable = () =>
   Promise.reject(new ConnectorError({ kind: 'unreachable', cause: 'no answer within the time allowed' }));
 
-/** A checkup of a site on which there is nothing to find, but for what the test changes. */
+/** A checkup of a clean site, except for what the test changes. */
 async function check(
   change: Partial<CheckupContext['commands']> = {},
   {
@@ -90,7 +90,7 @@ describe('the checkup', () => {
     expect([found.ended, found.requested]).toEqual([4, ['form/form.php', 'shop/shop.php']]);
   });
 
-  it('goes on when WordPress can’t do one of them, and never counts it as clear', async () => {
+  it('continues when WordPress can’t run one of them, and never reports that one as clear', async () => {
     const found = await check({ core: unreachable, options: unreachable });
     expect(missing(found)).toEqual(['core', 'administrators']);
     expect(found.administrators).toBeNull();
@@ -130,7 +130,7 @@ describe('the checkup', () => {
     expect(found.findings[0]).toMatchObject({ link: '/wp-admin/update-core.php', link_text: 'Reinstall WordPress' });
   });
 
-  it('takes for a note, not for a finding, what WordPress works without', async () => {
+  it('lists missing files that WordPress does not need as a note, not as a finding', async () => {
     const missing = [
       'license.txt',
       'licenza.html',
@@ -147,7 +147,7 @@ describe('the checkup', () => {
     expect(found.checks[0]?.ran).toBe(1);
   });
 
-  it('is silent about the readme that the site itself removes', async () => {
+  it('omits the readme that the site itself deletes', async () => {
     const core = async () => ({ version: '6.5', changed: none, missing: ['readme.html'], unknown: none, left: [] });
     const notes = async (deletesReadme: boolean) =>
       (await check({ core }, { deletesReadme })).notes.map(({ id }) => id).filter((id) => id.startsWith('core-'));
@@ -155,7 +155,7 @@ describe('the checkup', () => {
     expect(await notes(false)).toEqual(['core-missing']);
   });
 
-  it('takes what the server leaves there for a note', async () => {
+  it('lists files that the server adds as a note', async () => {
     const left = ['error_log', 'wp-admin/.user.ini'];
     const found = await check({
       core: async () => ({ version: '6.5', changed: none, missing: [], unknown: none, left }),
@@ -165,14 +165,14 @@ describe('the checkup', () => {
   });
 
   it.each(['wp-login.php', 'wp-includes/version.php', 'wp-includes/js/jquery/jquery.js', 'wp-admin/css/login.css'])(
-    'goes on taking %s for one whose lack breaks WordPress',
+    'lists %s as a file that WordPress can’t work without',
     async (file) => {
       const core = async () => ({ version: '6.5', changed: none, missing: [file], unknown: none, left: [] });
       expect(titles(await check({ core }))).toEqual(['1 file of WordPress is missing']);
     },
   );
 
-  it('has another key when a kept file is changed again', async () => {
+  it('gives a kept file another key when it is changed again', async () => {
     const changed = async (state: string) =>
       (
         await check({
@@ -197,7 +197,7 @@ describe('administrators in the checkup', () => {
     ...change,
   });
 
-  it('are a finding when they came lately, with who made them and from where', async () => {
+  it('are a finding when they are new, with who created them and from where', async () => {
     const all = [administrator('owner', 400), administrator('helper', 2, { sessions: 1 })];
     const found = await check({ administrators: async () => all }, { remembered: { promotions: [promotion({})] } });
     expect(titles(found)).toEqual(['New administrator: helper']);
@@ -208,7 +208,7 @@ describe('administrators in the checkup', () => {
     expect(found.administrators).toEqual([5]);
   });
 
-  it('are new for seven days, and stay a finding until somebody keeps them', async () => {
+  it('are new for seven days, and remain a finding until they are kept', async () => {
     const after = (days: number, before: number[] | null = [5]) =>
       check({ administrators: async () => [administrator('owner', 400), administrator('helper', days)] }, { before });
     expect((await after(6)).findings[0]?.is_new).toBe(1);
@@ -218,11 +218,11 @@ describe('administrators in the checkup', () => {
     expect(titles(await after(90, null))).toEqual([]);
   });
 
-  it('are none for the account with which a young site was set up', async () => {
+  it('are no finding for the account with which a new site was set up', async () => {
     expect(titles(await check({ administrators: async () => [administrator('owner', 1)] }))).toEqual([]);
   });
 
-  it('are a finding when an old account was promoted, also when the log does not know of it', async () => {
+  it('are a finding when an old account was promoted, also when the log does not contain it', async () => {
     const administrators = async () => [administrator('owner', 400), administrator('helper', 300)];
     const promoted = promotion({ kind: 'user.role', at: now - DAY });
     const [finding] = (await check({ administrators }, { remembered: { promotions: [promoted] } })).findings;
@@ -232,7 +232,7 @@ describe('administrators in the checkup', () => {
     expect(toEnglish(untold?.text ?? '')).toContain('No administrator at the checkup before.');
   });
 
-  it('come with a strong role for newcomers when anyone can register', async () => {
+  it('are a finding together with a strong role for new users when anyone can register', async () => {
     const found = (change: object) => check({ options: async () => ({ ...options, ...change }) });
     expect(titles(await found({ default_role: 'administrator', registration: true }))).toEqual([
       'New users become Administrator',
@@ -248,7 +248,7 @@ describe('administrators in the checkup', () => {
 describe('uploads and plugins in the checkup', () => {
   const script = (name: string) => ({ file: `/wp-content/uploads/${name}.php`, at: now - DAY, state: name });
 
-  it('names scripts in uploads one by one, and many of them together', async () => {
+  it('lists scripts in uploads separately, and many of them together', async () => {
     const some = await check({ uploads: async () => ({ complete: true, scripts: [script('a')], count: 1 }) });
     expect(some.findings[0]).toMatchObject({ title: 'A script in uploads', items: ['/wp-content/uploads/a.php'] });
     expect(toEnglish(some.findings[0]?.text ?? '')).toContain('It can’t run there while system folders are locked');
@@ -262,13 +262,13 @@ describe('uploads and plugins in the checkup', () => {
     expect(titles(many)).toEqual(['6 scripts in uploads']);
   });
 
-  it('does not count a search that was cut off as done, and shows what it found', async () => {
+  it('does not report an incomplete search as done, and lists what it found', async () => {
     const found = await check({ uploads: async () => ({ complete: false, scripts: [script('a')], count: 1 }) });
     expect(missing(found)).toEqual(['uploads']);
     expect(titles(found)).toEqual(['A script in uploads']);
   });
 
-  it('offers a clean copy of a plugin with other files than the directory has', async () => {
+  it('offers a clean copy of a plugin whose files differ from the directory', async () => {
     const found = await check({
       comparePlugin: async (_site, file) => ({
         result: 'compared',
@@ -279,7 +279,7 @@ describe('uploads and plugins in the checkup', () => {
     expect(found.findings[0]).toMatchObject({ check: 'plugins', plugin: 'form/form.php' });
   });
 
-  it('asks the directory no more once it does not answer, and says for how many plugins', async () => {
+  it('stops querying the directory once it does not respond, and says for how many plugins', async () => {
     const requested: string[] = [];
     const found = await check({
       async comparePlugin(_site, file) {
@@ -294,7 +294,7 @@ describe('uploads and plugins in the checkup', () => {
     );
   });
 
-  it('counts plugins that are not in the directory, and tasks that nobody waits for, as worth knowing', async () => {
+  it('notes plugins that are not in the directory, and scheduled tasks that no plugin or theme handles', async () => {
     const found = await check({
       comparePlugin: async () => ({ result: 'not_listed', found: none }),
       tasks: async () => [{ hook: 'old_thing', next: now, owner: '' }],
@@ -305,7 +305,7 @@ describe('uploads and plugins in the checkup', () => {
     expect(note('tasks-unknown')?.items).toEqual(['old_thing']);
   });
 
-  it('tells which settings were changed, when and by whom', async () => {
+  it('notes which settings were changed, when and by whom', async () => {
     const change = {
       ...{ at: now, login: 'editor', kind: 'option.changed', object: 'Membership' },
       ...{ objectType: '', before: 'Off', after: 'On' },

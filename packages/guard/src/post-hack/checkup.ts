@@ -22,12 +22,12 @@ import {
 } from './checkup-findings.js';
 import { administratorNotes, changeNotes, coreNotes, notListedNotes, optionNotes, taskNotes } from './checkup-notes.js';
 
-/** What a checkup found, whether somebody keeps it or not. */
+/** The result of a checkup, kept findings included. */
 export interface Findings {
   readonly checks: readonly Outcome[];
   readonly findings: readonly Finding[];
   readonly notes: readonly Note[];
-  /** Ids of the administrators who are no finding: every later one is. Null: they were not listed. */
+  /** Ids of the administrators who are no finding; every later one is. Null when they were not listed. */
   readonly administrators: readonly number[] | null;
 }
 
@@ -50,21 +50,21 @@ export interface CheckupContext {
     PostHackCommands,
     'core' | 'administrators' | 'options' | 'tasks' | 'uploads' | 'plugins' | 'comparePlugin'
   >;
-  /** Address of the checksums of WordPress itself. */
+  /** URL of the checksums of WordPress itself. */
   readonly coreChecksums: string;
-  /** Address of the checksums of the plugin directory. */
+  /** URL of the checksums of the plugin directory. */
   readonly pluginChecksums: string;
-  /** URL of a page in wp-admin. */
+  /** Returns the URL of a page in wp-admin. */
   readonly adminUrl: (site: SiteConfig, page: string) => string;
   readonly timeZone: (site: SiteId) => string;
   /** Whether the gateway refuses scripts in uploads. */
   readonly foldersLocked: (site: SiteId) => boolean;
-  /** Whether the switch that removes WordPress's readme is on. */
+  /** Whether the setting that deletes WordPress's readme is on. */
   readonly deletesReadme: (site: SiteId) => boolean;
   readonly clock: () => number;
 }
 
-/** A check that has run or not, with what it found. */
+/** The outcome of one check, with its findings and notes. */
 interface Part {
   readonly outcome: Outcome;
   readonly findings: readonly Finding[];
@@ -73,7 +73,7 @@ interface Part {
 
 /**
  * Searches for traces of a break-in. Read-only. A check that fails says so; the others continue.
- * @param before administrators of the checkup before, or null
+ * @param before administrators of the previous checkup, or null
  * @param onCheck called when a check has ended
  */
 export async function runCheckup(
@@ -132,7 +132,7 @@ export async function runCheckup(
   };
 }
 
-// Objects with `title` so that the extraction of texts finds them.
+// Objects with `title`, so that the extraction of texts finds them.
 const NOT_RUN = {
   core: { title: 'Core files could not be compared' },
   administrators: { title: 'Administrators could not be listed' },
@@ -168,7 +168,7 @@ async function runPart(check: CheckName, find: () => Promise<Found>): Promise<Pa
   }
 }
 
-/** Compares each plugin with the plugin directory. Once that does not answer, it is not asked about the others. */
+/** Compares each plugin with the plugin directory. Once it does not respond, it is not queried for the others. */
 async function comparePlugins(deps: CheckupContext, site: SiteConfig, time: ToTime): Promise<Found> {
   const { commands } = deps;
   const plugins = (await commands.plugins(site)).plugins.filter(({ kind }) => kind === 'plugin');
@@ -204,7 +204,7 @@ const CHANGES = 50;
 const LOGINS = 1000;
 const PROMOTIONS = 200;
 
-/** Fetches the events for the checkup; none when the log can't be read. */
+/** Reads the events for the checkup; none when the log can't be read. */
 export async function readRecentEvents(log: Pick<ActivityStore, 'listEvents'>, site: SiteId): Promise<RecentEvents> {
   const list = (activity: string, limit: number): Promise<readonly EventRow[]> =>
     log.listEvents({

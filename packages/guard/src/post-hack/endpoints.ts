@@ -10,7 +10,7 @@ import type { SiteId } from '../site.js';
 import type { CheckupRuns } from './checkup-runs.js';
 import { type PostHackContext, postHack, toJobResponse } from './post-hack.js';
 
-/** The setting's call is served with those of all simple settings. */
+/** The setting's endpoint is served with those of all simple settings. */
 export type PostHackCalls = Exclude<(typeof actions | typeof checkupEndpoints)[number], SettingCalls>;
 
 /** The endpoints of the page Post-hack Actions. */

@@ -10,7 +10,7 @@ export interface PasswordResetContext {
   readonly commands: Pick<PostHackCommands, 'forcePasswordReset' | 'salts' | 'mailPasswordLinks'>;
   /** Deletes trusted devices and pending challenges. */
   readonly forgetFactors: (site: SiteConfig) => Promise<void>;
-  /** The mail in each language. */
+  /** Returns the mail in each language. */
   readonly mails: () => Promise<ResetMails>;
 }
 
@@ -23,7 +23,7 @@ type Cursor = {
   readonly partitions: readonly (number | null)[];
   readonly mailed: number;
   readonly failed: number;
-  /** What is said of the security keys, in sentences. */
+  /** Sentences about the security keys. */
   readonly salts: readonly ServerText[];
 } | null;
 

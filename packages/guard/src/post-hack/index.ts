@@ -19,14 +19,14 @@ import { reinstallStep } from './reinstall-plugins.js';
 export { type CheckupTables, checkupMigrations } from './checkup-store.js';
 export { type JobTables, jobMigrations } from './jobs-store.js';
 
-/** Made with the first reset: most processes never make one. */
+/** Loaded with the first reset, since most processes never run one. */
 async function loadResetMails(languages: LanguageFor) {
   const { createResetMails } = await import('./reset-mail.js');
   return createResetMails(languages);
 }
 
 export interface PostHack extends RunningFeature {
-  /** Findings of the latest checkup that nobody keeps. Throws StorageError. */
+  /** Counts findings of the latest checkup that are not kept. Throws StorageError. */
   countFindings(site: SiteId): Promise<number>;
   loadEndpoints(): Promise<{ readonly handlers: CallHandlers<PostHackCalls> }>;
 }
@@ -37,7 +37,7 @@ interface PostHackNeeds {
   readonly alerts: Pick<Alerts, 'listEmailsFor'>;
 }
 
-/** Continues the jobs that a restart interrupted once guard serves. */
+/** Post-hack actions. Jobs that a restart interrupted continue once guard is serving. */
 export const postHackActions: Feature<PostHack, PostHackNeeds> = {
   name: 'post-hack',
   start(services, { twoFactor, activity, alerts }) {

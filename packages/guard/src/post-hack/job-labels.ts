@@ -5,7 +5,7 @@ import { plainText } from '../lib/plain-text.js';
 import type { AuditEntry, JsonValue } from '../settings/audit-store.js';
 import type { StoredItem, StoredJob } from './jobs-store.js';
 
-/** Characters of a file's name that are shown. */
+/** Maximum length of a displayed file name. */
 const FILE_MAX = 200;
 
 /** Why a plugin was not reinstalled, by the connector's codes. */
@@ -31,8 +31,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param changed files of the old copy that differed from the clean one
- * @param refused file of the package that was not proved, or ''
+ * @param changed number of files of the old copy that differed from the clean one
+ * @param refused file of the package that could not be verified, or ''
  */
 export function reinstallReason(code: string, changed = 0, refused = ''): ServerText {
   const file = plainText(refused, FILE_MAX);
@@ -42,7 +42,7 @@ export function reinstallReason(code: string, changed = 0, refused = ''): Server
   return reasons[code] ?? 'It could not be reinstalled.';
 }
 
-/** @param outside must-use plugins and drop-ins, which are no items of the job */
+/** @param outside number of must-use plugins and drop-ins, which are no items of the job */
 export function reinstallSummary(items: readonly StoredItem[], outside: number): ServerText[] {
   const of = (state: StoredItem['state']) => items.filter((item) => item.state === state).length;
   const lines: ServerText[] = [];
@@ -69,7 +69,7 @@ const titles: Readonly<Record<JobKind, string>> = {
   'log-out-users': 'Log out all users',
 };
 
-/** An audit row, which the Activity Log shows too: a job started or ended. */
+/** Returns the audit row of a job that started or ended, which is also in the Activity Log. */
 export function toJobAudit({ kind, state, summary, error }: StoredJob): AuditEntry {
   const outcome = state === 'done' ? summary : state === 'stopped' ? [STOPPED, error] : ['It has begun.'];
   return { name: JOB_AUDIT, before: null, after: { action: titles[kind], state, outcome: outcome.map(toJson) } };

@@ -50,7 +50,7 @@ async function whenEnded(jobs: JobStore): Promise<StoredJob> {
 }
 
 describe('a job', () => {
-  it('goes through its steps and tells of its start and its end', async () => {
+  it('runs its steps and reports its start and its end', async () => {
     const jobs = await store();
     const ended: StoredJob[] = [];
     await runner(jobs, counting, ended).start(site, async () => threeSteps, 'reinstall-plugins');
@@ -60,7 +60,7 @@ describe('a job', () => {
     expect(ended.map(({ state }) => state)).toEqual(['running', 'done']);
   });
 
-  it('is joined by a second start while it runs, and a start after its end is a new one', async () => {
+  it('is joined by a second start while it runs; a start after its end begins a new job', async () => {
     const jobs = await store();
     const run = runner(jobs, async (where, job) => {
       await pause(30);
@@ -73,7 +73,7 @@ describe('a job', () => {
     expect((await start()).id).not.toBe(first?.id);
   });
 
-  it('goes on after a restart where it was', async () => {
+  it('continues after a restart from its last state', async () => {
     const jobs = await store();
     const seen: number[] = [];
     const stuck = runner(jobs, async (where, job) => {
@@ -92,7 +92,7 @@ describe('a job', () => {
     expect(seen).toEqual([2]);
   });
 
-  it('tries a step that fails again, and stops with the reason when it keeps failing', async () => {
+  it('retries a failed step, and stops with the reason when it fails repeatedly', async () => {
     const jobs = await store();
     let failures = 0;
     const run = runner(jobs, (where, job) => {
@@ -108,7 +108,7 @@ describe('a job', () => {
     expect(await whenEnded(broken)).toMatchObject({ state: 'stopped', error: 'The directory is down.' });
   });
 
-  it('that stopped goes on where it was, and one that was done or never began does not', async () => {
+  it('that stopped continues from its last state; one that was done or never began does not', async () => {
     const jobs = await store();
     const seen: number[] = [];
     let down = true;
@@ -133,14 +133,14 @@ describe('a job', () => {
     expect(await run.continueStopped(site, 'reinstall-plugins')).toBeNull();
   });
 
-  it('whose first step fails at once fails the call, and stands as stopped', async () => {
+  it('whose first step fails at once makes the call fail, and is listed as stopped', async () => {
     const jobs = await store();
     const run = runner(jobs, () => Promise.reject(new Error('WordPress is down.')));
     await expect(run.startAndStep(site, async () => threeSteps, 'log-out-users')).rejects.toThrow('WordPress is down.');
     expect(await whenEnded(jobs)).toMatchObject({ state: 'stopped', error: 'WordPress is down.' });
   });
 
-  it('whose state can’t be stored holds up no later start, and a restart does not go back to it', async () => {
+  it('whose state can’t be stored does not block a later start, and is not resumed by a restart', async () => {
     const jobs = await store();
     let full = true;
     const run = runner(
@@ -169,7 +169,7 @@ describe('a job', () => {
     expect((await jobs.latest('site'))[0]?.id).toBe(later.id);
   });
 
-  it('keeps the last ten starts of a kind', async () => {
+  it('is kept in the history for the last ten starts of a kind', async () => {
     const jobs = await store();
     const run = runner(jobs, async (_site, job) => ({ ...job, state: 'done' }));
     const ids: string[] = [];

@@ -9,14 +9,14 @@ const job = (id: string, change: Partial<StoredJob> = {}): StoredJob => ({
   ...change,
 });
 
-it('keeps the last ten starts of a kind at a site, and those of other kinds and sites', async () => {
+it('the store keeps the last ten starts of a kind at a site, and those of other kinds and sites', async () => {
   const db = await openTestDatabase(await scratchFolder());
   onTestFinished(() => db.destroy());
   const store = createJobStore(db);
   await store.save(job('other-site', { site: 'b', startedAt: -2, state: 'running', endedAt: null }));
   await store.save(job('other-kind', { kind: 'reinstall-plugins', startedAt: -1 }));
   for (let n = 0; n < 25; n++) await store.save(job(`${n}`, { startedAt: n }));
-  // Every state of a job is stored, in place of the one before.
+  // Every state of a job replaces the previous one.
   await store.save(job('24', { startedAt: 24, summary: ['3 users were logged out.'] }));
   const rows = await db.selectFrom('jobs').select('id').orderBy('started_at').execute();
   const kept = Array.from({ length: 10 }, (_, n) => `${n + 15}`);

@@ -10,7 +10,7 @@ import { StorageError } from '../storage/storage-error.js';
 /** Jobs of one kind that are kept for each site. */
 const KEPT = 10;
 
-/** Jobs in a SQL table. */
+/** Stores jobs in an SQL table. */
 export function createJobStore(database: Database): JobStore {
   const db = withTables<JobTables>(database);
   return {
@@ -126,7 +126,7 @@ export interface StoredJob {
   readonly startedAt: number;
   readonly endedAt: number | null;
   readonly actor: Actor;
-  /** Progress; its form depends on the kind. */
+  /** Progress; its format depends on the kind. */
   readonly cursor: JsonValue;
   readonly items: readonly StoredItem[];
   readonly done: number;

@@ -16,7 +16,8 @@ export function newLogOut(actor: Actor): NewJob {
 
 /**
  * Ends all sessions in one step.
- * @param keptSessions browsers whose session is kept. Cookies are never stored, so after a restart that session ends too
+ * @param keptSessions browsers whose sessions are kept. Cookies are never stored, so after a restart these sessions
+ * end, too
  */
 export function logOutStep(
   deps: LogOutContext,

@@ -24,7 +24,7 @@ export interface PostHackContext {
   readonly keptSessions: KeptSessions;
 }
 
-/** Browsers whose session is kept, held between request and step. In memory only: cookies are never stored. */
+/** Browsers whose sessions are kept, from the request until the step. In memory only: cookies are never stored. */
 export class KeptSessions {
   readonly #kept = new Map<SiteId, BrowserIdentity>();
 
@@ -45,7 +45,10 @@ export function postHack(deps: PostHackContext) {
   const { runner, store, commands, keptSessions } = deps;
   const known = new Map<SiteId, PostHackFacts>();
   return {
-    /** Starts or joins a job. @param wanted `only`: files of plugins to retry, or null for all */
+    /**
+     * Starts or joins a job.
+     * @param wanted `only`: files of plugins to retry, or null for all
+     */
     async reinstallPlugins(wanted: {
       site: SiteConfig;
       actor: Actor;
@@ -58,7 +61,10 @@ export function postHack(deps: PostHackContext) {
       return runner.start(wanted.site, make, 'reinstall-plugins');
     },
 
-    /** Resolves once all passwords are reset; mails follow. `goOn` sends only the remaining mails of a stopped job. */
+    /**
+     * Resolves once all passwords are reset; mails follow. With `goOn`, only the remaining mails of a stopped job are
+     * sent.
+     */
     async forcePasswordReset({
       site,
       actor,
@@ -92,7 +98,7 @@ export function postHack(deps: PostHackContext) {
 
     async jobs(site: SiteConfig): Promise<{ jobs: WithMessages<Job>[]; facts: PostHackFacts }> {
       const jobs = await store.latest(site.id);
-      // The page polls every second while a job runs; WordPress must not count again each time.
+      // The page polls every second while a job runs; WordPress must not count each time.
       const before = jobs.some(({ state }) => state === 'running') ? known.get(site.id) : undefined;
       const facts = before ?? (await fetchFacts(commands, site));
       known.set(site.id, facts);
@@ -112,7 +118,7 @@ async function fetchFacts(commands: Pick<PostHackCommands, 'plugins'>, site: Sit
   }
 }
 
-/** A job in the form of the contract. */
+/** Converts a job to the format of the contract. */
 export function toJobResponse({
   startedAt,
   endedAt,

@@ -47,7 +47,7 @@ const summary = (job: StoredJob) => job.summary.map(toEnglish);
 const OUTSIDE = '2 must-use plugins and drop-ins stay as they are, since they don’t come from the plugin directory.';
 
 describe('a reinstallation', () => {
-  it('has one row for each plugin that the page announces before, and counts the others in its summary', async () => {
+  it('has one row for each plugin that the page announces, and counts the others in its summary', async () => {
     const known = { runner: {} as never, store: { latest: async () => [] } as never, keptSessions: {} as never };
     const { facts } = await postHack({ ...known, commands: { plugins } }).jobs(site);
     const job = await run({
@@ -60,7 +60,7 @@ describe('a reinstallation', () => {
     expect(summary(job)).toEqual(['1 plugin has a clean copy.', '1 plugin was skipped.', OUTSIDE]);
   });
 
-  it('says that a plugin could not be checked while the directory does not answer, and claims nothing else', async () => {
+  it('says that a plugin could not be checked while the directory does not respond, and nothing else', async () => {
     const silent = answer({ result: 'failed', reason: 'directory_unreachable' });
     const job = await run({ 'form/form.php': silent, 'hello.php': silent });
     expect(job.items.map(({ state, reason }) => [state, reason])).toEqual([
@@ -80,7 +80,7 @@ describe('a reinstallation', () => {
     ]);
   });
 
-  it('does not count clean copies when there is none', async () => {
+  it('does not mention clean copies when there is none', async () => {
     const broken = answer({ result: 'failed', reason: 'download_failed' });
     const job = await run({ 'form/form.php': broken, 'hello.php': answer({ result: 'skipped', reason: 'not_free' }) });
     expect(summary(job)).toEqual(['1 plugin failed.', '1 plugin was skipped.', OUTSIDE]);

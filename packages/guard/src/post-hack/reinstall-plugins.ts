@@ -10,13 +10,16 @@ export interface ReinstallContext {
   readonly directory: PluginDirectory;
 }
 
-/** `outside`: must-use plugins and drop-ins. They don't come from the plugin directory, and the page does not count them. */
+/**
+ * `outside`: number of must-use plugins and drop-ins. They are not from the plugin directory, and the page does not
+ * count them.
+ */
 type Cursor = { readonly outside: number } | null;
 
 /**
  * Creates a reinstallation job with one item for each plugin that `isReinstallable` counts.
  * @param wanted `only`: files of plugins to retry, or null for all; `before`: items of the last job, kept for plugins
- *   that are not retried
+ * that are not retried
  * @throws ConnectorError
  */
 export async function newReinstallation(
@@ -40,7 +43,7 @@ export async function newReinstallation(
   return { kind: 'reinstall-plugins', actor, cursor, items, total: items.length };
 }
 
-/** The plugins that a reinstallation looks at: what the page announces is what it lists afterwards. */
+/** Whether a reinstallation includes a plugin. The page announces the same plugins as the job lists. */
 export function isReinstallable({ kind }: InstalledPlugins['plugins'][number]): boolean {
   return kind === 'plugin';
 }

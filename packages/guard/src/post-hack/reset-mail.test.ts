@@ -5,7 +5,7 @@ import { createResetMail, createResetMails } from './reset-mail.js';
 const PLACES = ['{{site}}', '{{login}}', '{{link}}', '{{until}}', '{{date}}'];
 
 describe('the mail of a forced password reset', () => {
-  it('says in HTML and in plain text for whom and for which site it is, and until when its link works', () => {
+  it('names in HTML and plain text the user, the site, and how long its link works', () => {
     const mail = createResetMail(english);
     for (const place of PLACES) {
       expect(mail.html).toContain(place);
@@ -15,14 +15,14 @@ describe('the mail of a forced password reset', () => {
     expect(mail.subject).toBe('[{{site}}] Choose a new password');
   });
 
-  it('has its frame: a document of the language with the link as a button, and nothing from elsewhere', () => {
+  it('has the common frame: a document in its language with the link as a button, and no external resources', () => {
     const { html } = createResetMail(english);
     expect(html).toMatch(/^<!DOCTYPE html><html dir="ltr" lang="en">/);
     expect(html).toContain('href="{{link}}"');
     expect(html).not.toMatch(/<(?:img|script|link)\b|url\(/);
   });
 
-  it('is there for every catalogue and in English, which is for all other languages', () => {
+  it('exists for every catalogue, and in English for all other languages', () => {
     const german = toLanguage({
       locale: 'de_DE',
       lang: 'de',

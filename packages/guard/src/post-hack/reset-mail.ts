@@ -3,7 +3,7 @@ import { cataloguesFolder, type LanguageFor, listLanguages } from '../i18n/langu
 import { renderNotice } from '../mail/notice-mail.js';
 import type { ResetMail, ResetMails } from '../wordpress/connector-commands.js';
 
-/** Places that WordPress fills in for each user: it alone knows the link, and until when it works. */
+/** Placeholders that WordPress fills in for each user, since only WordPress knows the link and how long it works. */
 const PLACES = {
   site: '{{site}}',
   login: '{{login}}',
@@ -13,7 +13,8 @@ const PLACES = {
 } as const;
 
 /**
- * The mails of Force password reset, one for each language; WordPress sends each user the one of the own language.
+ * Creates the mails of Force password reset, one for each language. WordPress sends each user the one in the user's
+ * language.
  * @param folder of the catalogues; without them there is English alone
  */
 export function createResetMails(languages: LanguageFor, folder: () => string = cataloguesFolder): ResetMails {
@@ -28,7 +29,7 @@ function list(languages: LanguageFor, folder: () => string): readonly Language[]
   }
 }
 
-/** The mail with the link to choose a new password, in the house's frame. */
+/** Creates the mail with the link to choose a new password, in the common frame of guard's mails. */
 export function createResetMail(language: Language): ResetMail {
   const { translate } = language;
   const { site, login, link, until, date } = PLACES;

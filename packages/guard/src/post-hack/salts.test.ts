@@ -21,18 +21,18 @@ const written = (others: Partial<Exclude<NewSalts, { change: 'kept' }>> = {}) =>
 });
 const said = (outcome: SaltsOutcome) => saltsSentences(outcome).map(toEnglish).join(' ');
 
-it('says that the keys are replaced only when all eight and all that is made of them are others', () => {
+it('keys are reported as replaced only when all eight, and everything derived from them, have changed', () => {
   expect(judgeSalts(written(), prints('new'))).toEqual({ kind: 'replaced' });
   for (const name of [...NAMES, ...SCHEMES]) {
     expect(judgeSalts(written(), prints('new', old(name))).kind, name).not.toBe('replaced');
   }
 });
 
-it('counts keys that were in the database, since WordPress has made new ones', () => {
+it('keys from the database count, since WordPress creates new ones', () => {
   expect(judgeSalts(written({ change: 'nothing' }), prints('new'))).toEqual({ kind: 'replaced' });
 });
 
-it('names the keys that stay and where they are set', () => {
+it('keys that did not change are named with the place where they are set', () => {
   const found = written({ elsewhere: ['AUTH_KEY', 'NONCE_SALT'], files: ['/srv/keys.php'] });
   const outcome = judgeSalts(found, prints('new', old('AUTH_KEY', 'NONCE_SALT')));
   expect(outcome).toEqual({
@@ -48,14 +48,14 @@ it('names the keys that stay and where they are set', () => {
   expect(said(outcome)).toContain('By hand:');
 });
 
-it('does not call a cookie void while a scheme has its old salt', () => {
+it('a cookie is not called void while a scheme has its old salt', () => {
   const outcome = judgeSalts(written(), prints('new', old('AUTH_KEY', 'AUTH_SALT', 'auth')));
   expect(outcome).toMatchObject({ kind: 'partly', isCookieVoid: false, cause: 'old-file' });
   expect(said(outcome)).not.toContain('void');
   expect(said(outcome)).toContain('Everyone is logged out all the same');
 });
 
-it('says why nothing has changed', () => {
+it('the reason why nothing has changed is named', () => {
   const causes = [
     [written({ change: 'not_writable' }), 'not-writable'],
     [written({ change: 'nothing' }), 'elsewhere'],
@@ -67,12 +67,12 @@ it('says why nothing has changed', () => {
   }
 });
 
-it('knows salts that a plugin makes', () => {
+it('salts from a plugin are recognised', () => {
   const outcome = judgeSalts(written(), prints('new', old(...SCHEMES)));
   expect(outcome).toMatchObject({ kind: 'stay', names: [], cause: 'plugin' });
 });
 
-it('takes keys of which nothing is known as neither old nor new', () => {
+it('unknown keys count as neither old nor new', () => {
   const nothing = Object.fromEntries(NAMES.map((name) => [name, null]));
   expect(judgeSalts(written({ before: prints('old', nothing) }), prints('new', nothing))).toEqual({ kind: 'replaced' });
   expect(judgeSalts(written({ before: prints('old', nothing) }), prints('old', nothing))).toMatchObject({
@@ -81,7 +81,7 @@ it('takes keys of which nothing is known as neither old nor new', () => {
   });
 });
 
-/** Answers of WordPress, one for each question; the last goes on. Null for none. */
+/** Responses of WordPress, one for each command; the last one repeats. Null for a failure. */
 function wordpress(...answers: readonly (SaltPrints | null)[]) {
   const pauses: number[] = [];
   let calls = 0;
@@ -99,7 +99,7 @@ function wordpress(...answers: readonly (SaltPrints | null)[]) {
   return { prove: (answer: NewSalts) => proveSalts(commands, siteConfig(), answer, pause), pauses, asked: () => calls };
 }
 
-it('asks two new requests, and believes the worse answer', async () => {
+it('two new requests are sent, and the worse response counts', async () => {
   const one = wordpress(prints('new'));
   expect(await one.prove(written())).toEqual({ kind: 'replaced' });
   expect([one.asked(), one.pauses]).toEqual([2, []]);
@@ -107,26 +107,26 @@ it('asks two new requests, and believes the worse answer', async () => {
   expect(await two.prove(written())).toMatchObject({ kind: 'stay', cause: 'old-file' });
 });
 
-it('gives PHP time to look at the new file', async () => {
+it('PHP gets time to load the new file', async () => {
   const site = wordpress(prints('old'), prints('old'), prints('new'));
   expect(await site.prove(written())).toEqual({ kind: 'replaced' });
   expect(site.pauses).toHaveLength(1);
 });
 
-it('waits for nothing where no new file can be', async () => {
+it('there is no pause where no new file can exist', async () => {
   const site = wordpress(prints('old'));
   expect((await site.prove(written({ elsewhere: NAMES }))).kind).toBe('stay');
   expect([site.asked(), site.pauses]).toEqual([2, []]);
 });
 
-it('does not say what it does not know', async () => {
+it('an unknown outcome is reported as unknown', async () => {
   const site = wordpress(null);
   const outcome = await site.prove(written());
   expect(outcome).toEqual({ kind: 'unknown' });
   expect(said(outcome)).toContain('It is not known');
 });
 
-it('asks nothing where the keys were kept', async () => {
+it('nothing is sent where the keys were kept', async () => {
   const site = wordpress(null);
   expect(await site.prove({ change: 'kept' })).toEqual({ kind: 'kept' });
   expect(site.asked()).toBe(0);

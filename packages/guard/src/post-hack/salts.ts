@@ -3,19 +3,19 @@ import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { SiteConfig } from '../site.js';
 import type { NewSalts, PostHackCommands, SaltPrints } from '../wordpress/connector-commands.js';
 
-/** What WordPress signs cookies and nonces with, made of two keys each. */
+/** WordPress's schemes for signing cookies and nonces, each derived from two keys. */
 const SCHEMES = ['auth', 'secure_auth', 'logged_in', 'nonce'] as const;
 
 /** The constants of WordPress's security keys: `AUTH_KEY` and so on. */
 const KEYS = ['key', 'salt'].flatMap((half) => SCHEMES.map((scheme) => `${scheme}_${half}`.toUpperCase()));
 
 /**
- * What became of WordPress's security keys.
- * - `replaced`: all eight are others now, in WordPress itself
- * - `partly`, `stay`: `names` are in force as before (none where a plugin makes the keys); `isCookieVoid`: no cookie of
- *   before is accepted all the same, since each is signed with two keys
- * - `kept`: nothing was to change
- * - `unknown`: no new request of WordPress could be asked
+ * What happened to WordPress's security keys.
+ * - `replaced`: all eight have changed, in WordPress itself
+ * - `partly`, `stay`: the keys in `names` are unchanged (empty when a plugin creates the keys); `isCookieVoid`: earlier
+ * cookies are rejected nevertheless, since each is signed with two keys
+ * - `kept`: no change was requested
+ * - `unknown`: no new request to WordPress succeeded
  */
 export type SaltsOutcome =
   | { readonly kind: 'replaced' | 'kept' | 'unknown' }
@@ -24,14 +24,14 @@ export type SaltsOutcome =
       readonly names: readonly string[];
       readonly isCookieVoid: boolean;
       readonly cause: SaltsCause;
-      /** Where they seem to be set. */
+      /** Files in which they seem to be set. */
       readonly files: readonly string[];
     };
 
-/** `old-file`: the new file is written, and PHP still runs the one before. `plugin`: a plugin makes the keys. */
+/** `old-file`: the new file is written, but PHP still runs the old one. `plugin`: a plugin creates the keys. */
 export type SaltsCause = 'not-writable' | 'elsewhere' | 'old-file' | 'plugin';
 
-/** Compares what WordPress used in the request that wrote new keys with what a later request uses. */
+/** Compares the keys in the request that wrote new ones with those in a later request. */
 export function judgeSalts(written: Exclude<NewSalts, { change: 'kept' }>, now: SaltPrints): SaltsOutcome {
   const { before, change, elsewhere, files } = written;
   const isSame = (name: string) => (before[name] ?? null) !== null && before[name] === now[name];
@@ -54,12 +54,15 @@ export function judgeSalts(written: Exclude<NewSalts, { change: 'kept' }>, now: 
   };
 }
 
-/** Pauses before WordPress is asked again, milliseconds: PHP looks for a changed file every two seconds by default. */
+/**
+ * Pauses before WordPress is queried again, milliseconds: by default PHP checks for a changed file every two seconds.
+ */
 const PAUSES_MS = [0, 3000, 3000] as const;
 
 /**
- * Asks WordPress, in new requests, whether the keys in force are others now. Where several PHP processes or machines
- * answer, the worst answer of the last round counts. Never rejects: what could not be asked is `unknown`.
+ * Checks in new requests to WordPress whether the keys in use have changed. When several PHP processes or machines
+ * respond, the worst response of the last round counts. Never rejects: the outcome is `unknown` when no request
+ * succeeds.
  */
 export async function proveSalts(
   commands: Pick<PostHackCommands, 'salts'>,
@@ -109,7 +112,7 @@ const reasons: Readonly<Record<SaltsCause, string>> = {
   plugin: 'A plugin makes them, not wp-config.php.',
 };
 
-/** The outcome in sentences: what is known, why, and what to do by hand. */
+/** Describes the outcome in sentences: what is known, why, and what to do by hand. */
 export function saltsSentences(outcome: SaltsOutcome): ServerText[] {
   switch (outcome.kind) {
     case 'replaced':

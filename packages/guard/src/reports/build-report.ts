@@ -10,11 +10,11 @@ import type { ReportFacts, ReportPeriod, WeekSums } from './report-facts.js';
 import { describeLogins, toVerdict } from './verdict.js';
 
 /**
- * A report in the words of a language, ready to be written as HTML or text. All text from outside is one
- * plain, short line.
+ * A report in one language, ready to be rendered as HTML or text. All text of visitors and users is one short line of
+ * plain text.
  */
 export interface WeeklyReport {
-  /** Of its language: BCP 47, and where its lines begin. */
+  /** Of the language: BCP 47 tag and writing direction. */
   readonly tag: string;
   readonly direction: 'ltr' | 'rtl';
   readonly subject: string;
@@ -24,9 +24,9 @@ export interface WeeklyReport {
   readonly figures: readonly ReportFigure[];
   readonly days: readonly ReportDay[];
   readonly lists: readonly ReportList[];
-  /** What there is to do, most urgent first: at most something to check, and the essentials that are off. */
+  /** What the owner should do, most urgent first: at most one matter to check, and the essentials that are off. */
   readonly tasks: readonly ReportTask[];
-  /** What the reader has to know about the figures. */
+  /** What the reader should know about the figures. */
   readonly notes: readonly string[];
   readonly links: ReportLinks;
   readonly labels: ReportLabels;
@@ -37,18 +37,18 @@ export interface ReportTask {
   readonly text: string;
   readonly button: string;
   readonly link: string | null;
-  /** The headline speaks of it. */
+  /** Whether the headline is about it. */
   readonly urgent: boolean;
-  /** Whether the owner has to find something out, or to change a setting. */
+  /** Whether the owner should check something or change a setting. */
   readonly kind: 'check' | 'set-up';
 }
 
 export interface ReportFigure {
   readonly value: string;
   readonly label: string;
-  /** The visits or logins that were counted, in the log; null when no view of the log shows just these. */
+  /** View of the log with the counted visits or logins; null when no view shows exactly these. */
   readonly link: string | null;
-  /** How it stands to the week before; empty when nothing is known of that. */
+  /** Comparison with the week before; empty when that is unknown. */
   readonly compared: string;
 }
 
@@ -62,7 +62,7 @@ export interface ReportDay {
   readonly blocked: number;
 }
 
-/** Pages of wp-admin; null while the address of the site is not known. */
+/** Pages of wp-admin; null while the URL of the site is unknown. */
 export interface ReportLinks {
   readonly log: string | null;
   readonly recipients: string | null;
@@ -79,18 +79,18 @@ export interface ReportLabels {
   readonly recipients: string;
 }
 
-/** What belongs to the site rather than to its week. */
+/** Facts of the site that do not depend on the week. */
 export interface ReportSite {
   /** `example.com` or `example.com/blog`. */
   readonly name: string;
   readonly timeZone: string;
   readonly language: Language;
   readonly essentials: readonly Essential[];
-  /** Address below wp-admin; null while the address of the site is not known. */
+  /** Returns a URL below wp-admin; null while the URL of the site is unknown. */
   readonly adminUrl: (path: string) => string | null;
 }
 
-/** Makes the report of a week. */
+/** Creates the report of a week. */
 export function buildReport(facts: ReportFacts, site: ReportSite): WeeklyReport {
   const { language, timeZone } = site;
   const name = plainText(site.name, 100);
@@ -127,21 +127,21 @@ export function buildReport(facts: ReportFacts, site: ReportSite): WeeklyReport 
   };
 }
 
-/** Address of a view of the log that shows the days of a report. */
+/** Returns the URL of a view of the log that shows the days of a report. */
 type LogLinks = (view: Partial<LogView>) => string | null;
 
-/** The tab is in the fragment too, which an older dashboard reads. */
+/** The tab is in the fragment, too, where older dashboards read it. */
 function toTabPath(view: Partial<LogView>): string {
   return `${toLogPath(view)}${view.tab === undefined ? '' : `#${view.tab}`}`;
 }
 
 function logLinks({ adminUrl }: ReportSite, { edges }: ReportPeriod): LogLinks {
-  // The last day counts as a whole.
+  // The last day is included as a whole.
   const days = { from: String(edges[0]), to: String((edges.at(-1) as number) - 1) };
   return (view) => adminUrl(toTabPath({ ...view, filters: { ...days, ...view.filters } }));
 }
 
-/** Essentials that are worth most, as the dashboard suggests them; the others follow in their own order. */
+/** The most effective essentials, as the dashboard suggests them; all others follow in their own order. */
 const MOST_URGENT = [
   ...['Two-factor Authentication', 'Disable Common Usernames', 'Limit Login Attempts', 'Custom Login URL'],
   ...['Disable XML-RPC', 'Lock and Protect System Folders'],
@@ -232,39 +232,45 @@ function toLabels({ translate }: Language, site: string): ReportLabels {
   };
 }
 
-/** The days of a period as people write them: `9 – 15 November`, `28 December 2026 – 3 January 2027`. */
+/** Formats the days of a period: `9 – 15 November`, `28 December 2026 – 3 January 2027`. */
 export function formatPeriod(language: Language, { edges, soFar }: ReportPeriod, timeZone: string): string {
   const days = new Intl.DateTimeFormat(language.dates, { day: 'numeric', month: 'long', timeZone: 'UTC' });
   const first = wallClock(timeZone, edges[0] as number);
   const last = wallClock(timeZone, (edges.at(-1) as number) - 1);
   const period = days
     .formatRange(first, last)
-    // Every language puts a dash between the days; only some put spaces around it, which keep full stops apart.
+    // Every language puts a dash between the days, but only some put spaces around it, which keep full stops apart.
     .replace(/\s*–\s*/, ' – ')
-    // Italian ranges hold `09`, though its single days are `9`.
+    // Italian ranges contain `09`, though a single day is `9`.
     .replace(/\b0(?=\d)/g, '');
   return soFar ? language.translate('{period} so far', { period }) : period;
 }
 
-/** `Mon` for a day that begins at a moment. @param at Unix seconds */
+/**
+ * Formats the weekday of a day that begins at a time: `Mon`.
+ * @param at Unix seconds
+ */
 export function formatWeekday({ dates }: Language, timeZone: string, at: number): string {
   return wallClock(timeZone, at).toLocaleDateString(dates, { weekday: 'short', timeZone: 'UTC' });
 }
 
-/** The wall clock of the site as a date whose UTC members show it. @param at Unix seconds */
+/**
+ * Converts a time to the wall clock of the site, as a date with that time in UTC.
+ * @param at Unix seconds
+ */
 function wallClock(timeZone: string, at: number): Date {
   return new Date(toLocalTime(timeZone, at * 1000));
 }
 
-/** Below this, a share says less than the number itself. */
+/** For smaller numbers, a percentage says less than the number itself. */
 const SHARES_FROM = 100;
-/** From this many times as many on, a percentage is hard to picture. */
+/** From this factor on, a percentage is hard to imagine. */
 const MANY_TIMES = 10;
 
 /**
- * How a figure stands to that of the week before.
- * @param before null when nothing is known of that week
- * @returns words, empty when there is nothing to compare with
+ * Compares a figure with that of the week before.
+ * @param before null when that week is unknown
+ * @returns words; empty when there is nothing to compare with
  */
 export function formatComparison(language: Language, now: number, before: number | null): string {
   if (before === null) return '';
@@ -286,11 +292,11 @@ function formatDifference({ counted }: Language, difference: number): string {
     : counted('{count} fewer than last week', '{count} fewer than last week', -difference);
 }
 
-/** Events that are not changes by a user: logins, log-outs and what the product itself did. */
+/** Events that are not changes by a user: logins, log-outs and actions of the product itself. */
 const NO_CHANGE = /^(?:log(?:in|out)(?:$|\.)|factor\.(?:failed|back-up-code)$)/;
 const labels: ReadonlyMap<string, string> = new Map(activityKinds.map(({ id, label }) => [id, label]));
 
-/** Changes by users, most frequent first; the words are those of the Activity Log's filter. */
+/** Returns changes by users, most frequent first, with the labels of the Activity Log's filter. */
 export function toChanges(
   { translate }: Language,
   events: WeekSums['events'],
@@ -307,20 +313,20 @@ export function toChanges(
 
 export interface ReportList {
   readonly title: string;
-  /** Names are addresses or paths, which are written from left to right in every language. */
+  /** Whether names are addresses or paths, which are written from left to right in every language. */
   readonly mono: boolean;
   readonly rows: readonly { readonly name: string; readonly value: string; readonly link: string | null }[];
   readonly foot: string | null;
 }
 
-/** Paths that may stand in a link of a mail: a visitor chose them. */
+/** Paths that a link of a mail may contain, because visitors choose them. */
 const PLAIN_PATH = /^\/[\w/-]{0,150}$/;
-/** Longest name of a page in a mail. */
+/** Maximum length of a page's name in a mail. */
 const NAME_MAX = 60;
-/** Kinds of changes that are named; the rest is summed up. */
+/** Kinds of changes that are listed; all others are added up. */
 const CHANGES_MAX = 6;
 
-/** The lists of a report; one that has nothing to say is left out. Names from outside are plain and short. */
+/** Returns the lists of a report; empty ones are omitted. Text of visitors and users is plain and short. */
 function reportLists(language: Language, facts: ReportFacts, toLog: LogLinks, said: string): ReportList[] {
   return [
     addressList(language, facts, toLog, said),

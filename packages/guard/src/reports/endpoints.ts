@@ -11,7 +11,7 @@ import type { ReportStore } from './sent-reports.js';
 
 export type ReportCalls = (typeof weeklyReportEndpoints)[number];
 
-/** The calls of the tab Weekly Reports. */
+/** The endpoints of the tab Weekly Reports. */
 export function reportEndpoints(
   { config, change, wordpress, sites, clock }: Services,
   reports: {

@@ -17,9 +17,9 @@ import { createReportStore } from './sent-reports.js';
 export { readRecipients } from './recipients.js';
 export { type ReportSendTables, reportSendMigrations } from './sent-reports.js';
 
-/** Weekly reports at work. */
+/** The running feature. */
 export interface WeeklyReports extends RunningFeature {
-  /** Why a site's last report could not be sent, for the owner, or null. Throws StorageError. */
+  /** Returns why a site's last report could not be sent, for the owner, or null. Throws StorageError. */
   lastFailure(site: SiteId): Promise<ServerText | null>;
   loadEndpoints(): Promise<{ readonly handlers: CallHandlers<ReportCalls> }>;
 }
@@ -35,7 +35,7 @@ export const weeklyReports: Feature<
     const mailer = createMailer(config.mail, wordpress);
     const timeZone = (site: SiteId) => sites.timeZone(site);
     const logSettings = (site: SiteId) => sites.get(site).settings.log;
-    /** Those of the tab who want the report. */
+    /** Recipients of the tab who want the report. */
     const recipients = (site: SiteId) =>
       logSettings(site).notification_emails.filter((email) => alerts.getsReport(site, email));
     const report = async (site: SiteConfig, period: ReportPeriod) => {
@@ -62,7 +62,7 @@ export const weeklyReports: Feature<
   },
 };
 
-/** What a report says about a site beside its week. */
+/** Returns the facts of a site that do not depend on the week. */
 function reportSite(sites: Services['sites'], { id, hosts }: SiteConfig): ReportSite {
   const { facts, settings } = sites.get(id);
   const home = facts === null ? null : new URL(facts.homeUrl);

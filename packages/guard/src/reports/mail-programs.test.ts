@@ -5,7 +5,9 @@ import { buildReport } from './build-report.js';
 import { reportText } from './make-report.js';
 import { renderReport } from './render-report.js';
 
-/** What mail programs do with HTML: Word draws Outlook's, Gmail takes style sheets away, Apple Mail knows dark mode. */
+/**
+ * How mail clients treat HTML: Outlook renders with Word, Gmail removes style sheets, Apple Mail supports dark mode.
+ */
 
 const longest = buildReport(longestFacts, { ...reportSite, name: `${'w&"<'.repeat(50)}.example` });
 const html = renderReport(longest);
@@ -15,14 +17,14 @@ const hidden = (element: (typeof elements)[number]) =>
 const shown = elements.filter((element) => !hidden(element));
 
 /**
- * Kept by Gmail, and drawn by Word or left out without harm: rounded corners, widths at most, and where a line breaks;
- * names that are long hold places to break.
+ * Properties that Gmail keeps, and that Word renders or ignores without harm: rounded corners, maximum widths, and line
+ * breaks (long names contain places to break).
  */
 const KNOWN =
   /^(?:font-(?:family|size|weight)|line-height|color|background-color|(?:margin|padding)(?:-(?:top|right|bottom|left))?|border(?:-(?:top|bottom|collapse|radius))?|(?:max-)?width|height|text-decoration(?:-line)?|white-space|word-break|mso-[a-z-]+)$/;
 
 describe('the HTML of a report', () => {
-  it('has the looks of each text in its own cell, since sheets are taken away and Word’s tables inherit nothing', () => {
+  it('sets the styles of each text in its own cell, since clients remove style sheets and Word’s tables inherit nothing', () => {
     const written = shown.filter(({ texts }) => texts.length > 0);
     expect(written.length).toBeGreaterThan(60);
     for (const { path, texts } of written) {
@@ -34,7 +36,7 @@ describe('the HTML of a report', () => {
     }
   });
 
-  it('uses nothing that Outlook or Gmail does not know', () => {
+  it('uses nothing that Outlook or Gmail does not support', () => {
     for (const { tag, style } of shown) {
       expect(tag).toMatch(/^(?:html|body|table|tbody|tr|td|h1|h2|p|div|span|a)$/);
       for (const [name, value] of style) {
@@ -51,7 +53,7 @@ describe('the HTML of a report', () => {
     }
   });
 
-  it('arranges with tables that say so, and gives Outlook their widths and heights as attributes', () => {
+  it('marks its layout tables as such, and sets their widths and heights as attributes for Outlook', () => {
     const tables = shown.filter(({ tag }) => tag === 'table');
     expect(tables.length).toBeGreaterThan(20);
     for (const { attributes } of tables) {
@@ -66,11 +68,11 @@ describe('the HTML of a report', () => {
     }
   });
 
-  it('stays below the 102 KB after which Gmail cuts, however long everything gets', () => {
+  it('stays below the 102 KB from which Gmail clips, however long all texts are', () => {
     expect(Buffer.byteLength(html)).toBeLessThan(80_000);
   });
 
-  it('turns what stands in it, and nothing else, in sheets that Gmail takes: short, and dark mode by itself', () => {
+  it('changes classes that exist, and no others, in sheets that Gmail accepts: short, and dark mode in a sheet of its own', () => {
     const sheets = elements.filter(({ tag }) => tag === 'style').map(({ texts }) => texts.join(''));
     expect(sheets).toHaveLength(2);
     const [narrow, dark] = sheets as [string, string];
@@ -84,11 +86,11 @@ describe('the HTML of a report', () => {
     expect(names).toEqual(expect.arrayContaining(['color-scheme', 'supported-color-schemes']));
   });
 
-  it('is shown in lists of mails by its summary', () => {
+  it('has its summary as the preview in lists of mails', () => {
     const preview = elements.find(({ style }) => style.get('display') === 'none');
-    // As much of it as lists show; React Email cuts the rest.
+    // The part that mail clients display; the rest is cut.
     expect(preview?.texts).toEqual([longest.summary.slice(0, 150)]);
-    // Nothing but what cannot be seen stands before it.
+    // Only invisible elements precede it.
     expect(
       elements
         .slice(0, elements.indexOf(preview as never))
@@ -100,7 +102,7 @@ describe('the HTML of a report', () => {
 it.each([
   ['an ordinary week', reportFacts],
   ['a week in which everything is long', longestFacts],
-])('text and HTML say the same of %s', (_name, facts) => {
+])('text and HTML have the same content for %s', (_name, facts) => {
   const report = buildReport(facts, reportSite);
   const said = new Set(
     mailElements(renderReport(report)).flatMap(({ texts, attributes }) => [

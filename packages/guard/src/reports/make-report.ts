@@ -15,8 +15,9 @@ import { type ReportPeriod, type ReportSource, readReportFacts } from './report-
 export type ReportMail = Omit<Mail, 'to'>;
 
 /**
- * Makes the report of a period. What draws the HTML is loaded with the first one: most processes never make any.
- * @param addresses at which one logs in or signs up, or did: a mail names none of them
+ * Creates the report of a period as a mail. The HTML renderer is loaded with the first report, since most processes
+ * never create one.
+ * @param addresses present and former login and sign-up addresses, which no mail contains
  * @throws StorageError
  */
 export async function makeReport(
@@ -35,8 +36,8 @@ export async function makeReport(
 }
 
 /**
- * The report as plain text, for mail programs that show no HTML. Written from the report itself: what reads well as a
- * table says little as a column of bare numbers (decision 12).
+ * Formats a report as plain text, for mail clients that show no HTML. It is created from the report, not from the HTML:
+ * a table that reads well would become a column of bare numbers (decision 12).
  */
 export function reportText(report: WeeklyReport): string {
   const { labels, links, tasks } = report;
@@ -67,16 +68,17 @@ function linkLine(label: string, href: string | null): string[] {
 }
 
 /**
- * Sends the report as it is now to the caller alone, at the address of the caller's account.
+ * Sends the current report to the caller alone, at the address of the caller's account.
  * @returns that address
- * @throws ApiError mail_not_sent with the reason; StorageError
+ * @throws ApiError mail_not_sent with the reason
+ * @throws StorageError
  */
 export async function sendTestReport(
   deps: {
     readonly client: Pick<ConnectorClient, 'user'>;
     readonly mailer: Mailer;
     readonly make: (site: SiteConfig) => Promise<ReportMail>;
-    /** Of the report. */
+    /** Language of the report. */
     readonly language: Language;
   },
   { site, actor }: { readonly site: SiteConfig; readonly actor: Actor },

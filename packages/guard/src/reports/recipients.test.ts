@@ -28,7 +28,7 @@ describe('the recipients of weekly reports', () => {
     ['\u200eowner@example.com\u200b', 'owner@example.com'],
     ['ｏｗｎｅｒ＠ｅｘａｍｐｌｅ．ｃｏｍ', 'owner@example.com'],
     ['owner٢@example.com', 'owner2@example.com'],
-  ])('%s is taken as %s', (text, email) => {
+  ])('%s is stored as %s', (text, email) => {
     expect(normalEmail(text)).toBe(email);
   });
 
@@ -53,11 +53,11 @@ describe('the recipients of weekly reports', () => {
     '\u202eowner@example.com',
     'оwner@example.com',
     'owner²@example.com',
-  ])('%j is no address', (text) => {
+  ])('%j is refused as an address', (text) => {
     expect(normalEmail(text)).toBeNull();
   });
 
-  it('each bad row is named by its position, with the text of the specification', () => {
+  it('each invalid row is named by its position, with the text of the specification', () => {
     expect(refusal(['a@example.com', '', 'x', 'A@EXAMPLE.com', '\u200b '])).toEqual({
       1: 'This field is required.',
       2: 'Invalid email address.',
@@ -65,19 +65,19 @@ describe('the recipients of weekly reports', () => {
     });
   });
 
-  it('count once when they are named twice, in whatever case', () => {
+  it('are stored once when they are entered twice, in any letter case', () => {
     const twice = ['a@example.com', 'B@example.com', ' A@EXAMPLE.com', 'b@example.com'];
     expect(refusal(twice, 2)).toEqual(['a@example.com', 'b@example.com']);
   });
 
-  it('are as many as allowed', () => {
+  it('are limited in number', () => {
     const many = ['a', 'b', 'c'].map((name) => `${name}@example.com`);
     expect(refusal(many, 3)).toEqual(many);
     expect(refusal(many, 2)).toMatchObject({ entries: { english: 'Enter at most 2 e-mail addresses.' } });
     expect(refusal([], 2)).toEqual([]);
   });
 
-  it('what is stored is safe in a header, and the same again when it is sent back', () => {
+  it('are safe in a header as stored, and do not change when they are sent back', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.emailAddress(), fc.string({ unit: 'binary' })), (text) => {
         const email = normalEmail(text);
@@ -89,7 +89,7 @@ describe('the recipients of weekly reports', () => {
     );
   });
 
-  it('have ids that stay, whatever list they are in', () => {
+  it('have ids that do not depend on the list', () => {
     const id = recipientId('owner@example.com');
     expect(id).toBe(recipientId('owner@example.com'));
     expect(Number.isSafeInteger(id)).toBe(true);
@@ -122,7 +122,7 @@ it('a recipient who is added right after a report was due gets the next one', as
       { site, actor: { id: 1, login: 'owner', address: null }, emails },
     );
   const claimed = async (email: string, slot: number) => (await sends.claim('site', email, slot, slot)) !== null;
-  // Before the time of this week, so the report of last week is long past.
+  // Before this week's time of sending, so the report of last week was due long ago.
   await set('anna@example.com');
   now.ms = DUE + 60_000;
   await set('anna@example.com', 'ben@example.com');

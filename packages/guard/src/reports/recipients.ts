@@ -18,13 +18,13 @@ import type { ReportStore } from './sent-reports.js';
 /** RFC 5321 section 4.5.3.1. */
 const LOCAL_MAX = 64;
 const ADDRESS_MAX = 254;
-/** The part before the at sign: a dot-atom of RFC 5322, the form that every mail server takes. */
+/** The local part: a dot-atom of RFC 5322, the form that every mail server accepts. */
 const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-/** Labels of host names, the last one no number. */
+/** Labels of a host name; the last one is no number. */
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * An e-mail address as it is stored: in plain text and lower-case, a domain with other letters in its ASCII form (RFC 5891).
+ * Normalizes an e-mail address: plain text, lower-case, an internationalized domain in its ASCII form (RFC 5891).
  * @returns null when no mail can be sent to it
  */
 export function normalEmail(text: string): string | null {
@@ -38,8 +38,8 @@ export function normalEmail(text: string): string | null {
 }
 
 /**
- * A new list of recipients, all or nothing. Who is named twice is on it once.
- * @throws ApiError invalid_input with a text for each bad row, under its position from 0
+ * Parses a new list of recipients, all or nothing. Duplicates are removed.
+ * @throws ApiError invalid_input with a text for each invalid row, under its position from 0
  */
 export function readRecipients(entries: readonly string[], most: number): string[] {
   const fields: Record<string, ServerText> = {};
@@ -57,12 +57,14 @@ export function readRecipients(entries: readonly string[], most: number): string
   return list;
 }
 
-/** The id of a recipient: made of the address, so that it is the same in every list. A whole number below 2^48. */
+/**
+ * Returns the id of a recipient: derived from the address, so that it is the same in every list. An integer below 2^48.
+ */
 export function recipientId(email: string): number {
   return createHash('sha256').update(email).digest().readUIntBE(0, 6);
 }
 
-/** Who gets the weekly report, as the API tells it. */
+/** The recipients of the weekly report, in the form of the API. */
 export interface ReportRecipients {
   readonly entries: readonly { readonly id: number; readonly email: string }[];
   readonly max_emails: number;
@@ -77,11 +79,11 @@ export interface RecipientContext {
 }
 
 /**
- * Sets who gets the weekly report, all or nothing. New recipients get the next one: the report of a time that has
- * just passed is not made up for them.
+ * Sets the recipients of the weekly report, all or nothing. New recipients get the next report, not one that was due
+ * just before.
  *
- * @returns the list as it is stored, and whether the log is kept long enough for reports
- * @throws ApiError invalid_input with a text for each bad row, under its position
+ * @returns the stored list, and whether the log is kept long enough for reports
+ * @throws ApiError invalid_input with a text for each invalid row, under its position
  */
 export async function setRecipients(
   deps: RecipientContext,
@@ -97,7 +99,7 @@ export async function setRecipients(
   return { recipients: toRecipients(after.log, deps.maxEmails), reportsCome: reportsArePossible(after.log) };
 }
 
-/** The recipients of a site, as the API tells them. */
+/** Converts the recipients of a site for the API. */
 export function toRecipients({ notification_emails }: LogSettings, maxEmails: number): ReportRecipients {
   return {
     entries: notification_emails.map((email) => ({ id: recipientId(email), email })),
@@ -105,7 +107,7 @@ export function toRecipients({ notification_emails }: LogSettings, maxEmails: nu
   };
 }
 
-/** Whether a site's log is kept long enough for a report. */
+/** Whether a site's log is on and kept long enough for a report. */
 export function reportsArePossible({ disable_activity_log, log_lifetime }: LogSettings): boolean {
   return disable_activity_log === 0 && log_lifetime >= WEEKLY_REPORT_MIN_DAYS;
 }

@@ -14,8 +14,8 @@ import type {
 } from './build-report.js';
 
 /**
- * The report as HTML for mail programs: tables and inline styles, 600 pixels wide, no images, nothing that is loaded
- * from elsewhere. React escapes every text.
+ * Renders a report as HTML for mail clients: tables and inline styles, 600 pixels wide, without images or external
+ * resources. React escapes every text.
  */
 export function renderReport(report: WeeklyReport): string {
   return `<!DOCTYPE html>${renderToStaticMarkup(<Document report={report} />)}`;
@@ -90,7 +90,7 @@ export function Figures({ figures }: { readonly figures: readonly ReportFigure[]
   ));
 }
 
-/** Names at the beginning of the lines, numbers at their ends. */
+/** A list with names at the beginning of the lines and numbers at their ends. */
 export function List({ list, end }: { readonly list: ReportList; readonly end: 'left' | 'right' }): ReactNode {
   const gap: CSSProperties = end === 'right' ? { paddingRight: 12 } : { paddingLeft: 12 };
   return (
@@ -127,7 +127,7 @@ export function List({ list, end }: { readonly list: ReportList; readonly end: '
   );
 }
 
-/** A link with the looks of the text around it; text alone without an address. */
+/** A link that looks like the text around it; plain text when there is no URL. */
 function MaybeLink(props: {
   readonly href: string | null;
   readonly className: string;
@@ -142,7 +142,7 @@ function MaybeLink(props: {
   );
 }
 
-/** Something to do, with the way there. A mail has one button: that of the most urgent task. */
+/** A task with a link to the page where it is done. A mail has one button: that of the most urgent task. */
 export function TaskPanel(props: { readonly task: ReportTask; readonly asLink?: boolean }): ReactNode {
   const { task, asLink = false } = props;
   const { title, text, button, link, urgent, kind } = task;
@@ -175,7 +175,7 @@ export function TaskPanel(props: { readonly task: ReportTask; readonly asLink?: 
   );
 }
 
-/** Why the reader gets this, and how to change it. */
+/** Why the reader gets this mail, and how to change that. */
 export function Foot(props: {
   readonly notes: readonly string[];
   readonly labels: ReportLabels;
@@ -213,7 +213,7 @@ const BAR_PX = 28;
 const STACK = ['blocked', 'bots', 'humans'] as const;
 const LEGEND = ['humans', 'bots', 'blocked'] as const;
 
-/** Bars of table cells with a background, which every mail program can draw. */
+/** A bar chart of table cells with a background, which every mail client can render. */
 export function DayChart(props: { readonly days: readonly ReportDay[]; readonly labels: ReportLabels }): ReactNode {
   const { days, labels } = props;
   const highest = Math.max(...days.map((day) => day.humans + day.bots + day.blocked), 0);
@@ -253,7 +253,7 @@ export function DayChart(props: { readonly days: readonly ReportDay[]; readonly 
   );
 }
 
-/** The visits of a day, one upon the other; what cannot be seen is said. */
+/** The visits of a day as a stacked bar, with a text alternative. */
 function Bar({ day, highest }: { readonly day: ReportDay; readonly highest: number }): ReactNode {
   const parts = STACK.filter((what) => day[what] > 0);
   if (parts.length === 0) return <span role="img" aria-label={day.words} title={day.words} />;
@@ -275,7 +275,7 @@ function Block({ what, height }: { readonly what: (typeof STACK)[number]; readon
     height,
     fontSize: 1,
     lineHeight: '1px',
-    // Without it Word makes a row at least as high as a line of text.
+    // Otherwise Word makes a row at least as high as a line of text.
     msoLineHeightRule: 'exactly',
     backgroundColor: colours[what],
     borderBottom: `1px solid ${colours.card}`,

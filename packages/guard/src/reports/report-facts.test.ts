@@ -10,7 +10,7 @@ const AT = Date.UTC(2026, 10, 16, 8) / 1000;
 const period = getLastWeek('Europe/Berlin', AT);
 const monday = period.edges[0] as number;
 
-it('a report counts its week and the week before, and nothing beside them', async () => {
+it('a report counts its week and the week before, and no other days', async () => {
   const store = await testStore({ clock: () => AT * 1000, timeZone: () => 'Europe/Berlin' });
   const at = (second: number) => ({ at: second * 1000 });
   const visits = [
@@ -33,7 +33,7 @@ it('a report counts its week and the week before, and nothing beside them', asyn
     aVisit({ ...at(monday + 4 * DAY), rule: 'away-mode', status: 403, address: '203.0.113.9' }),
     aVisit({ ...at(monday + 7 * DAY - 1), rule: 'xml-rpc', status: 403, count: 8 }),
     aVisit({ ...at(monday + 7 * DAY), target: '/wp-cron.php', count: 1000 }),
-    // In Berlin the first moments of the week and of the next one; in UTC they are Sundays.
+    // The first moments of the week and of the next one in Berlin; in UTC they are Sundays.
     aVisit({ ...at(monday + 60), failedLogins: 2, target: '/xmlrpc.php', address: '203.0.113.10', count: 1 }),
     aVisit({ ...at(monday + 60), target: '/early/', count: 4 }),
     aVisit({ ...at(monday + 7 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.11', count: 500 }),
@@ -71,7 +71,7 @@ it('a report counts its week and the week before, and nothing beside them', asyn
   ]);
 });
 
-it('a report without a week before compares with nothing', async () => {
+it('a report without data of the week before has no comparison', async () => {
   const store = await testStore({ clock: () => AT * 1000 });
   await store.write({ site: SITE, visits: packVisits([aVisit({ at: monday * 1000 })]), dropped: 0 });
   expect((await readReportFacts(store, SITE, period, createLoginAddresses([]))).before).toBeNull();

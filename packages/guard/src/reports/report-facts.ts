@@ -4,11 +4,11 @@ import { localDate, localDaysFrom, startOfLocalDay } from '../lib/time-zone.js';
 import type { LoginAddresses } from '../login/index.js';
 import type { SiteId } from '../site.js';
 
-/** Everything that a report is made of. Plain data. */
+/** The facts of a report. Plain data. */
 export interface ReportFacts {
   readonly period: ReportPeriod;
   readonly now: WeekSums;
-  /** Null when nothing is known of the week before. */
+  /** Null when the week before is unknown. */
   readonly before: WeekSums | null;
   readonly logins: LoginFacts;
   /** Accounts that became administrators, newest first, each once. */
@@ -18,8 +18,8 @@ export interface ReportFacts {
   /** Addresses with the most failed logins. */
   readonly addresses: readonly TopEntry[];
   /**
-   * Pages that were asked for most, without their queries, without what belongs to WordPress itself, and without the
-   * addresses at which one logs in or signs up, or did.
+   * Most requested pages, without their queries, without files of WordPress itself, and without present or former login
+   * and sign-up addresses.
    */
   readonly pages: readonly TopEntry[];
   /** Visits that could not be recorded. */
@@ -29,22 +29,22 @@ export interface ReportFacts {
 export interface WeekSums {
   readonly humans: number;
   readonly bots: number;
-  /** Refused requests, logins among them: what the chart and the dashboard call blocked. */
+  /** Refused requests, including logins: the number that the chart and the dashboard call blocked. */
   readonly refused: number;
-  /** Passwords that were refused, whether the account exists or not. */
+  /** Wrong passwords, whether the account exists or not. */
   readonly failedLogins: number;
-  /** Events of users per kind. */
+  /** Events of users by kind. */
   readonly events: readonly { readonly kind: string; readonly count: number }[];
 }
 
-/** The failed logins of a week, and what came of them. */
+/** The failed logins of a week, and their consequences. */
 export interface LoginFacts {
   readonly attempts: number;
-  /** Addresses that they came from. */
+  /** Number of their addresses. */
   readonly addresses: number;
-  /** Addresses that had to wait after too many of them. */
+  /** Addresses that were locked after too many of them. */
   readonly locked: number;
-  /** Addresses that logged in after failed logins; null when it is not known. */
+  /** Addresses that logged in after failed logins; null when that is unknown. */
   readonly succeeded: readonly { readonly address: string; readonly failed: number }[] | null;
 }
 
@@ -53,23 +53,23 @@ export interface NewAdministrator {
   readonly kind: 'user.created' | 'user.role';
 }
 
-/** What a report asks of the Activity Log. */
+/** The queries of the Activity Log that a report uses. */
 export type ReportSource = Pick<
   ActivityStore,
   'traffic' | 'failedLogins' | 'failedLoginAddresses' | 'eventKinds' | 'top' | 'droppedVisits' | 'listEvents'
 >;
 
 const TOP = 5;
-/** So many are looked through for the first few that are pages. */
+/** Entries that are read to find the first pages among them. */
 const PAGES_READ = 50;
-/** Entry points and scripts of WordPress itself: not pages that people read. */
+/** Entry points and scripts of WordPress itself, which are not pages for people. */
 const NO_PAGE = /\/(?:wp-[a-z-]+\.php|xmlrpc\.php|wp-(?:admin|json|includes|content)(?:\/.*)?)$/i;
-/** Events of one kind that are looked through; with more, what they would tell counts as unknown. */
+/** Events of one kind that are read; when there are more, the fact that they show is unknown. */
 const EVENTS_READ = 5000;
 /** Addresses with failed logins that are compared with those that logged in. */
 const ADDRESSES_READ = 1000;
 
-/** Asks the sums of the Activity Log for a report. Throws StorageError. */
+/** Reads the facts of a report from the Activity Log. Throws StorageError. */
 export async function readReportFacts(
   store: ReportSource,
   site: SiteId,
@@ -115,7 +115,7 @@ async function readSums(store: ReportSource, site: SiteId, from: number, to: num
   return { failedLogins, events };
 }
 
-/** Newest first; null when there are more than are looked through. */
+/** Returns events of a kind, newest first; null when there are more than are read. */
 type EventsOf = (kind: string) => Promise<readonly EventRow[] | null>;
 
 async function listEvents(
@@ -166,7 +166,7 @@ async function findAdministrators(
   return [...found.values()];
 }
 
-/** Events of one kind. */
+/** Returns the number of events of one kind. */
 function countEvents(events: WeekSums['events'], kind: string): number {
   return events.find((event) => event.kind === kind)?.count ?? 0;
 }
@@ -181,32 +181,38 @@ function toSums(hours: readonly TrafficHour[]): { humans: number; bots: number; 
   return sum;
 }
 
-/** What a report is about. Unix seconds, the ends outside. */
+/** The period of a report. Unix seconds; ends are exclusive. */
 export interface ReportPeriod {
   /** The beginning of each of the seven days, and the end of the last. */
   readonly edges: readonly number[];
   /** The first day and the last, `YYYY-MM-DD`. */
   readonly days: readonly [first: string, last: string];
-  /** The same part of the week before, for comparing. */
+  /** The same part of the week before, for comparison. */
   readonly before: { readonly from: number; readonly to: number };
-  /** The last day is not over. */
+  /** Whether the last day is not over. */
   readonly soFar: boolean;
 }
 
 const DAYS = 7;
 
-/** The seven days before the one in which a report is sent, on the wall clock of the site. @param at Unix seconds */
+/**
+ * Returns the seven days before the day on which a report is sent, by the wall clock of the site.
+ * @param at Unix seconds
+ */
 export function getLastWeek(timeZone: string, at: number): ReportPeriod {
   const edges = daysUpTo(timeZone, at, 0);
   const before = { from: localDaysFrom(timeZone, at, -2 * DAYS), to: edges[0] as number };
   return { edges, days: toDates(timeZone, edges), before, soFar: false };
 }
 
-/** Today up to now and the six days before, so that an example shows what has just happened. @param now Unix seconds */
+/**
+ * Returns today until now and the six days before, so that an example contains the latest events.
+ * @param now Unix seconds
+ */
 export function getWeekToDate(timeZone: string, now: number): ReportPeriod {
   const days = daysUpTo(timeZone, now, 1);
   const from = localDaysFrom(timeZone, now, 1 - 2 * DAYS);
-  // As much of that day as has passed of today.
+  // The same part of that day as has passed of today.
   const to = localDaysFrom(timeZone, now, -DAYS) + (now - startOfLocalDay(timeZone, now));
   const edges = [...days.slice(0, -1), now + 1];
   return { edges, days: toDates(timeZone, edges), before: { from, to }, soFar: true };
@@ -216,7 +222,7 @@ function toDates(timeZone: string, edges: readonly number[]): ReportPeriod['days
   return [localDate(timeZone, edges[0] as number), localDate(timeZone, (edges.at(-1) as number) - 1)];
 }
 
-/** Beginnings of days: the eighth is that many days after the one of `at`. */
+/** Returns eight beginnings of days; the last one is `last` days after the day of `at`. */
 function daysUpTo(timeZone: string, at: number, last: number): number[] {
   return Array.from({ length: DAYS + 1 }, (_, index) => localDaysFrom(timeZone, at, index - DAYS + last));
 }

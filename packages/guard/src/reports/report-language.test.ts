@@ -20,7 +20,7 @@ const reportIn = (language: Language, facts = reportFacts) => buildReport(facts,
 describe('a report in German', () => {
   const report = reportIn(languages('de_DE'));
 
-  it('is said in German, with its numbers, dates and names of settings', () => {
+  it('is in German, with its numbers, dates and names of settings', () => {
     expect(report.subject).toBe('Wochenbericht für example.com, 9. – 15. November');
     expect(report.figures[0]).toEqual({
       label: 'Besuche von Menschen',
@@ -35,7 +35,7 @@ describe('a report in German', () => {
     ]);
   });
 
-  it('uses the forms for one', () => {
+  it('uses singular forms for one', () => {
     const one = { ...reportFacts.now, refused: 1 };
     const logins = { attempts: 1, addresses: 1, locked: 1, succeeded: [] };
     const alone = reportIn(languages('de_DE'), { ...reportFacts, now: one, logins });
@@ -43,7 +43,7 @@ describe('a report in German', () => {
     expect(alone.summary).toContain('1 Versuch von 1 Adresse, 1 gesperrt, niemand kam hinein.');
   });
 
-  it('says so to those who read it aloud, also where the root of the page is taken away', () => {
+  it('declares its language for screen readers, also where clients remove the root of the page', () => {
     const tags = mailElements(renderReport(report)).map(({ tag, attributes }) => [
       tag,
       attributes.lang,
@@ -56,13 +56,13 @@ describe('a report in German', () => {
   });
 });
 
-describe('in a language that nobody speaks', () => {
+describe('in a language whose translations are marked', () => {
   let pseudo: Language;
   beforeAll(async () => {
     pseudo = toLanguage(readCatalogue('ar', pseudoLocale(await collectTexts(root))));
   }, 120_000);
 
-  it('every word is looked up', () => {
+  it('every text is translated', () => {
     for (const facts of [reportFacts, longestFacts, { ...reportFacts, before: null }]) {
       const report = reportIn(pseudo, facts);
       const own = new Set([
@@ -73,7 +73,7 @@ describe('in a language that nobody speaks', () => {
       ]);
       const elements = mailElements(renderReport(report));
       const texts = elements.flatMap(({ tag, texts }) => (tag === 'style' ? [] : texts.map((text) => text.trim())));
-      // The filler of the preview is made of signs that cannot be seen.
+      // The padding of the preview consists of invisible characters.
       const english = texts.filter((text) => /\w/.test(text) && !own.has(text) && !text.startsWith('\u202e['));
       expect(english).toEqual([]);
       for (const { rows } of report.lists.filter(({ mono }) => mono)) {
@@ -86,7 +86,7 @@ describe('in a language that nobody speaks', () => {
     }
   });
 
-  it('lines run from right to left, and addresses from left to right', () => {
+  it('lines are written from right to left, and addresses from left to right', () => {
     const elements = mailElements(renderReport(reportIn(pseudo)));
     expect(elements[0]?.attributes).toMatchObject({ dir: 'rtl', lang: 'ar' });
     expect(new Set(elements.map(({ attributes }) => attributes.align))).not.toContain('right');
@@ -100,7 +100,7 @@ it.each([
   ['de-DE', '9. – 15. November', '28. Dezember 2026 – 3. Januar 2027'],
   ['es-ES', '9 – 15 de noviembre', '28 de diciembre de 2026 – 3 de enero de 2027'],
   ['it-IT', '9 – 15 novembre', '28 dicembre 2026 – 3 gennaio 2027'],
-])('the days of a week are written as people write them in %s', (tag, within, across) => {
+])('the days of a week have the usual format in %s', (tag, within, across) => {
   const language = { ...english, dates: tag === 'en' ? english.dates : tag };
   expect(formatPeriod(language, getLastWeek(REPORT_ZONE, REPORT_AT), REPORT_ZONE)).toBe(within);
   const newYear = Date.UTC(2027, 0, 4, 8) / 1000;

@@ -15,8 +15,8 @@ import { getLastWeek, getWeekToDate } from './report-facts.js';
 const log = 'https://example.com/wp-admin/admin.php?page=activity-log';
 const days = 'log_from=1794178800&log_to=1794783599';
 
-describe('the words of a weekly report', () => {
-  it('say the week, the verdict, and how it stands to the week before', () => {
+describe('the texts of a weekly report', () => {
+  it('name the week, the verdict, and the comparison with the week before', () => {
     const report = buildReport(facts, site);
     expect(report.subject).toBe('Weekly report for example.com, 9 – 15 November');
     expect(report.headline).toBe('A quiet week for example.com');
@@ -63,7 +63,7 @@ describe('the words of a weekly report', () => {
     ]);
   });
 
-  it('count as changes what users changed, not who came to the door', () => {
+  it('count changes by users as changes, but not logins', () => {
     const list = buildReport(facts, site).lists.find(({ title }) => title === 'What your users changed');
     expect(list).toEqual({
       title: 'What your users changed',
@@ -84,7 +84,7 @@ describe('the words of a weekly report', () => {
     });
   });
 
-  it('say that nothing was recorded, and then have neither lists nor chart', () => {
+  it('say that nothing was recorded, and then contain neither lists nor chart', () => {
     const nothing = { humans: 0, bots: 0, refused: 0, failedLogins: 0, events: [] };
     const logins = { attempts: 0, addresses: 0, locked: 0, succeeded: [] };
     const empty = buildReport(
@@ -110,14 +110,14 @@ describe('the words of a weekly report', () => {
 });
 
 describe('the days of a report', () => {
-  it('are seven whole ones before the day of sending, also when the clocks change', () => {
+  it('are the seven whole days before the day of sending, also when the clocks change', () => {
     const { edges, before, soFar } = getLastWeek(ZONE, Date.UTC(2026, 9, 26, 9) / 1000);
     const lengths = edges.slice(1).map((edge, index) => (edge - (edges[index] as number)) / 3600);
     expect(lengths).toEqual([24, 24, 24, 24, 24, 24, 25]);
     expect([before.to, (before.to - before.from) / 3600, soFar]).toEqual([edges[0], 168, false]);
   });
 
-  it('of an example end now, and are compared with as much of the week before', () => {
+  it('of an example end now, and are compared with the same part of the week before', () => {
     const { edges, before, soFar } = getWeekToDate(ZONE, AT);
     expect([edges.length, edges.at(-1), soFar]).toEqual([8, AT + 1, true]);
     expect(AT - (edges[0] as number)).toBe(before.to - before.from);
@@ -142,7 +142,7 @@ describe('the mail of a report', () => {
   );
   const html = renderReport(hostile);
 
-  it('shows what anonymous clients wrote as plain text', () => {
+  it('contains text of anonymous clients as plain text', () => {
     expect(/<script|<img|<b>|onerror=alert\(1\)>/.test(html)).toBe(false);
     expect(html.includes('&lt;script&gt;')).toBe(true);
     expect(html.includes('&lt;img src=x onerror=alert(1)&gt;')).toBe(true);
@@ -150,13 +150,13 @@ describe('the mail of a report', () => {
     expect(html.includes('\\u202e')).toBe(true);
   });
 
-  it('cuts what is long, and holds nothing that a mail program could make a link of', () => {
+  it('truncates long text, and contains nothing that a mail client could turn into a link', () => {
     expect(html.includes('a'.repeat(70))).toBe(false);
     for (const text of [html, reportText(hostile)]) expect(text.includes('evil.example')).toBe(false);
     expect(html.includes('evil.\u200bexample')).toBe(true);
   });
 
-  it('has one button, for what is most urgent', () => {
+  it('has one button, for the most urgent task', () => {
     const logins = { attempts: 12, addresses: 1, locked: 1, succeeded: [{ address: '203.0.113.9', failed: 12 }] };
     const report = buildReport({ ...facts, logins }, site);
     expect(report.tasks.map(({ button, urgent }) => [button, urgent])).toEqual([
@@ -170,7 +170,7 @@ describe('the mail of a report', () => {
     expect(reportText(report)).toContain(`See who logged in: ${log}&log_tab=registered`);
   });
 
-  it('puts before the figures what its headline asks for', () => {
+  it('puts the task of its headline before the figures', () => {
     const logins = { attempts: 21, addresses: 3, locked: 3, succeeded: [] };
     const report = buildReport({ ...facts, logins }, site);
     expect(report.headline).toBe('Turn on “Custom Login URL” for example.com');
@@ -179,14 +179,14 @@ describe('the mail of a report', () => {
     expect(text.split('21 attempts from 3 addresses, 3 locked, nobody got in.')).toHaveLength(2);
   });
 
-  it('loads nothing from elsewhere and links only to the site', () => {
+  it('loads no external resources and links only to the site', () => {
     expect(/<[^>]*\ssrc=|url\(|@import|<link|<form/.test(html)).toBe(false);
     const links = [...html.matchAll(/href="([^"]*)"/g)].map((match) => match[1]);
     expect(links.length).toBeGreaterThan(2);
     for (const link of links) expect(link).toMatch(/^https:\/\/example\.com\/wp-admin\//);
   });
 
-  it('says the same as text', () => {
+  it('has the same content as text', () => {
     const text = reportText(buildReport(facts, site));
     expect(text).toContain('A quiet week for example.com\n9 – 15 November\n');
     expect(text).toContain('Visits by humans: 4,292 (6% more than last week)');
@@ -195,7 +195,7 @@ describe('the mail of a report', () => {
     expect(text).toContain('Change the recipients: https://example.com/wp-admin/');
   });
 
-  it('goes without links while the address of the site is not known', () => {
+  it('has no links while the URL of the site is unknown', () => {
     expect(renderReport(buildReport(facts, { ...site, adminUrl: () => null }))).not.toContain('href');
   });
 });

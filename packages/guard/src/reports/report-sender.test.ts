@@ -15,10 +15,10 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const site = siteConfig();
-/** When the site's report is due. */
+/** The time when the site's report is due. */
 const DUE = lastSendTime(site.id, ZONE, Date.UTC(2026, 10, 21));
 
-/** The sender on a real database, with a clock and a mail server that the test moves. */
+/** The sender on a real database, with a clock and a mail server that the test controls. */
 async function sending(change: Partial<LogSettings> = {}) {
   const log = recordedLog();
   const dataDir = await scratchFolder();
@@ -78,7 +78,7 @@ async function sending(change: Partial<LogSettings> = {}) {
 }
 
 describe('weekly reports', () => {
-  it('go to each recipient once a week, and are made once for all', async () => {
+  it('are sent to each recipient once a week, and created once for all', async () => {
     const week = await sending();
     await week.roundAt(DUE - MINUTE);
     await week.roundAt(DUE);
@@ -89,7 +89,7 @@ describe('weekly reports', () => {
     expect(week.mails).toHaveLength(4);
   });
 
-  it('do not go to who wants alerts only', async () => {
+  it('are not sent to recipients who want alerts only', async () => {
     const week = await sending();
     week.without.push('ben@example.com');
     await week.roundAt(DUE);
@@ -104,7 +104,7 @@ describe('weekly reports', () => {
     expect(week.mails).toHaveLength(2);
   });
 
-  it('that were missed are made up within a day, and not later', async () => {
+  it('that were missed are sent within a day, and not later', async () => {
     const late = await sending();
     await late.roundAt(DUE + DAY - MINUTE);
     expect(late.mails).toHaveLength(2);
@@ -128,7 +128,7 @@ describe('weekly reports', () => {
     expect(week.mails).toHaveLength(2);
   });
 
-  it('that failed are tried again after 10 minutes, 1, 6 and 24 hours, also after a restart, and then no more', async () => {
+  it('that failed are retried after 10 minutes, 1, 6 and 24 hours, also after a restart, and then given up', async () => {
     const week = await sending({ notification_emails: ['anna@example.com'] });
     week.answer = { kind: 'refused', reason: 'Mailbox full' };
     let at = DUE;
@@ -148,7 +148,7 @@ describe('weekly reports', () => {
     expect(week.log.events().filter((event) => event === 'report-send-failed')).toHaveLength(5);
   });
 
-  it('that failed are told to the owner until one arrives', async () => {
+  it('that failed are reported to the owner until one is sent', async () => {
     const week = await sending();
     week.answer = { kind: 'refused', reason: 'Mailbox full' };
     await week.round();
@@ -161,7 +161,7 @@ describe('weekly reports', () => {
     expect(week.mails).toHaveLength(4);
   });
 
-  it('whose answer got lost are not sent again', async () => {
+  it('whose response was lost are not sent again', async () => {
     const week = await sending({ notification_emails: ['anna@example.com'] });
     week.answer = { kind: 'unclear', reason: 'no answer' };
     await week.round();
@@ -170,7 +170,7 @@ describe('weekly reports', () => {
     expect(await week.failure()).toBe('The report to anna@example.com failed. no answer.');
   });
 
-  it('that could not be made are tried again', async () => {
+  it('that could not be created are tried again', async () => {
     const week = await sending({ notification_emails: ['anna@example.com'] });
     week.faulty = true;
     await week.round();
@@ -180,7 +180,7 @@ describe('weekly reports', () => {
     expect(week.log.events()).toContain('report-build-failed');
   });
 
-  it('stop for a recipient who was taken off the list', async () => {
+  it('are no longer sent to a recipient who was removed from the list', async () => {
     const week = await sending();
     week.answer = { kind: 'refused', reason: 'no' };
     await week.round();

@@ -15,15 +15,15 @@ const EVERY_MS = 60_000;
 const INTERRUPTED = 'We were stopped while it was being sent, so it may not have arrived.';
 
 export interface ReportSenderOptions {
-  /** The sites at each round. */
+  /** The sites, read at each round. */
   readonly sites: Iterable<SiteConfig>;
   readonly settings: (site: SiteId) => LogSettings;
-  /** Who gets the report. */
+  /** Returns the recipients of the report. */
   readonly recipients: (site: SiteId) => readonly string[];
   readonly timeZone: (site: SiteId) => string;
   readonly sends: ReportStore;
   readonly mailer: Mailer;
-  /** The report that belongs to a time of sending, milliseconds since the Unix epoch. Throws StorageError. */
+  /** Creates the report of a time of sending, milliseconds since the Unix epoch. Throws StorageError. */
   readonly make: (site: SiteConfig, sendTime: number) => Promise<ReportMail>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -32,22 +32,22 @@ export interface ReportSenderOptions {
 
 export interface ReportSender {
   start(): void;
-  /** Sends what is due now, for every site. Never throws. */
+  /** Sends the reports that are due, for every site. Never throws. */
   round(): Promise<void>;
-  /** Resolves when no mail is under way. */
+  /** Resolves when no mail is being sent. */
   stop(): Promise<void>;
 }
 
 /**
- * Sends each site's report once a week to each of its recipients. What is done is written down before a mail leaves, so
- * that neither a restart nor a clock that jumps sends one twice.
+ * Sends each site's report once a week to each of its recipients. Each mail is recorded before it is sent, so that
+ * neither a restart nor a clock that jumps sends one twice.
  */
 export function createReportSender(deps: ReportSenderOptions): ReportSender {
   const { sites, sends, clock, logger, everyMs = EVERY_MS } = deps;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = false;
-  /** Sites whose sending fails as a whole; once per outage. */
+  /** Sites whose sending fails as a whole; logged once per outage. */
   const failing = new Set<SiteId>();
 
   async function sendAll(): Promise<void> {
@@ -76,13 +76,13 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
     const due = getDueSendTime(site.id, deps.timeZone(site.id), clock());
     for (const email of emails) {
       if (stopped) return;
-      // One by one: what was claimed and could not be begun before a stop would count as interrupted.
+      // Claimed one by one: a mail that was claimed but not begun before a stop would count as interrupted.
       const claimed = await sends.claim(site.id, email, due, clock());
       if (claimed !== null) await sendOne(site, claimed);
     }
   }
 
-  /** The report of a week is made once for all its recipients. */
+  /** The last report, which is created once for all its recipients. */
   let made: { readonly site: SiteId; readonly slot: number; readonly mail: Promise<ReportMail> } | null = null;
 
   function buildReport(site: SiteConfig, slot: number): Promise<ReportMail> {
@@ -152,7 +152,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
   };
 }
 
-/** Why reports were not sent, for the owner; null when all were. */
+/** Returns why reports were not sent, for the owner; null when all were. */
 export function toFailureText(failures: readonly ReportFailure[], timeZone: string): ServerText | null {
   const [first, ...others] = failures;
   if (first === undefined) return null;
@@ -170,7 +170,7 @@ export function toFailureText(failures: readonly ReportFailure[], timeZone: stri
     : serverMessage('reports_failed_retry', { email, reason, time, more });
 }
 
-/** Reasons that were stored by an earlier release may have no full stop. */
+/** Adds a full stop if needed: reasons that an earlier release stored may lack it. */
 function toSentence(reason: ServerText): MessageParam {
   return typeof reason !== 'string' || /[.…]$/.test(reason) ? toParam(reason) : `${reason}.`;
 }

@@ -12,7 +12,7 @@ const zone = fc.constantFrom(...zones);
 const moment = fc.integer({ min: 1_600_000_000_000, max: 2_000_000_000_000 });
 
 describe('the time of a weekly report', () => {
-  it('is the same minute of the week for a site, by day', () => {
+  it('is the same minute of the week for a site, on one of the days', () => {
     fc.assert(
       fc.property(site, (id) => {
         const minute = sendMinute(id);
@@ -24,7 +24,7 @@ describe('the time of a weekly report', () => {
     );
   });
 
-  it('is spread: of a thousand sites at most a handful share a minute, and every day has its part', () => {
+  it('is spread: of a thousand sites at most a handful share a minute, and every day has its share', () => {
     const minutes = Array.from({ length: 1000 }, (_, index) => sendMinute(`site-${index}`));
     const shared = new Map<number, number>();
     for (const minute of minutes) shared.set(minute, (shared.get(minute) ?? 0) + 1);
@@ -34,12 +34,12 @@ describe('the time of a weekly report', () => {
     }
   });
 
-  it('is the last one that has come, on the wall clock of the site, also when the clocks change', () => {
+  it('is the last one that has passed by the wall clock of the site, also when the clocks change', () => {
     fc.assert(
       fc.property(site, zone, moment, (id, timeZone, now) => {
         const time = lastSendTime(id, timeZone, now);
         expect(time).toBeLessThanOrEqual(now);
-        // A week has an hour more when the clocks go back.
+        // A week is an hour longer when the clocks go back.
         expect(now - time).toBeLessThan(WEEK + 2 * HOUR);
         const local = new Date(toLocalTime(timeZone, time));
         expect(((local.getUTCDay() + 6) % 7) * 1440 + local.getUTCHours() * 60 + local.getUTCMinutes()).toBe(
@@ -52,7 +52,7 @@ describe('the time of a weekly report', () => {
     );
   });
 
-  it('is made up within a day, then left out', () => {
+  it('is due for a day, then skipped', () => {
     const time = lastSendTime('site', 'Europe/Berlin', Date.UTC(2026, 10, 21));
     expect(getDueSendTime('site', 'Europe/Berlin', time)).toBe(time);
     expect(getDueSendTime('site', 'Europe/Berlin', time + DAY - 1)).toBe(time);
@@ -60,7 +60,7 @@ describe('the time of a weekly report', () => {
     expect(getDueSendTime('site', 'Europe/Berlin', time - 1)).toBeNull();
   });
 
-  it('a failed one rests longer each time, and then no more', () => {
+  it('of a retry is later after each failure, and finally null', () => {
     expect([1, 2, 3, 4, 5].map((tries) => toNextTry(tries, 0))).toEqual([HOUR / 6, HOUR, 6 * HOUR, DAY, null]);
   });
 });

@@ -17,7 +17,7 @@ async function store() {
   return createReportStore(db);
 }
 
-it('of many who ask at once for a report, one gets it', async () => {
+it('of many concurrent claims of a report, one succeeds', async () => {
   const sends = await store();
   const claims = await Promise.all(Array.from({ length: 8 }, () => sends.claim('a', ANNA, SLOT, SLOT)));
   expect(claims.filter((claim) => claim !== null)).toEqual([{ email: ANNA, slot: SLOT, tries: 0 }]);
@@ -25,7 +25,7 @@ it('of many who ask at once for a report, one gets it', async () => {
   expect(await sends.claim('a', 'ben@example.com', SLOT, SLOT)).not.toBeNull();
 });
 
-it('what was sent is not sent again that week, also when the time zone moved its time', async () => {
+it('a sent report is not sent again that week, also when the time zone changed its time', async () => {
   const sends = await store();
   const claim = await sends.claim('a', ANNA, SLOT, SLOT);
   if (claim === null) throw new Error('Nobody had it before.');
@@ -36,7 +36,7 @@ it('what was sent is not sent again that week, also when the time zone moved its
   expect(await sends.claim('a', ANNA, SLOT + WEEK, SLOT + WEEK)).toEqual({ email: ANNA, slot: SLOT + WEEK, tries: 0 });
 });
 
-it('what failed is given out again after its rest, also when the clock was wrong', async () => {
+it('a failed report can be claimed again after its pause, also when the clock was wrong', async () => {
   const sends = await store();
   const first = await sends.claim('a', ANNA, SLOT, SLOT);
   if (first === null) throw new Error('Nobody had it before.');
@@ -45,12 +45,12 @@ it('what failed is given out again after its rest, also when the clock was wrong
   const second = await sends.claim('a', ANNA, null, SLOT + 10 * MINUTE);
   expect(second).toEqual({ email: ANNA, slot: SLOT, tries: 1 });
   expect(await sends.claim('a', ANNA, null, SLOT + 10 * MINUTE)).toBeNull();
-  // The clock was a year ahead when it failed for the second time.
+  // The clock was a year ahead at the second failure.
   if (second !== null) await sends.failed('a', second, { reason: 'no', nextAt: SLOT + 365 * DAY });
   expect(await sends.claim('a', ANNA, null, SLOT + 11 * MINUTE)).toEqual({ email: ANNA, slot: SLOT, tries: 2 });
 });
 
-it('the failure that stands is the latest of each recipient that was not sent', async () => {
+it('the reported failure is the latest unsent report of each recipient', async () => {
   const sends = await store();
   for (const email of [ANNA, 'ben@example.com']) {
     const claim = await sends.claim('a', email, SLOT, SLOT);
@@ -64,7 +64,7 @@ it('the failure that stands is the latest of each recipient that was not sent', 
   expect(await sends.failures('a', [ANNA])).toEqual([]);
 });
 
-it('a mail that was begun and never ended counts as failed for good, since it may have arrived', async () => {
+it('a mail that was begun but never completed is given up, since it may have been delivered', async () => {
   const sends = await store();
   await sends.claim('a', ANNA, SLOT, SLOT);
   await sends.endInterrupted('a', 'stopped', SLOT + MINUTE);
@@ -74,7 +74,7 @@ it('a mail that was begun and never ended counts as failed for good, since it ma
   expect(await sends.claim('a', ANNA, SLOT, SLOT + 12 * MINUTE)).toBeNull();
 });
 
-it('however the clock jumps within weeks, no week is reported twice', async () => {
+it('whatever the clock does within weeks, no week is reported twice', async () => {
   const sends = await store();
   let number = 0;
   await fc.assert(

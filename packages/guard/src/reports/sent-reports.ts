@@ -5,29 +5,29 @@ import { type Database, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 import { MAX_RETRY_DELAY_MS, SAME_WEEK_MS } from './send-time.js';
 
-/** A mail that was claimed: the claimant must send it and report the outcome. */
+/** A claimed mail. The claimant must send it and report the outcome. */
 export interface ClaimedReport {
   readonly email: string;
-  /** Time of sending that it belongs to, milliseconds since the Unix epoch, as all times here. */
+  /** Its time of sending, milliseconds since the Unix epoch, like all times in this file. */
   readonly slot: number;
-  /** How many times it was tried before. */
+  /** Number of earlier attempts. */
   readonly tries: number;
 }
 
-/** The last thing that is known about a recipient's report, when it went wrong. */
+/** The failure of a recipient's latest report. */
 export interface ReportFailure {
   readonly email: string;
   readonly reason: ServerText;
-  /** When it is tried again, or null: no more. */
+  /** When it is tried again, or null when it was given up. */
   readonly nextAt: number | null;
 }
 
-/** Which reports were sent. Every method may throw StorageError. */
+/** Records which reports were sent. Every method may throw StorageError. */
 export interface ReportStore {
   /**
-   * Claims the mail that a recipient is to get now, for one caller only and each week once, whatever the clock did
-   * since: the report of `slot` when nobody has begun it, else one that failed and has rested.
-   * @param slot null when no report is due; then only what has rested is claimed
+   * Claims the mail that a recipient is to get now, for one caller only and once per week, whatever the clock did
+   * since: the report of `slot` when it was not begun, else a failed one whose pause is over.
+   * @param slot null when no report is due; then only a failed one is claimed
    * @returns null when there is nothing to send
    */
   claim(site: SiteId, email: string, slot: number | null, now: number): Promise<ClaimedReport | null>;
@@ -37,11 +37,11 @@ export interface ReportStore {
     report: ClaimedReport,
     why: { readonly reason: ServerText; readonly nextAt: number | null },
   ): Promise<void>;
-  /** Counts a time of sending as done for recipients who came later. */
+  /** Records a time of sending as done for recipients who were added later. */
   skip(site: SiteId, emails: readonly string[], slot: number, now: number): Promise<void>;
-  /** Reports that were begun long ago and never ended may have arrived: they count as failed for good. */
+  /** Gives up reports that were begun long ago and never completed, since they may have been delivered. */
   endInterrupted(site: SiteId, reason: ServerText, now: number): Promise<void>;
-  /** The latest report of each recipient that was not sent. */
+  /** Returns the latest report of each recipient that was not sent. */
   failures(site: SiteId, emails: readonly string[]): Promise<readonly ReportFailure[]>;
 }
 
@@ -50,9 +50,9 @@ export interface ReportSendTables {
   report_sends: {
     site: string;
     email: string;
-    /** Time of sending that it belongs to. */
+    /** Its time of sending. */
     slot: number;
-    /** `sending`, `sent`, `waiting` (failed, tried again at `next_at`), `failed` (no more) or `skipped`. */
+    /** `sending`, `sent`, `waiting` (failed, tried again at `next_at`), `failed` (given up) or `skipped`. */
     state: string;
     tries: number;
     /** When the state was reached. */
@@ -83,12 +83,12 @@ export const reportSendMigrations: Migrations = {
   '022_report_sends': reportSendsMigration,
 };
 
-/** A mail takes a minute at most; one that was begun longer ago will not end. */
+/** Sending a mail takes at most a minute; one that was begun longer ago will never be completed. */
 const INTERRUPTED_MS = 10 * 60_000;
-/** Rows further away from the week at hand go. */
+/** Rows that are further away from the current week are deleted. */
 const KEPT_MS = 90 * 24 * 3600_000;
 
-/** Which reports were sent, in a SQL table. */
+/** Records sent reports in an SQL table. */
 export function createReportStore(database: Database): ReportStore {
   const db = withTables<ReportSendTables>(database);
   return {
@@ -150,7 +150,7 @@ export function createReportStore(database: Database): ReportStore {
   };
 }
 
-/** @returns whether the report of this week was nobody's before */
+/** @returns whether this call was the first to begin the report of this week */
 async function begin(
   db: Kysely<ReportSendTables>,
   row: {
@@ -179,7 +179,7 @@ async function begin(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Claims the failed report of a recipient that has rested, the latest one if there are several. */
+/** Claims the failed report of a recipient whose pause is over, the latest one if there are several. */
 async function beginAgain(
   db: Kysely<ReportSendTables>,
   site: SiteId,
@@ -216,7 +216,7 @@ async function forgetFarAway(db: Kysely<ReportSendTables>, site: SiteId, slot: n
     .execute();
 }
 
-/** A text with values is stored as JSON, a constant one as it is. */
+/** Formats a reason for storage: a text with values is JSON, a constant one is stored unchanged. */
 function printReason(reason: ServerText): string {
   return typeof reason === 'string' ? reason : JSON.stringify(reason);
 }

@@ -157,7 +157,7 @@ describe('the headline of a report', () => {
     dropped: fc.integer({ min: 0, max: 2 }),
   });
 
-  it('is never a calm one while anything notable is in the facts', () => {
+  it('is never a calm one while the facts contain anything notable', () => {
     fc.assert(
       fc.property(anyFacts, fc.subarray([twoFactor, xmlRpc]), (facts, essentials) => {
         const { headline } = buildVerdict(facts, essentials);
@@ -170,7 +170,7 @@ describe('the headline of a report', () => {
           now.failedLogins >= 100 ||
           (before !== null && now.refused >= before.refused * 1.89 && now.refused - before.refused >= 20);
         if (notable) expect(headline).not.toMatch(/quiet|ordinary|nothing was recorded/i);
-        // Nobody is told that nobody got in without knowing it.
+        // A report says that nobody got in only when that is known.
         if (/nobody got in/.test(headline)) expect(logins.succeeded).toEqual([]);
       }),
       { numRuns: 2000 },
@@ -178,7 +178,7 @@ describe('the headline of a report', () => {
   });
 });
 
-it('what only the owner can find out has a box of its own, with the way to the log', () => {
+it('a matter that only the owner can check has a box of its own, with a link to the log', () => {
   const intruder = buildVerdict({ logins: { ...threeLocked, succeeded: [{ address: '203.0.113.9', failed: 9 }] } });
   expect(intruder.check).toEqual({
     title: 'Was this login yours?',
@@ -207,6 +207,6 @@ it.each<[Partial<LoginFacts>, string]>([
     { succeeded: [{ address: '192.0.2.1', failed: 1 }] },
     '21 attempts from 3 addresses, 3 locked, 1 address logged in as well.',
   ],
-])('failed logins %o are told as “%s”', (logins, sentence) => {
+])('failed logins %o are described as “%s”', (logins, sentence) => {
   expect(describeLogins(english, { ...threeLocked, ...logins })).toBe(sentence);
 });

@@ -5,13 +5,13 @@ import type { Essential } from '../settings/essentials.js';
 import type { LoginFacts, ReportFacts } from './report-facts.js';
 
 /**
- * What a week comes to: the headline of its report, and the one thing to do about it. A headline is calm only if
- * nothing of the week is worth an owner's attention.
+ * The conclusion of a week: the headline of its report, and the one thing to do about it. A headline is calm only if no
+ * fact of the week needs an owner's attention.
  */
 export interface Verdict {
   readonly headline: string;
   readonly summary: string;
-  /** What only the owner can find out; null when there is nothing of that kind. */
+  /** What only the owner can check; null when there is nothing to check. */
   readonly check: Check | null;
   /** The setting that the headline asks to turn on, or null. */
   readonly turnOn: Essential | null;
@@ -25,24 +25,24 @@ export interface Check {
   readonly activity: 'login' | 'user.created' | 'user.role';
 }
 
-/** What is worth an owner's attention, most urgent first. */
+/** What needs an owner's attention, most urgent first. */
 export type Concern = 'intrusion' | 'administrators' | 'guesses' | 'more-blocked' | 'not-recorded';
 
-/** From this many failed logins on, a week without any lockout is one of guessed passwords too. */
+/** From this number of failed logins on, a week without any lockout counts as a week of guessed passwords, too. */
 const MANY_GUESSES = 100;
-/** Blocked visits are more than usual from this many times as many, and this many more, on. */
+/** Blocked visits are more than usual from this factor and this difference on. */
 const MORE_TIMES = 1.25;
 const MORE_AT_LEAST = 20;
-/** Up to this many blocked visits a week is quiet. */
+/** Up to this number of blocked visits a week is quiet. */
 const QUIET = 500;
 
-/** Longest name in a sentence, and how many of them. */
+/** Maximum length of a name in a sentence, and maximum number of names. */
 const NAME_MAX = 60;
 const NAMES_MAX = 3;
 
 type WeekFacts = Pick<ReportFacts, 'now' | 'before' | 'logins' | 'administrators' | 'dropped'>;
 
-/** Lists what in the facts of a week is worth an owner's attention, most urgent first. */
+/** Returns what needs an owner's attention in the facts of a week, most urgent first. */
 export function findConcerns({ now, before, logins, administrators, dropped }: WeekFacts): Concern[] {
   const more = (is: number, was: number) => is >= was * MORE_TIMES && is - was >= MORE_AT_LEAST;
   const all: [Concern, boolean][] = [
@@ -64,7 +64,10 @@ function findIntruders({ succeeded }: LoginFacts): NonNullable<LoginFacts['succe
   return (succeeded ?? []).filter(({ failed }) => failed >= GUESSES);
 }
 
-/** The headline of a report, and what it means. @param essentials those that are worth most first */
+/**
+ * Returns the headline of a report, and its explanation.
+ * @param essentials the most effective ones first
+ */
 export function toVerdict(
   language: Language,
   facts: WeekFacts,
@@ -155,7 +158,7 @@ function describeBefore({ translate }: Language, { before }: WeekFacts): string 
 }
 
 /**
- * The failed logins of a week in one sentence: `21 attempts from 3 addresses, 3 locked, nobody got in.`
+ * Describes the failed logins of a week in one sentence: `21 attempts from 3 addresses, 3 locked, nobody got in.`
  * @returns empty without failed logins
  */
 export function describeLogins({ translate, counted }: Language, logins: LoginFacts): string {

@@ -1,7 +1,7 @@
 import { parseAddress, toClientKey } from '../../lib/address.js';
 import { parseRange, type Range, rangeText } from '../../lib/address-set.js';
 
-/** The network that is blocked with an address by its owner's choice: /24 of IPv4, /64 of IPv6; null for a range. */
+/** Returns the network that an owner can block instead of an address: /24 of IPv4, /64 of IPv6; null for a range. */
 export function toAddressNetwork(text: string): string | null {
   const address = parseAddress(text);
   if (address === null) return null;
@@ -10,7 +10,7 @@ export function toAddressNetwork(text: string): string | null {
   return range === null ? null : rangeText(range);
 }
 
-/** Whether every address of a range is in another one. */
+/** Whether a range is inside another one. */
 export function isWithin(range: Range, outer: Range): boolean {
   return compare(outer.from, range.from) <= 0 && compare(range.to, outer.to) <= 0;
 }

@@ -8,7 +8,7 @@ import { eventually } from '../../../test/support/scratch.js';
 import { sqlBlocklistStore } from './blocklist-store.js';
 
 describe('a blocked address', () => {
-  it('is refused from its next request on, also on an open connection, and let in again', async () => {
+  it('is refused from its next request on, also on an open connection, until it is unblocked', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '192.0.2.7');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -33,7 +33,7 @@ describe('a blocked address', () => {
     expect(await status(site, id)).toMatchObject({ block: 1, type: 'ip', name: '192.0.2.7', do_not_block: 0 });
     expect((await site.unknown()).entries.find(({ ip }) => ip === '192.0.2.7')?.block).toBe(1);
 
-    // Once more, and again: nothing changes.
+    // Repeated calls change nothing.
     await site.call(`/block-ip/${id}`, { block: 1 });
     expect(names(await blocked(site))).toEqual(['192.0.2.7']);
     await site.call(`/block-ip/${id}`, { block: 0 });
@@ -43,7 +43,7 @@ describe('a blocked address', () => {
     expect(names(await blocked(site))).toEqual([]);
   });
 
-  it('stays blocked over a restart', async () => {
+  it('is still blocked after a restart', async () => {
     const site = await activitySite();
     await site.call(`/block-ip/${await findVisitorId(site, '192.0.2.7')}`, { block: 1 });
     await site.restart();
@@ -58,14 +58,14 @@ describe('a blocked address', () => {
     const block = { kind: 'ip', value: '192.0.2.9', name: '192.0.2.9', visitorId: 0 } as const;
     await sqlBlocklistStore(db).block({ site: 'site', actor, at: Date.now() }, block);
     await eventually(async () => (await site.visit('/', { address: '192.0.2.9' })) === 403);
-    // It gets its visitor when it is first shown, by which it can be unblocked.
+    // It gets its visitor when it is first listed, and can then be unblocked by id.
     const [row] = (await blocked(site)).entries;
     expect(row?.visitor_id).toBeGreaterThan(0);
     await site.call(`/block-ip/${row?.visitor_id}`, { block: 0 });
     expect(await site.visit('/', { address: '192.0.2.9' })).toBe(200);
   });
 
-  it('is written down, with who did it', async () => {
+  it('is recorded with its author', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '192.0.2.7');
     await site.call(`/block-ip/${id}`, { block: 1 });
@@ -96,7 +96,7 @@ describe('a range', () => {
     expect(await site.visit('/', { address: inside })).toBe(200);
   });
 
-  it('keeps an address in it blocked, and says so', async () => {
+  it('that contains an address keeps it blocked, and the response says so', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '198.51.100.7');
     await site.call('/block-addresses', { address: '198.51.100.0/24' });
@@ -108,7 +108,7 @@ describe('a range', () => {
     ]);
   });
 
-  it('that is none is refused', async () => {
+  it('that is invalid is refused', async () => {
     const site = await activitySite();
     const { http, body } = await site.send('/block-addresses', { address: '198.51.100.1, 198.51.100.0/33' });
     expect([http, body.fields]).toEqual([400, { address: 'Invalid format. Check “/33”.' }]);
@@ -117,7 +117,7 @@ describe('a range', () => {
 });
 
 describe('several addresses and ranges in one text', () => {
-  it('are blocked with the same terms, each by itself', async () => {
+  it('are blocked with the same terms, each separately', async () => {
     const site = await activitySite();
     const address = '198.51.100.7 # first\n203.0.113.0 255.255.255.0; [2001:db8:5:6::7]:443, 192.0.2.20-29';
     const { body } = await site.send('/block-addresses', { address, duration: 3600, note: 'noise' });
@@ -130,7 +130,7 @@ describe('several addresses and ranges in one text', () => {
     expect(await site.visit('/', { address: '192.0.2.30' })).toBe(200);
   });
 
-  it('are not blocked at all where one of them must not be, or there are too many', async () => {
+  it('are not blocked at all when one of them must not be, or when there are too many', async () => {
     const site = await activitySite();
     const { http, body } = await site.send('/block-addresses', { address: '198.51.100.7, 127.0.0.0/8' });
     expect([http, body.code]).toEqual([400, 'must_not_be_blocked']);
@@ -140,7 +140,7 @@ describe('several addresses and ranges in one text', () => {
     expect(names(await blocked(site))).toEqual([]);
   });
 
-  it('are asked about where one of them means everybody', async () => {
+  it('need a confirmation when one of them means everybody', async () => {
     const site = await activitySite();
     const block = (more: object) => site.send('/block-addresses', { address: '198.51.100.7 2000::/3', ...more });
     const answer = await block({});
@@ -154,7 +154,7 @@ describe('several addresses and ranges in one text', () => {
     for (const address of ['2001:db8::7', '198.51.100.7']) expect(await site.visit('/', { address })).toBe(403);
   });
 
-  it('are refused where one of them is every IPv4 address, the server’s own among them', async () => {
+  it('are refused when one of them is every IPv4 address, the server’s own included', async () => {
     const site = await activitySite();
     const { http, body } = await site.send('/block-addresses', { address: '0.0.0.0/0', confirm: true });
     expect([http, body.code]).toEqual([400, 'must_not_be_blocked']);
@@ -164,7 +164,7 @@ describe('several addresses and ranges in one text', () => {
 describe('an IPv6 address', () => {
   const NET = '2001:db8:5:6::/64';
 
-  it('is blocked with its /64, as failures are counted, and let in again with it', async () => {
+  it('is blocked with its /64, as failures are counted, and unblocked with it', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '2001:db8:5:6::7');
     const other = await findVisitorId(site, '2001:db8:5:6:ffff::8');
@@ -180,14 +180,14 @@ describe('an IPv6 address', () => {
     expect([(await status(site, id)).block, (await status(site, other)).block]).toEqual([1, 1]);
     const { entries } = await blocked(site);
     expect(entries).toMatchObject([{ user: NET, type: 'ip', until: null }]);
-    // By the other one, which blocked nothing itself.
+    // By the other address, which has no block of its own.
     const answer = await site.send(`/block-ip/${other}`, { block: 0 });
     expect(answer.body.message).toBe(`${NET} is not blocked any more.`);
     expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(200);
     expect(names(await blocked(site))).toEqual([]);
   });
 
-  it('is unblocked by the id of the network as the list of the blocked has it, over a restart too', async () => {
+  it('is unblocked by the id of the network in the list of blocked visitors, also after a restart', async () => {
     const site = await activitySite();
     await site.call(`/block-ip/${await findVisitorId(site, '2001:db8:5:6::7')}`, { block: 1 });
     await site.restart();
@@ -207,7 +207,7 @@ describe('an IPv6 address', () => {
     expect(await site.visit('/', { address: '2001:db8:5:6::8' })).toBe(200);
     expect((await blocked(site)).entries).toMatchObject([{ user: '2001:db8:5:6::7', visitor_id: id }]);
     expect((await status(site, id)).block).toBe(1);
-    // Its network too, and both are lifted by one call.
+    // Its network is blocked, too, and one call removes both blocks.
     await site.call(`/block-ip/${id}`, { block: 1 });
     expect(names(await blocked(site))).toHaveLength(2);
     await site.call(`/block-ip/${id}`, { block: 0 });
@@ -215,7 +215,7 @@ describe('an IPv6 address', () => {
     expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(200);
   });
 
-  it('that was blocked alone by an earlier version stays so and is unblocked as before', async () => {
+  it('that was blocked alone by an earlier version remains blocked and is unblocked as before', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '2001:db8:5:6::7');
     const db = await openTestDatabase(site.dataDir);
@@ -231,7 +231,7 @@ describe('an IPv6 address', () => {
     expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(200);
   });
 
-  it('in a wider range that is blocked can’t be unblocked alone', async () => {
+  it('can’t be unblocked alone while a wider range that contains it is blocked', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '2001:db8:5:6::7');
     await site.call('/block-addresses', { address: '2001:db8:5::/48' });
@@ -242,7 +242,7 @@ describe('an IPv6 address', () => {
     ]);
   });
 
-  it('of the owner’s own network is not blocked with it, and the lists say so', async () => {
+  it('of the owner’s own network is not blocked with the network, and the lists say so', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '2001:db8:5:6::7');
     const headers = { 'x-forwarded-for': '2001:db8:5:6::99' };
@@ -257,12 +257,12 @@ describe('an IPv6 address', () => {
     const list = await site.send('/activity-unknown', {}, { headers });
     const { entries } = list.body.data as { entries: { ip: string; do_not_block: number }[] };
     expect(entries.find(({ ip }) => ip === '2001:db8:5:6::7')?.do_not_block).toBe(1);
-    // Alone it is somebody else.
+    // Alone it belongs to somebody else.
     expect((await site.send(`/block-ip/${id}`, { block: 1, single: 1 }, { headers })).http).toBe(200);
     expect(await site.visit('/', { address: '2001:db8:5:6::99' })).toBe(200);
   });
 
-  it('of a network with a monitor of the provider in it is kept', async () => {
+  it('is not blocked with its network when that contains a monitor of the provider', async () => {
     const site = await activitySite({ activity: { monitors: ['2001:db8:5:6::50'] } });
     const id = await findVisitorId(site, '2001:db8:5:6::7');
     expect(await status(site, id)).toMatchObject({ do_not_block: 1 });
@@ -281,7 +281,7 @@ describe('an IPv6 address', () => {
     expect(names(await blocked(site)).sort()).toEqual([NET, '2001:db8:9:9::7']);
   });
 
-  it('is let in again by the command line with its /64 and alone', async () => {
+  it('is unblocked by the command line, with its /64 and alone', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '2001:db8:5:6::7');
     await site.call(`/block-ip/${id}`, { block: 1, single: 1 });
@@ -295,7 +295,7 @@ describe('an IPv6 address', () => {
 describe('an address that carries an IPv4 address', () => {
   const FORMS = ['192.0.2.7', '64:ff9b::192.0.2.7', '2002:c000:207::1', '2001:0:203:4:0:1:3fff:fdf8'];
 
-  it('is the visitor of that address in the lists, and is blocked and let in as it', async () => {
+  it('is the visitor of that address in the lists, and is blocked and unblocked as that address', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '192.0.2.7');
     for (const address of FORMS) expect(await site.visit('/seen', { address })).toBe(200);
@@ -308,7 +308,7 @@ describe('an address that carries an IPv4 address', () => {
   });
 
   it.each(['64:ff9b::192.0.2.7', '2002:c000:207::/48', '2002:c000:207::1'])(
-    'blocks it when the owner types %s, once, for a time and for ever',
+    'is blocked once when the owner types %s, for a time and permanently',
     async (typed) => {
       const site = await activitySite();
       const { body } = await site.send('/block-addresses', { address: typed, duration: 3600 });
@@ -335,7 +335,7 @@ describe('an address that carries an IPv4 address', () => {
     expect(await statuses()).toEqual([200, 200, 403, 200]);
   });
 
-  it('is refused by blocks of an earlier version, and the command line lets it in', async () => {
+  it('is refused by blocks of an earlier version, and unblocked by the command line', async () => {
     const site = await activitySite();
     const db = await openTestDatabase(site.dataDir);
     onTestFinished(() => db.destroy());
@@ -351,7 +351,7 @@ describe('an address that carries an IPv4 address', () => {
     await eventually(async () => (await site.visit('/', { address: '192.0.2.7' })) === 200);
   });
 
-  it('can’t be blocked by the owner who comes from it in another form', async () => {
+  it('can’t be blocked by an owner whose own address it is in another form', async () => {
     const site = await activitySite();
     for (const address of ['192.0.2.7', '64:ff9b::192.0.2.7', '2002:c000:207::/48']) {
       const headers = { 'x-forwarded-for': '2002:c000:207::1' };
@@ -367,7 +367,7 @@ describe('an address that carries an IPv4 address', () => {
   });
 });
 
-describe('where addresses are anonymised', () => {
+describe('with anonymised addresses', () => {
   it('a visitor is a network, and blocking it blocks the network', async () => {
     const site = await activitySite();
     await site.call('/anonymize-addresses', { anonymize_addresses: 1 });
@@ -395,7 +395,7 @@ const OTHER = { cookie: 'session=other', 'x-wp-nonce': 'other-nonce' };
 describe('a blocked user', () => {
   const EDITOR = { id: 2, login: 'editor' };
 
-  it('is kept out by WordPress, loses every session, and gets everything back', async () => {
+  it('is refused by WordPress, loses every session, and can do everything again after the block', async () => {
     const site = await activitySite();
     const { connector } = site;
     const id = await idOfUser(site, EDITOR);
@@ -412,7 +412,7 @@ describe('a blocked user', () => {
     expect((await status(site, id)).block).toBe(0);
   });
 
-  it('may be an administrator as long as another one is left, and can be unblocked again', async () => {
+  it('may be an administrator as long as there is another one, and can be unblocked', async () => {
     const site = await activitySite();
     site.connector.members.set(3, { login: 'other', administrator: true });
     const id = await idOfUser(site, { id: 3, login: 'other' });
@@ -423,7 +423,7 @@ describe('a blocked user', () => {
     expect((await status(site, id)).block).toBe(0);
   });
 
-  it('stays blocked over a restart', async () => {
+  it('is still blocked after a restart', async () => {
     const site = await activitySite();
     await site.call(`/block-user/${await idOfUser(site, EDITOR)}`, { block: 1 });
     await site.restart(() => {
@@ -432,7 +432,7 @@ describe('a blocked user', () => {
     await eventually(() => site.connector.policy?.policy.blocked_users === '2');
   });
 
-  it('is never the one who asks, nor an address’s id, nor a user who is gone', async () => {
+  it('is never the caller, the id of an address, or a deleted user', async () => {
     const site = await activitySite();
     const me = await idOfUser(site, { id: 1, login: 'owner' });
     const own = await site.send(`/block-user/${me}`, { block: 1 });
@@ -446,7 +446,7 @@ describe('a blocked user', () => {
   });
 
   it.each(['end-sessions', 'users-info', 'policy'])(
-    'is not blocked by half when WordPress fails at %s',
+    'is not blocked partially when WordPress fails at %s',
     async (command) => {
       const { pass } = passingTime();
       const site = await activitySite();
@@ -456,7 +456,8 @@ describe('a blocked user', () => {
       site.connector.failing.delete(command);
       expect((await status(site, id)).block).toBe(0);
       expect(names(await blocked(site))).toEqual([]);
-      // What WordPress took although its answer was lost is put right by its next signal, 5 seconds after the last push.
+      // WordPress may have stored the policy although its response was lost. Its next signal corrects that, at least 5
+      // seconds after the last push.
       pass(5000);
       await eventually(async () => {
         await site.visit('/');

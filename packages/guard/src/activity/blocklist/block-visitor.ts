@@ -33,27 +33,28 @@ export interface FoundVisitor {
   /** What is blocked: an address, a range, or the id of a user. */
   readonly value: string;
   readonly name: string;
-  /** What the Activity Log knows; null when nothing of it is kept any more, and for ranges. */
+  /** The visitor in the Activity Log; null when the log has no rows of it any more, and for ranges. */
   readonly visitor: Visitor | null;
 }
 
-/** What the use cases of the blocklist share. */
+/** Dependencies of the functions that block and unblock. */
 export interface Blocking {
   readonly services: Pick<Services, 'sites' | 'connectors' | 'wordpress' | 'sessions' | 'feed' | 'mutex' | 'clock'>;
   readonly store: BlocklistStore;
   readonly sync: Pick<BlocklistSync, 'changed'>;
   /** Called after a block with an end was stored. */
   readonly onTimed: () => void;
-  /** The Activity Log, which knows the visitors. */
+  /** The Activity Log, which contains the visitors. */
   readonly log: ActivityStore;
   readonly protectedAddresses: (site: SiteId) => ProtectedAddresses;
 }
 
 /**
- * Finds the visitor of an id. One that is blocked is known by its block, also when the log has forgotten it. Where
- * addresses are anonymised, a visitor is a network.
+ * Finds the visitor of an id. A blocked visitor is found by its block, also when the log no longer contains it. With
+ * anonymised addresses, a visitor is a network.
  *
- * @throws ApiError not_found; StorageError
+ * @throws ApiError not_found
+ * @throws StorageError
  */
 export async function findVisitor(blocking: Blocking, site: SiteId, visitorId: number): Promise<FoundVisitor> {
   if (visitorId === 0) throw visitorNotFound();
@@ -66,7 +67,7 @@ export async function findVisitor(blocking: Blocking, site: SiteId, visitorId: n
   if (visitor === null) throw visitorNotFound();
   const { name, userId } = visitor;
   if (userId !== null) return { visitorId, kind: 'user', value: String(userId), name, visitor };
-  // A row may be older than the reading of carried addresses.
+  // The row may be older than the parsing of carried addresses.
   const address = parseVisitor(name);
   if (address === null) throw visitorNotFound();
   const network = isAnonymized(blocking, site) ? toAnonymizedNetwork(address) : null;
@@ -75,15 +76,15 @@ export async function findVisitor(blocking: Blocking, site: SiteId, visitorId: n
 }
 
 /**
- * The network that is blocked with a visitor: the /64 of an IPv6 address, which its owner changes at will and by which
- * failed logins are counted too. Null where the visitor is blocked by itself.
+ * Returns the network that is blocked with a visitor: the /64 of an IPv6 address, within which its owner can change the
+ * address at will and by which failed logins are counted, too. Null when the visitor is blocked by itself.
  */
 export function toNetwork({ kind, value }: Pick<FoundVisitor, 'kind' | 'value'>): string | null {
   const address = kind === 'ip' ? parseAddress(value) : null;
   return address?.family === 6 ? toClientKey(address) : null;
 }
 
-/** Whether addresses of the site are stored without their last part. */
+/** Whether the site stores addresses anonymised. */
 function isAnonymized({ services }: Blocking, site: SiteId): boolean {
   return services.sites.get(site).settings.log.anonymize_addresses === 1;
 }
@@ -98,9 +99,10 @@ export interface AddressChange {
 }
 
 /**
- * Blocks (1) or unblocks (0) the address, network or range of a visitor; from its next request on it is refused. An IPv6
- * address is blocked with its /64, and let in with it, unless `scope` says otherwise.
- * @throws ApiError not_found; must_not_be_blocked with the reason; StorageError
+ * Blocks (1) or unblocks (0) the address, network or range of a visitor; it is refused from its next request on. An
+ * IPv6 address is blocked and unblocked with its /64 unless `scope` says otherwise.
+ * @throws ApiError not_found; must_not_be_blocked with the reason
+ * @throws StorageError
  */
 export async function blockAddress(
   blocking: Blocking,
@@ -123,7 +125,7 @@ export async function blockAddress(
   const network = scope === 'single' ? null : scope === 'network' ? toAddressNetwork(found.value) : toNetwork(found);
   if (value === 1) {
     const block = network === null ? found : networkBlock(network);
-    // The address first: what is said of it says more than what is said of its network.
+    // The address is checked first, since its reason is more specific than that of its network.
     for (const text of new Set([found.value, block.value]))
       await refuseProtectedAddress(blocking, { site, actor }, toRange(text));
     await storeBlock(blocking, { site, actor }, { ...block, ...terms });
@@ -141,16 +143,19 @@ export async function blockAddress(
   return { name, message: serverMessage('visitor_unblocked', { name }) };
 }
 
-/** What is blocked with an address: itself and with IPv6 its /64, itself alone, or its network. */
+/** What is blocked with an address: the address, with its /64 for IPv6; the address alone; or its network. */
 export type BlockScope = 'usual' | 'single' | 'network';
 
-/** What a call has blocked or let in, and the text for the owner. */
+/** What was blocked or unblocked, and the text for the owner. */
 export interface AddressOutcome {
   readonly name: string;
   readonly message: ServerText;
 }
 
-/** The terms of a request. @param now milliseconds since the Unix epoch */
+/**
+ * Returns the terms of a request.
+ * @param now milliseconds since the Unix epoch
+ */
 export function toTerms(
   { duration, note }: { readonly duration?: number | null | undefined; readonly note?: string | null | undefined },
   now: number,
@@ -159,7 +164,7 @@ export function toTerms(
   return { until: seconds === 0 ? null : now + seconds * 1000, note: note ?? '' };
 }
 
-/** A network is no visitor, so its block has an id of its own. */
+/** Returns the block of a network. It has an id of its own, since a network is no visitor. */
 function networkBlock(network: string): NewBlock {
   return { kind: 'range', value: network, name: network, visitorId: null };
 }
@@ -180,8 +185,8 @@ function unblock(
 }
 
 /**
- * Blocks (1) or unblocks (0) the addresses of several visitors; see `blockAddress`. One that can't be changed keeps none
- * of the others from it. Throws StorageError.
+ * Blocks (1) or unblocks (0) the addresses of several visitors; see `blockAddress`. A visitor that can't be changed
+ * does not affect the others. Throws StorageError.
  */
 export async function blockVisitors(
   blocking: Blocking,
@@ -205,14 +210,15 @@ export async function blockVisitors(
 }
 
 /**
- * Blocks addresses and ranges by their text: addresses (IPv6 with its /64), CIDR ranges, wildcards or ranges with a hyphen.
- * `/128` behind an IPv6 address means the address alone. What carries one IPv4 address blocks that one. All are blocked or
- * none, unless the database fails in between.
+ * Blocks addresses and ranges by their text: addresses (IPv6 with its /64), CIDR ranges, wildcards or ranges with a
+ * hyphen. `/128` after an IPv6 address means the address alone. An address that carries an IPv4 address blocks the IPv4
+ * address. All are blocked or none, unless the database fails in between.
  *
- * @param seen address of the caller as it is seen: a wide range may hold it, and not the one that it carries
+ * @param seen address of the caller as it is seen: a wide range may contain it, and not the one that it carries
  * @param confirm the caller confirms that a range means everybody
  * @returns the first visitor's id, what was blocked, and the text for the owner
- * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; means_everybody; StorageError
+ * @throws ApiError invalid_input naming `address`; must_not_be_blocked with the reason; means_everybody
+ * @throws StorageError
  */
 export async function blockAddresses(
   blocking: Blocking,
@@ -260,7 +266,7 @@ export async function blockAddresses(
   return { visitorId: ids[0] ?? 0, name: names[0] ?? '', message };
 }
 
-/** What one address or range of a text means: `typed` as it is stored, and `value` as it is blocked. */
+/** The meaning of one address or range of a text: `typed` as it is stored, and `value` as it is blocked. */
 function toTypedTarget(text: string): { readonly typed: string; readonly value: string; readonly isAddress: boolean } {
   const range = parseVisitorRange(text);
   if (range === null) throw new Error(`${text} is no range.`);
@@ -301,17 +307,19 @@ export function toChange({ services }: Blocking, site: SiteConfig, actor: Actor)
   return { site: site.id, actor, at: services.clock() };
 }
 
-/** Users who are blocked at a site, lowest id first. */
+/** Returns the users who are blocked at a site, lowest id first. */
 export function getBlockedUsers({ services }: Blocking, site: SiteId): readonly number[] {
   return [...services.sites.get(site).blockedUsers].sort((a, b) => a - b);
 }
 
 /**
- * Blocks (1) or unblocks (0) a user. Blocked: sessions end at once, every login and every request as this user is
- * refused; role and content stay. WordPress is told first, so that a block is in force everywhere or nowhere.
+ * Blocks (1) or unblocks (0) a user. The sessions of a blocked user end at once, and every login and request as this
+ * user is refused; role and content are not changed. WordPress gets the policy first, so that a block applies
+ * everywhere or nowhere.
  *
  * @returns the user's id and the text for the owner
- * @throws ApiError not_found; must_not_be_blocked with the reason; StorageError, ConnectorError: then nothing is changed
+ * @throws ApiError not_found; must_not_be_blocked with the reason
+ * @throws StorageError, ConnectorError: then nothing is changed
  */
 export async function blockUser(
   blocking: Blocking,
@@ -342,7 +350,7 @@ export async function blockUser(
         ? endSessionsAndStore(blocking, site, actor, block)
         : blocking.store.unblock(toChange(blocking, site, actor), block));
     } catch (error) {
-      // Roll back the policy of WordPress; if that fails too, its next signal causes a new push.
+      // Roll back the policy of WordPress; if that fails, too, its next signal causes a new push.
       await blocking.services.connectors.pushBlockedUsers(site, before).catch(() => undefined);
       throw error;
     }
@@ -355,7 +363,7 @@ export async function blockUser(
   return { user, message: serverMessage(value === 1 ? 'user_blocked' : 'visitor_unblocked', { name }) };
 }
 
-/** Ends the sessions before it stores the block: one that outlived it would be good again after it. */
+/** Ends the sessions before it stores the block: a session that survived would be valid again after the block. */
 async function endSessionsAndStore(
   blocking: Blocking,
   site: SiteConfig,
@@ -382,15 +390,16 @@ async function refuseProtectedUser(
 }
 
 /**
- * Ends the lock of an address by failed logins; its failures are forgotten too. IPv6 addresses are locked by their /64.
+ * Ends the lockout of an address and deletes its failures. IPv6 addresses are locked by their /64.
  *
- * @param ip an address, or a /64 as the list of the blocked shows it
+ * @param ip an address, or a /64 as in the list of blocked visitors
  * @returns the text for the owner
- * @throws ApiError invalid_input naming `ip`; StorageError
+ * @throws ApiError invalid_input naming `ip`
+ * @throws StorageError
  */
 export async function unblockLogin(
   deps: {
-    /** Forgets failures and locks, with an audit row; resolves when it is in force. Throws StorageError. */
+    /** Deletes failures and locks, with an audit row; resolves when the change applies. Throws StorageError. */
     readonly removeLocks: (change: {
       readonly site: SiteId;
       readonly keys: readonly string[];

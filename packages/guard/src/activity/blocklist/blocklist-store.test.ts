@@ -17,10 +17,10 @@ async function database(dataDir: string): Promise<TestDatabase> {
 
 const ACTOR = { id: 1, login: 'owner', address: '203.0.113.5' };
 
-/** Tables of the steps before. */
+/** Tables of the migrations before. */
 const EARLY = new Set(['settings', 'audit', 'site_versions', 'site_facts', 'login_attempts', 'blocked_addresses']);
 
-it('takes over what was blocked before there was an Activity Log', async () => {
+it('migrates blocks from before the Activity Log', async () => {
   const dataDir = await scratchFolder();
   const old = (await database(dataDir)) as unknown as Kysely<Record<string, Record<string, unknown>>>;
   await sql`delete from kysely_migration where name = '005_blocked_visitors'`.execute(old);
@@ -29,7 +29,7 @@ it('takes over what was blocked before there was an Activity Log', async () => {
   for (const [at, address] of rows.entries()) {
     await old.insertInto('blocked_addresses').values({ site: 'site', address, created_at: at }).execute();
   }
-  // The steps are tried in order: later ones are taken back, too.
+  // Migrations run in order, so later ones are undone, too.
   await sql`delete from kysely_migration where name > '005_blocked_visitors'`.execute(old);
   const { rows: tables } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(
     old,
@@ -57,7 +57,7 @@ it('takes over what was blocked before there was an Activity Log', async () => {
   expect(blocked.map(({ visitorId }) => visitorId > RANGE_IDS)).toEqual([true, false, true, false]);
 });
 
-it('reads addresses, ranges and IPv6 alone when asked, and users apart', async () => {
+it('reads addresses, ranges with IPv6 only, and users separately', async () => {
   const db = await database(await scratchFolder());
   const store = sqlBlocklistStore(db);
   const change = { site: 'site', actor: ACTOR, at: 1 };
@@ -89,7 +89,7 @@ it('reads addresses, ranges and IPv6 alone when asked, and users apart', async (
   expect(await store.visitorIds('site', 2)).toHaveLength(2);
 });
 
-it('lets no blocked user block anyone, whichever process asks', async () => {
+it('refuses blocks by a blocked user, from any process', async () => {
   const store = sqlBlocklistStore(await database(await scratchFolder()));
   const by = (id: number) => ({ site: 'site', actor: { ...ACTOR, id }, at: 1 });
   const user = (id: number) => ({ kind: 'user', value: String(id), name: '', visitorId: id }) as const;
@@ -98,7 +98,7 @@ it('lets no blocked user block anyone, whichever process asks', async () => {
   expect(await store.users('site')).toEqual([2]);
 });
 
-it('uses a list that was read early, unless it has changed since', async () => {
+it('uses a preloaded list unless it has changed since', async () => {
   const dataDir = await scratchFolder();
   const db = await database(dataDir);
   const store = sqlBlocklistStore(db);
@@ -114,14 +114,14 @@ it('uses a list that was read early, unless it has changed since', async () => {
   expect(await current.take('other', 1)).toBeNull();
 
   const outdated = preloadBlocks(thread);
-  // It is being read before the change, or has seen it with the version that goes with it.
+  // The preload finishes before the change, or has read the change with its version.
   await thread.execute('select 1 as one', []);
   await block('192.0.2.2');
   expect((await outdated.take('site', 2)) === null).toBe(true);
   expect((await sqlBlocklistStore(db, outdated).addresses('site', 2)).size).toBe(2);
 });
 
-it('reads nothing early from a database that is new, and fails with none', async () => {
+it('preloads nothing from a new database, and does not fail without one', async () => {
   const dataDir = await scratchFolder();
   const thread = await databaseThread({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
   onTestFinished(() => thread.close());

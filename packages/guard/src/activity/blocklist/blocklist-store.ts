@@ -8,44 +8,44 @@ import { type Database, withTables, withThread } from '../../storage/database.js
 import type { Migrations } from '../../storage/migrations.js';
 import { blocklistQueries, type PreloadedBlocks } from './preload-blocklist.js';
 
-/** Someone whom the owner has blocked. */
+/** A visitor whom the owner has blocked. */
 export interface BlockedVisitor {
-  /** Grows with time. */
+  /** Later blocks have greater ids. */
   readonly id: number;
   readonly kind: 'ip' | 'range' | 'user';
-  /** One address, a range as `parseRange` reads it, or the id of a user. */
+  /** One address, a range in the format of `parseRange`, or the id of a user. */
   readonly value: string;
-  /** 0 when it was blocked before it had one. */
+  /** 0 when the Activity Log had no visitor for it when it was blocked. */
   readonly visitorId: number;
-  /** Address, range or login, for people. */
+  /** Address, range or login, for display. */
   readonly name: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** When it ends, milliseconds since the Unix epoch; null for good. */
+  /** When it ends, milliseconds since the Unix epoch; null: permanent. */
   readonly until: number | null;
   readonly note: string;
-  /** Who blocked it: a person by the dashboard, or the command line. */
+  /** Who blocked it: a person in the dashboard, or the command line. */
   readonly by: 'owner' | 'cli';
-  /** Login of the person; empty for the command line, and where nobody knows any more. */
+  /** Login of the person; empty for the command line, and where it is unknown. */
   readonly byLogin: string;
 }
 
-/** When a block ends, and what its author wrote to it. */
+/** When a block ends, and the note of its author. */
 export interface BlockTerms {
-  /** Milliseconds since the Unix epoch; null for good. */
+  /** Milliseconds since the Unix epoch; null: permanent. */
   readonly until: number | null;
   readonly note: string;
 }
 
-/** A block for good, without a note. */
+/** A permanent block without a note. */
 export const NO_TERMS: BlockTerms = { until: null, note: '' };
 
-/** A block on its way in. `visitorId` null: it gets an id of its own, as a range that no visitor is. */
+/** A block to store. `visitorId` null: it gets an id of its own, as for a range, which is no visitor. */
 export interface NewBlock extends Pick<BlockedVisitor, 'kind' | 'value' | 'name'>, Partial<BlockTerms> {
   readonly visitorId: number | null;
 }
 
-/** What a change needs to be told. */
+/** Site, author and time of a change. */
 export interface BlockChange {
   readonly site: SiteId;
   readonly actor: Actor;
@@ -53,7 +53,7 @@ export interface BlockChange {
   readonly at: number;
 }
 
-/** The versions that a change brought about: of the site, for the change feed, and of its blocks. */
+/** The versions after a change: of the site, for the change feed, and of its blocks. */
 export interface BlockVersions {
   readonly site: number;
   readonly blocks: number;
@@ -61,84 +61,90 @@ export interface BlockVersions {
 
 export interface Blocked {
   readonly visitorId: number;
-  /** Null when it was blocked already, with the same end and note: nothing was changed. */
+  /** Null when nothing was changed, since it was blocked with the same end and note. */
   readonly versions: BlockVersions | null;
 }
 
-/** Where blocks live. Every method may throw StorageError. */
+/** Stores blocks. Every method may throw StorageError. */
 export interface BlocklistStore {
   /**
-   * Stores a block with its audit row, all or nothing. It takes the place of one that holds.
-   * @returns null when the actor is a blocked user by now: of two administrators who block each other, one stays
+   * Stores a block with its audit row, all or nothing. It replaces the block of the same visitor.
+   * @returns null when the actor has been blocked in the meantime: of two administrators who block each other, one
+   * remains
    */
   block(change: BlockChange, block: NewBlock): Promise<Blocked | null>;
-  /** Ends a block, with its audit row. @returns null when there was none */
+  /**
+   * Deletes a block, with an audit row.
+   * @returns null when there was none
+   */
   unblock(change: BlockChange, who: Pick<BlockedVisitor, 'kind' | 'value'>): Promise<BlockVersions | null>;
   /**
-   * Removes blocks whose time is over, of all sites, each with an audit row; at most `most`.
+   * Deletes blocks that have ended, of all sites, each with an audit row; at most `most`.
    * @param now milliseconds since the Unix epoch
-   * @returns the sites that they were of, with their versions
+   * @returns their sites with the new versions
    */
   removeEnded(now: number, most: number): Promise<readonly { readonly site: SiteId; readonly version: number }[]>;
-  /** When the next block ends, of all sites, milliseconds since the Unix epoch; null when none has an end. */
+  /** Returns when the next block of any site ends, milliseconds since the Unix epoch; null when none has an end. */
   nextEnd(): Promise<number | null>;
-  /** The block of a visitor, or null. */
+  /** Returns the block of a visitor, or null. */
   findByVisitorId(site: SiteId, visitorId: number): Promise<BlockedVisitor | null>;
   find(site: SiteId, kind: BlockedVisitor['kind'], value: string): Promise<BlockedVisitor | null>;
-  /** Blocks of that name: an address, a range or a login. */
+  /** Returns the blocks of that name: an address, a range or a login. */
   listByName(site: SiteId, name: string): Promise<readonly BlockedVisitor[]>;
-  /** Ranges that are blocked at a time, newest first. */
+  /** Returns the ranges that are blocked at a time, newest first. */
   listRanges(site: SiteId, now: number, most: number): Promise<readonly BlockedVisitor[]>;
-  /** Single addresses that are blocked at a time, of those that are named. */
+  /** Returns those of the given addresses that are blocked singly at a time. */
   findAddresses(site: SiteId, now: number, values: readonly string[]): Promise<readonly BlockedVisitor[]>;
-  /** Blocks that were made up to `until` (milliseconds) and hold at `now`, which is `until` without it; newest first. */
+  /**
+   * Returns the blocks that were made up to `until` (milliseconds) and apply at `now` (default: `until`), newest first.
+   */
   list(
     site: SiteId,
     page: { until: number; now?: number; skip: number; limit: number },
   ): Promise<readonly BlockedVisitor[]>;
-  /** How many of those hold at `now`, which is `until` without it. */
+  /** Counts the same blocks. */
   count(site: SiteId, until: number, now?: number): Promise<number>;
-  /** Notes which visitor an address is, once that is known. */
+  /** Stores the visitor of an address, once it is known. */
   setVisitorId(site: SiteId, id: number, visitorId: number): Promise<void>;
-  /** Ids of users who are blocked, lowest first. */
+  /** Returns the ids of blocked users, lowest first. */
   users(site: SiteId): Promise<readonly number[]>;
   /**
-   * Addresses and ranges that are blocked for good, of which there may be a million.
-   * @param version that the blocks have, or had a moment ago
+   * Returns the addresses and ranges that are blocked permanently; there may be a million.
+   * @param version of the blocks, current or from a moment ago
    */
   addresses(site: SiteId, version: number): Promise<AddressSet>;
-  /** The same without single IPv4 addresses. */
+  /** Returns the same without single IPv4 addresses. */
   ranges(site: SiteId): Promise<AddressSet>;
-  /** Addresses and ranges that are blocked until a time. */
+  /** Returns the addresses and ranges that are blocked until a time. */
   timed(site: SiteId): Promise<TimedAddresses>;
-  /** 0 when nothing was ever blocked. */
+  /** Returns the version of the blocks; 0 when there never was one. */
   version(site: SiteId): Promise<number>;
-  /** Newest visitors of the Activity Log that are blocked. */
+  /** Returns the newest visitors of the Activity Log that are blocked. */
   visitorIds(site: SiteId, most: number): Promise<readonly number[]>;
 }
 
-/** Whom the owner has blocked. A visitor is blocked while the row exists. */
+/** The blocks of owners. A visitor is blocked while its row exists and has not ended. */
 export interface BlocklistTables {
   blocked_visitors: {
-    /** Never given twice. */
+    /** Never reused. */
     id: Generated<number>;
     site: string;
     kind: 'ip' | 'range' | 'user';
-    /** One address, a range as `parseRange` reads it, or the id of a user. */
+    /** One address, a range in the format of `parseRange`, or the id of a user. */
     value: string;
-    /** 0 while the Activity Log has not been asked for it; a range has an id of its own, see RANGE_IDS. */
+    /** 0 while the visitor is unknown; a range has an id of its own, see RANGE_IDS. */
     visitor_id: number;
-    /** What it is called: address, range or login. */
+    /** Address, range or login, for display. */
     name: string;
     created_at: number;
     /** WordPress user, or null for the command line and guard itself. */
     by_id: number | null;
     by_login: string;
-    /** When it ends, milliseconds since the Unix epoch; null for good. */
+    /** When it ends, milliseconds since the Unix epoch; null: permanent. */
     until: Generated<number | null>;
     note: Generated<string>;
   };
-  /** Grows with each change of a site's blocks; a site without a row never had one. */
+  /** Incremented by each change of a site's blocks. A site without a row never had a block. */
   blocked_versions: {
     site: string;
     version: number;
@@ -146,8 +152,8 @@ export interface BlocklistTables {
 }
 
 /**
- * Ranges are no visitors of the Activity Log, whose ids are small: they are named by their row's id above this number.
- * All of it stays exact as a JavaScript number.
+ * Ranges are no visitors of the Activity Log, whose ids are small. Their ids are the id of their row plus this number,
+ * which is exact as a JavaScript number.
  */
 export const RANGE_IDS = 1_000_000_000_000;
 
@@ -175,7 +181,7 @@ const blockedVisitorsMigration: Migration = {
       .addColumn('site', 'text', (column) => column.primaryKey())
       .addColumn('version', 'bigint', (column) => column.notNull())
       .execute();
-    // What was blocked before there was an Activity Log.
+    // Blocks from before the Activity Log.
     await sql`
       insert into blocked_visitors (site, kind, value, visitor_id, name, created_at, by_id, by_login)
       select site, case when address glob '*[-/*]*' then 'range' else 'ip' end, address, 0, address, created_at, null, ''
@@ -186,7 +192,7 @@ const blockedVisitorsMigration: Migration = {
   },
 };
 
-/** Blocks that end, and notes. The list of those for good is read along an index that holds nothing else. */
+/** Ends of blocks, and notes. The list of permanent blocks is read along an index that contains nothing else. */
 const blockTermsMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema.alterTable('blocked_visitors').addColumn('until', 'bigint').execute();
@@ -214,10 +220,13 @@ export const blockedVisitorMigrations: Migrations = {
   '031_block_terms': blockTermsMigration,
 };
 
-/** The actor of what ends by time. */
+/** The actor of a block that ends by time. */
 const TIME: Actor = { id: null, login: '', address: null };
 
-/** Blocks in SQL tables. @param preloaded lists that were read before this store was made */
+/**
+ * Stores blocks in SQL tables.
+ * @param preloaded lists that were read before this store was created
+ */
 export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlocks): BlocklistStore {
   const db = withTables<BlocklistTables>(database);
   const selectBlocks = (site: SiteId) => db.selectFrom('blocked_visitors').where('site', '=', site);
@@ -293,7 +302,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
           .execute();
         const versions = new Map<SiteId, number>();
         for (const { site, kind, value, name, until } of gone) {
-          // The time that it ended at, which may be long ago when guard did not run.
+          // The time of its end, which may be long ago if guard was not running.
           const change = { site, actor: TIME, at: Number(until) };
           const { site: version } = await recordChange(transaction, change, 'block_ended', { kind, value, name }, null);
           versions.set(site, version);
@@ -356,7 +365,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
       const counted = (query: ReturnType<typeof selectBlocks>) =>
         query.select((expression) => expression.fn.countAll().as('rows')).executeTakeFirstOrThrow();
       const made = selectBlocks(site).where('created_at', '<=', until);
-      // A million rows are counted along an index that does not hold their ends; those that are over are few.
+      // A million rows are counted along an index that does not contain their ends; those that have ended are few.
       const [all, over] = await Promise.all([
         counted(made),
         counted(made.where('until', 'is not', null).where('until', '<=', now)),
@@ -411,7 +420,10 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
   };
 }
 
-/** Condition of a block that has not ended. @param now milliseconds since the Unix epoch */
+/**
+ * Returns the condition of a block that has not ended.
+ * @param now milliseconds since the Unix epoch
+ */
 function holdsAt(now: number) {
   return sql<boolean>`(until is null or until > ${now})`;
 }

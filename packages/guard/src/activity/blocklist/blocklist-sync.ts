@@ -8,25 +8,25 @@ import type { BlockedVisitor, BlocklistStore } from './blocklist-store.js';
 /** Pause before a list that could not be read is read again, milliseconds. */
 const RETRY_MS = 1000;
 
-/** A block that was stored or ended. Without `until` it is one for good, or it is not known. */
+/** A block that was stored or ended. Without `until` it is permanent, or its end is unknown. */
 export type ChangedBlock = Pick<BlockedVisitor, 'kind' | 'value'> & Partial<Pick<BlockedVisitor, 'until'>>;
 
-/** Puts blocks in force at the gateway, and those of users in the policy of WordPress. */
+/** Applies blocks at the gateway, and those of users in the policy of WordPress. */
 export interface BlocklistSync {
-  /** Reads the blocks of a site, at start. Throws StorageError. */
+  /** Reads the blocks of a site at the start. Throws StorageError. */
   load(site: SiteId): Promise<void>;
-  /** Somebody, perhaps another process, changed the site: reads its blocks when they differ. Never throws. */
+  /** Called when a site was changed, perhaps by another process: reads its blocks when they differ. Never throws. */
   reload(site: SiteId): void;
   /**
-   * One block was stored or ended here. The caller holds the site's mutex. Never throws: what can't be read now is read
-   * again until it works.
-   * @param version of the site's blocks after it
+   * Called when this process stored or ended one block. The caller holds the site's mutex. Never throws: a list that
+   * can't be read is read again until it succeeds.
+   * @param version of the site's blocks after the change
    */
   changed(site: SiteId, who: ChangedBlock, blocked: boolean, version: number): Promise<void>;
   stop(): void;
 }
 
-/** @param onUsers told when other users are blocked than before, by another process */
+/** @param onUsers called when another process has changed the blocked users */
 export function createBlocklistSync(deps: {
   readonly store: Pick<BlocklistStore, 'addresses' | 'ranges' | 'timed' | 'users' | 'version'>;
   readonly sites: Pick<Services['sites'], 'get' | 'set'>;
@@ -35,15 +35,15 @@ export function createBlocklistSync(deps: {
   readonly onUsers: (site: SiteId) => void;
 }): BlocklistSync {
   const { store, sites, mutex, logger, onUsers } = deps;
-  /** Versions of the blocks that are in force. */
+  /** Versions of the blocks that are applied. */
   const versions = new Map<SiteId, number>();
   const retries = new Map<SiteId, NodeJS.Timeout>();
   let stopped = false;
 
   async function load(site: SiteId): Promise<void> {
-    // Read before the rows: a change in between is then read once more, never missed.
+    // Read before the rows: a change in between is then read twice, but never missed.
     const version = await store.version(site);
-    // Most sites never blocked anyone; thousands of them must not make the start slow.
+    // Most sites have never blocked a visitor; thousands of them must not slow down the start.
     if (version === 0) return;
     const [blocked, blockedUntil, users] = await Promise.all([
       store.addresses(site, version),
@@ -104,7 +104,7 @@ export function createBlocklistSync(deps: {
     reload,
     async changed(site, who, blocked, version) {
       try {
-        // Another process was faster: its change is not in force here yet.
+        // Another process was faster: its change is not applied in this process yet.
         if (version !== (versions.get(site) ?? 0) + 1) await load(site);
         else {
           await apply(site, who, blocked);

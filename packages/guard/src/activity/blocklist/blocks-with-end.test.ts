@@ -13,7 +13,7 @@ const address = (text: string) => {
 };
 
 describe('a block with an end', () => {
-  it('holds to its last millisecond and no longer, for addresses, ranges and IPv6', () => {
+  it('applies until its last millisecond and no longer, for addresses, ranges and IPv6', () => {
     const timed = TimedAddresses.from([
       { value: '192.0.2.7', until: 1000 },
       { value: '198.51.100.0/24', until: 2000 },
@@ -31,7 +31,7 @@ describe('a block with an end', () => {
     ]);
   });
 
-  it('is told with its end, author and note, survives a restart, and is taken back by Unblock', async () => {
+  it('is listed with its end, author and note, survives a restart, and can be removed', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '192.0.2.7');
     const before = Math.floor(Date.now() / 1000);
@@ -53,14 +53,14 @@ describe('a block with an end', () => {
     expect(await status(site, id)).toMatchObject({ block: 1, current: { until: answer.current.until } });
     expect((await site.unknown()).entries[0]?.current_block).toMatchObject({ note: 'spam' });
 
-    // Longer, and then for good: each takes the place of the one before.
+    // A longer block, then a permanent one: each replaces the previous one.
     expect(await site.call(`/block-ip/${id}`, { block: 1 })).toMatchObject({ current: { until: null, note: '' } });
     expect((await blocked(site)).entries).toMatchObject([{ until: null }]);
     expect(await site.call(`/block-ip/${id}`, { block: 0 })).toEqual({ block: 0, current: null });
     expect(await site.visit('/', { address: '192.0.2.7' })).toBe(200);
   });
 
-  it('that another process stored ends at the gateway in time and leaves the list', async () => {
+  it('that another process stored ends at the gateway in time and is removed from the list', async () => {
     const site = await activitySite();
     const db = await openTestDatabase(site.dataDir);
     onTestFinished(() => db.destroy());
@@ -78,7 +78,7 @@ describe('a block with an end', () => {
     };
     await block(Date.now() + 3_600_000);
     await eventually(async () => (await site.visit('/', { address: '192.0.2.9' })) === 403);
-    // The new end takes the place of the one an hour away.
+    // The new end replaces the one an hour from now.
     const until = Date.now() + 1000;
     await block(until);
     await eventually(async () => (await site.visit('/', { address: '192.0.2.9' })) === 200);
@@ -86,7 +86,7 @@ describe('a block with an end', () => {
     expect((await blocked(site)).entries).toEqual([]);
   });
 
-  it('that was over while guard did not run is told as ended once', async () => {
+  it('that ended while guard was not running is logged once', async () => {
     const site = await activitySite();
     await site.restart(async () => {
       const db = await openTestDatabase(site.dataDir);
@@ -103,7 +103,7 @@ describe('a block with an end', () => {
     expect((await blocked(site)).entries).toEqual([]);
   });
 
-  it('is removed once with an audit row when its time is over, and the others stay', async () => {
+  it('is deleted once with an audit row when it has ended, and the others remain', async () => {
     const db = await openTestDatabase(await scratchFolder());
     onTestFinished(() => db.destroy());
     const store = sqlBlocklistStore(db);
@@ -124,7 +124,7 @@ describe('a block with an end', () => {
     ]);
   });
 
-  it('of a network blocks all of it, and not the one with the own address', async () => {
+  it('of a network blocks all of it, but not a network with the caller’s own address', async () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '198.51.100.7');
     expect(await status(site, id)).toMatchObject({ network_cost: { range: '198.51.100.0/24', visitors: 0, own: 0 } });

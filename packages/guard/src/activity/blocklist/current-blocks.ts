@@ -8,21 +8,21 @@ import type { SiteId } from '../../site.js';
 import { isWithin } from './address-network.js';
 import type { BlockedVisitor, BlocklistStore } from './blocklist-store.js';
 
-/** Ranges that are looked through to find the one that blocks an address; most sites have a handful. */
+/** Ranges that are searched for the one that blocks an address; most sites have a handful. */
 const RANGES_MAX = 5000;
 
-/** Tells which block or lock holds for visitors. */
+/** Finds the block or lockout that applies to visitors. */
 export interface CurrentBlocks {
   /**
-   * The blocks of addresses and networks, by their texts; those that are not blocked are missing. Reads the list of
-   * blocks only when one of them is blocked. Throws StorageError.
+   * Returns the blocks of addresses and networks, by their texts; those that are not blocked are omitted. Reads the
+   * list of blocks only when one of them is blocked. Throws StorageError.
    */
   find(site: SiteId, texts: Iterable<string>): Promise<ReadonlyMap<string, CurrentBlock>>;
-  /** The block of a user, or null. Throws StorageError. */
+  /** Returns the block of a user, or null. Throws StorageError. */
   findUser(site: SiteId, user: number): Promise<CurrentBlock | null>;
 }
 
-/** @param lockedUntil end of the lock by failed logins of an `toClientKey`, milliseconds since the Unix epoch, or null */
+/** @param lockedUntil returns the end of the lockout of a `toClientKey`, milliseconds since the Unix epoch, or null */
 export function createCurrentBlocks(deps: {
   readonly sites: Pick<Services['sites'], 'get' | 'isBlocked'>;
   readonly store: Pick<BlocklistStore, 'find' | 'findAddresses' | 'listRanges'>;
@@ -48,7 +48,7 @@ export function createCurrentBlocks(deps: {
         if (range === null) continue;
         const lock = findLock(site, text);
         if (lock !== null) found.set(text, lock);
-        // A block that holds a network holds its first address.
+        // A block that contains a network contains its first address.
         if (sites.isBlocked(site, toAddress(range.from))) blocked.push(text);
       }
       if (blocked.length === 0) return found;
@@ -78,7 +78,7 @@ export function createCurrentBlocks(deps: {
   };
 }
 
-/** A block as the API tells it. */
+/** Converts a block for the API. */
 export function toCurrentBlock({ by, byLogin, until, note, name }: BlockedVisitor): CurrentBlock {
   return { by, by_login: byLogin, until: until === null ? null : toSeconds(until), note, range: name };
 }

@@ -3,25 +3,25 @@ import type { Logger } from '../../lib/logger.js';
 import type { ChangeFeed } from '../../storage/change-feed.js';
 import type { BlocklistStore } from './blocklist-store.js';
 
-/** Longest time between two looks, milliseconds: another process may have stored a block, or the clock was set. */
+/** Longest time between two checks, milliseconds: another process may have stored a block, or the clock was set. */
 const LONGEST_MS = 30_000;
-/** Blocks that are removed in one transaction. */
+/** Blocks that are deleted in one transaction. */
 const AT_ONCE = 500;
 
-/** Removes blocks when their time is over. */
+/** Deletes blocks when they have ended. */
 export interface BlockEnds {
-  /** Looks now, and removes what is over. Never throws. */
+  /** Deletes blocks that have ended. Never throws. */
   check(): Promise<void>;
-  /** A block with an end was stored: the next look may have to come earlier. Never throws. */
+  /** Called when a block with an end was stored: the next check may have to run earlier. Never throws. */
   planned(): void;
   start(): void;
-  /** Resolves when no look is under way. */
+  /** Resolves when no check is running. */
   stop(): Promise<void>;
 }
 
 /**
- * Removes the rows of blocks that have ended, with an audit row each, and publishes the change. At the gateway a block ends
- * by itself and exactly in time (`TimedAddresses`); this clears up, lets users in again, and records the end.
+ * Deletes the rows of blocks that have ended, with an audit row each, and publishes the change. The gateway ends a
+ * block by itself and exactly in time (`TimedAddresses`); this cleans up, unblocks users, and records the end.
  */
 export function createBlockEnds(deps: {
   readonly store: Pick<BlocklistStore, 'removeEnded' | 'nextEnd'>;
@@ -51,7 +51,7 @@ export function createBlockEnds(deps: {
       if (next !== null) wait = Math.min(Math.max(next - clock(), 0) + 1, LONGEST_MS);
       failing = false;
     } catch (error) {
-      // Once per outage.
+      // Logged once per outage.
       if (!failing) logger.error({ event: 'blocks-end-failed', err: error }, 'Blocks that have ended stay listed.');
       failing = true;
     }

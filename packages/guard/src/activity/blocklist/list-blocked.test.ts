@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { activitySite, blocked, names } from '../../../test/support/activity-site.js';
 import { openTestDatabase } from '../../../test/support/database.js';
 
-describe('the list of the blocked', () => {
-  it('holds locks by failed logins too, newest first, which end by their address', async () => {
+describe('the list of blocked visitors', () => {
+  it('contains lockouts, too, newest first, which are ended by their address', async () => {
     const site = await activitySite();
     const db = await openTestDatabase(site.dataDir);
     onTestFinished(() => db.destroy());

@@ -11,21 +11,21 @@ import type { BlockedVisitor, BlocklistStore } from './blocklist-store.js';
 export interface BlockedListContext {
   readonly blocked: Pick<BlocklistStore, 'list' | 'count' | 'setVisitorId'>;
   readonly visitors: Pick<ActivityStore, 'visitor' | 'getAddressVisitor'>;
-  /** Addresses that are locked by failed logins now, newest first. */
+  /** Returns the addresses that are locked by failed logins, newest first. */
   readonly locks: (site: SiteId) => readonly StoredAttempt[];
   readonly cursors: ListCursors;
   readonly timeZone: (site: SiteId) => string;
   readonly clock: Clock;
 }
 
-/** Locks that are shown; under attack there may be many thousands. */
+/** Lockouts that are listed; during an attack there may be many thousands. */
 const LOCKS_MAX = 1000;
 
 type Entry = { readonly at: number } & ({ readonly block: BlockedVisitor } | { readonly lock: StoredAttempt });
 
 /**
- * A page of everyone who is blocked now: addresses, ranges and users by the owner, addresses by failed logins. Newest
- * first; what is blocked while the list is read does not shift its pages. Throws StorageError.
+ * Returns a page of all blocked visitors: addresses, ranges and users by the owner, addresses by failed logins. Newest
+ * first; visitors that are blocked while the list is read do not shift its pages. Throws StorageError.
  */
 export async function listBlocked(deps: BlockedListContext, query: ListQuery): Promise<ListPage<BlockedRow>> {
   const site = query.site.id;
@@ -35,7 +35,7 @@ export async function listBlocked(deps: BlockedListContext, query: ListQuery): P
   const skip = (page - 1) * rows;
   const locks = deps.locks(site).filter(({ lastFailure }) => lastFailure <= anchor);
   const shownLocks = locks.slice(0, LOCKS_MAX);
-  // Blocks further on than that come behind at most all the locks; see below.
+  // At most all lockouts precede the blocks of this page, so at least this many blocks are on earlier pages.
   const passed = Math.max(0, skip - shownLocks.length);
   const [blocks, count] = await Promise.all([
     deps.blocked.list(site, { until: anchor, now, skip: passed, limit: rows + Math.min(skip, shownLocks.length) }),
@@ -45,7 +45,7 @@ export async function listBlocked(deps: BlockedListContext, query: ListQuery): P
     ...blocks.map((block) => ({ at: block.at, block })),
     ...shownLocks.map((lock) => ({ at: lock.lastFailure, lock })),
   ];
-  // Sorting keeps the order of equal times.
+  // Sorting is stable, so equal times keep their order.
   const entries = merged.sort((a, b) => b.at - a.at).slice(skip - passed, skip - passed + rows);
   const total = count + shownLocks.length;
   const pages = query.limited ? 1 : Math.max(1, Math.ceil(total / rows));
@@ -60,7 +60,7 @@ export async function listBlocked(deps: BlockedListContext, query: ListQuery): P
   };
 }
 
-/** How many the list of the blocked holds now, for the figure on the Security Dashboard. Throws StorageError. */
+/** Returns the length of the list of blocked visitors, for the Security Dashboard. Throws StorageError. */
 export async function countBlocked(
   { blocked, locks, clock }: Pick<BlockedListContext, 'locks' | 'clock'> & { blocked: Pick<BlocklistStore, 'count'> },
   site: SiteId,
@@ -68,7 +68,7 @@ export async function countBlocked(
   return (await blocked.count(site, clock())) + Math.min(locks(site).length, LOCKS_MAX);
 }
 
-/** Page and anchor (milliseconds): by the cursor, by what is remembered of the list, else the list begins now. */
+/** Returns page and anchor (milliseconds): from the cursor, or from the open list; else the list begins now. */
 function findPosition(
   { cursors, clock }: BlockedListContext,
   query: ListQuery,
@@ -110,14 +110,17 @@ async function toRow(deps: BlockedListContext, site: SiteId, timeZone: string, e
   };
 }
 
-/** @param until milliseconds since the Unix epoch; null for good */
+/** @param until milliseconds since the Unix epoch; null: permanent */
 function toEnd(timeZone: string, until: number | null): Pick<BlockedRow, 'until' | 'until_unix'> {
   if (until === null) return { until: null, until_unix: null };
   const until_unix = Math.floor(until / 1000);
   return { until: toLocalTimestamp(timeZone, until_unix), until_unix };
 }
 
-/** An address that was blocked before the log knew it gets its visitor when it is first shown. */
+/**
+ * Finds the visitor of a block. An address that was blocked before the log contained it gets its visitor when it is
+ * first listed.
+ */
 async function findVisitor(deps: BlockedListContext, site: SiteId, block: BlockedVisitor): Promise<Visitor | null> {
   if (block.visitorId !== 0) return deps.visitors.visitor(site, block.visitorId);
   const visitor = await deps.visitors.getAddressVisitor(site, block.value);

@@ -2,13 +2,13 @@ import type { AddressSet } from '../../lib/address-set.js';
 import type { SiteId } from '../../site.js';
 import type { SqliteThread } from '../../storage/storage-thread.js';
 
-/** With more sites than this the lists are short, and the other queries of the start go first. */
+/** With more sites than this the lists are short, and the other queries of the start are more urgent. */
 const SITES_MAX = 8;
 
 type AddressLists = Parameters<SqliteThread['addressList']>[0];
 type Thread = Pick<SqliteThread, 'execute' | 'addressList'>;
 
-/** Reads the values of one kind along the index that holds all of them. */
+/** Reads the values of one kind along an index that contains all of them. */
 const valuesQuery = (condition: string) => `
   select max(value) as last, group_concat(value, char(10)) as lines from (
     select value from blocked_visitors indexed by blocked_for_good
@@ -17,7 +17,7 @@ const valuesQuery = (condition: string) => `
 const ALL_VALUES = valuesQuery('');
 const IPV6_VALUES = valuesQuery("and instr(value, ':') > 0");
 
-/** The queries for what is blocked for good at a site; `ranges` leaves single IPv4 addresses out. */
+/** Returns the queries for permanent blocks of a site; `ranges` omits single IPv4 addresses. */
 export function blocklistQueries(site: SiteId, which: 'all' | 'ranges'): AddressLists {
   return [
     { sql: ALL_VALUES, parameters: [site, 'range'] },
@@ -27,13 +27,15 @@ export function blocklistQueries(site: SiteId, which: 'all' | 'ranges'): Address
 
 /** Blocklists that the database thread reads while the rest of guard is still being loaded (decision 13). */
 export interface PreloadedBlocks {
-  /** The list of a site, once, if it was read and the blocks still have that version; else null. Never throws. */
+  /**
+   * Returns the list of a site, once, if it was read and the blocks still have that version; else null. Never throws.
+   */
   take(site: SiteId, version: number): Promise<AddressSet | null>;
 }
 
 /**
- * Begins to read the blocklists of all sites that have one. Errors (the database is new, older or broken) are ignored
- * here: the list is then read again in the normal course, and the error is reported there.
+ * Begins to read the blocklists of all sites that have one. Errors (the database is new, older or broken) are ignored:
+ * the store then reads the list again and reports the error.
  */
 export function preloadBlocks(thread: Thread): PreloadedBlocks {
   const reading = read(thread).catch(() => new Map<SiteId, PreloadedBlocklist>());
@@ -42,7 +44,7 @@ export function preloadBlocks(thread: Thread): PreloadedBlocks {
       const lists = await reading;
       const list = lists.get(site);
       lists.delete(site);
-      // The version was read before the rows: if it is still the same, these are its rows.
+      // The version was read before the rows: if it is unchanged, the rows are those of this version.
       return list?.version === version ? list.addresses.catch(() => null) : null;
     },
   };
@@ -60,7 +62,7 @@ async function read(thread: Thread): Promise<Map<SiteId, PreloadedBlocklist>> {
     rows.map((row) => {
       const site = row.site as SiteId;
       const addresses = thread.addressList(blocklistQueries(site, 'all'));
-      // The list may never be taken: an unhandled rejection would end the process.
+      // The list may never be used: an unhandled rejection would end the process.
       addresses.catch(() => undefined);
       return [site, { version: Number(row.version), addresses }];
     }),

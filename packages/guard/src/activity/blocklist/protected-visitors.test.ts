@@ -3,7 +3,7 @@ import { activitySite, blocked, findVisitorId, names } from '../../../test/suppo
 
 const OWNER = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
 
-describe('what must not be blocked', () => {
+describe('a protected visitor', () => {
   const reasons: readonly (readonly [string, string])[] = [
     ['203.0.113.5', 'This is your own address. Blocking it would shut you out.'],
     ['203.0.113.0/24', 'Your own address is in this range. Blocking it would shut you out.'],
@@ -31,11 +31,11 @@ describe('what must not be blocked', () => {
     expect(http).toBe(400);
     const { body } = await site.send(`/get-visitor-status/${own}`, {}, { headers });
     expect(body.data).toMatchObject({ block: 0, do_not_block: 1, reason: reasons[0]?.[1] });
-    // Another administrator, elsewhere, may.
+    // Another administrator with another address may block it.
     expect((await site.send(`/block-ip/${own}`, { block: 1 })).http).toBe(200);
   });
 
-  it.each([0, 4711, 999_999_999_999, 1_000_000_000_001])('is nobody: id %i is not known', async (id) => {
+  it.each([0, 4711, 999_999_999_999, 1_000_000_000_001])('is not found by the unknown id %i', async (id) => {
     const site = await activitySite();
     for (const suffix of ['/get-visitor-status/', '/block-ip/', '/block-user/']) {
       const { http, body } = await site.send(suffix + id, { block: 1 });

@@ -20,8 +20,8 @@ export interface ProtectedAddresses {
 }
 
 /**
- * The protected addresses of now, by site. The machine's own addresses are cached briefly.
- * @param getProxies trusted proxies in front of a site
+ * Returns the current protected addresses, by site. The machine's own addresses are cached briefly.
+ * @param getProxies returns the trusted proxies in front of a site
  */
 export function currentProtectedAddresses(
   monitors: readonly string[],
@@ -33,16 +33,16 @@ export function currentProtectedAddresses(
   return (site) => ({ server: server(), proxies: toVisitorRanges(getProxies(site)), monitors: monitorRanges });
 }
 
-/** An address or range to block, and what is known of it. */
+/** An address or range to block. */
 export interface AddressToBlock {
   readonly range: Range;
-  /** The search engine that DNS proved it, or an address in it, to be; or null. */
+  /** The search engine that DNS verified for it, or for an address in it; or null. */
   readonly verifiedBot: string | null;
 }
 
 /**
- * The reason why an address or range must not be blocked, as a text for the owner; null when it may be blocked.
- * @param caller address of the administrator who asks, or null
+ * Returns the reason why an address or range must not be blocked, as a text for the owner; null when it may be blocked.
+ * @param caller address of the calling administrator, or null
  */
 export function reasonNotToBlockAddress(
   { range, verifiedBot }: AddressToBlock,
@@ -81,14 +81,17 @@ export function reasonNotToBlockAddress(
 /** A user to block. */
 export interface UserToBlock {
   readonly id: number;
-  /** Blocked already: blocking again changes nothing. */
+  /** Blocked already, so that blocking changes nothing. */
   readonly blocked: boolean;
   readonly administrator: boolean;
   /** Number of administrators who are not blocked. */
   readonly administrators: number;
 }
 
-/** The reason why a user must not be blocked, or null. @param caller user id of the administrator who asks, or null */
+/**
+ * Returns the reason why a user must not be blocked, or null.
+ * @param caller user id of the calling administrator, or null
+ */
 export function reasonNotToBlockUser(user: UserToBlock, caller: number | null): string | null {
   if (user.id === caller) return 'This is you. Blocking yourself would shut you out.';
   if (!user.blocked && user.administrator && user.administrators <= 1) {
@@ -98,7 +101,7 @@ export function reasonNotToBlockUser(user: UserToBlock, caller: number | null): 
 }
 
 /**
- * Tells for each row of a list whether its visitor is blocked and may be blocked, from memory.
+ * Computes from memory, for each row of a list, whether its visitor is blocked and may be blocked.
  * @param protectedAddresses called once per row; see `currentProtectedAddresses`
  */
 export function createVisitorFlags(
@@ -111,7 +114,7 @@ export function createVisitorFlags(
         const address = parseVisitor(text);
         if (address === null) return { block: 0, do_not_block: 1 };
         const range = toNetworkRange(address);
-        // A type names a search engine only where DNS proved it.
+        // A type is the name of a search engine only when DNS verified it.
         const verifiedBot = claimedSearchEngine(type)?.name ?? null;
         const why = reasonNotToBlockAddress({ range, verifiedBot }, caller.address, protectedAddresses(site));
         // A blocked visitor can always be unblocked.
@@ -129,7 +132,7 @@ export function createVisitorFlags(
   };
 }
 
-/** What is blocked with an address: itself, or the /64 of an IPv6 one. */
+/** Returns the range that is blocked with an address: the address, or the /64 of an IPv6 address. */
 function toNetworkRange({ family, words }: Address): Range {
   if (family === 4) return { from: words, to: words };
   const [first, second] = words;

@@ -14,13 +14,14 @@ type VisitorStatusResponse = z.output<typeof visitorStatusCall.response>;
 export type VisitorStatus = Omit<VisitorStatusResponse, 'reason'> & { readonly reason: ServerText };
 
 const HOUR = 3600;
-/** Hours whose visits are added up, and hours that are shown one by one. */
+/** Hours whose visits are added up, and hours that are displayed one by one. */
 const DAY_HOURS = 24;
 const SHOWN_HOURS = 12;
 
 /**
- * Everything that the manage dialogs show of a visitor.
- * @throws ApiError not_found for an unknown id; StorageError
+ * Returns the data of the manage dialogs for a visitor.
+ * @throws ApiError not_found for an unknown id
+ * @throws StorageError
  */
 export async function visitorStatus(
   blocking: Blocking,
@@ -70,10 +71,10 @@ export async function visitorStatus(
   };
 }
 
-/** Visitors of a network are counted to this number. */
+/** Visitors of a network are counted up to this number. */
 const COUNTED_VISITORS = 1000;
 
-/** What blocking the network of an address costs; null for a range. */
+/** Returns what blocking the network of an address would affect; null for a range. */
 async function readNetworkCost(
   { log }: Blocking,
   site: SiteConfig,
@@ -118,13 +119,13 @@ function blockFlags(
   return { block: blocked ? 1 : 0, do_not_block: reason === null ? 0 : 1, reason: reason ?? '' };
 }
 
-/** The last 24 hours, the present one included. */
+/** Returns hits of the last 24 hours, the current one included. */
 function lastHours({ services, log }: Blocking, site: SiteConfig, id: number): Promise<readonly number[]> {
   const now = Math.floor(services.clock() / 1000);
   return log.visitorHours(site.id, id, now - (DAY_HOURS - 1) * HOUR, now + 1);
 }
 
-/** What WordPress says of a user; while it does not answer, what is known without it. */
+/** Returns the data of a user from WordPress, or what is known without it while it does not respond. */
 async function userFacts(
   { services }: Blocking,
   site: SiteConfig,

@@ -34,7 +34,7 @@ const writer = `
   }
 `;
 
-it('loses no acknowledged event and no acknowledged batch of visits when the process is killed', async () => {
+it('no acknowledged event and no acknowledged batch of visits is lost when the process is killed', async () => {
   for (const batches of [30, 45]) {
     const dataDir = await scratchFolder();
     const child = spawn(process.execPath, ['--input-type=module', '-e', writer], {

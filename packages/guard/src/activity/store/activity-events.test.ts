@@ -27,7 +27,7 @@ describe('events', () => {
     expect(await store.countEvents('other', EVERY_EVENT, null)).toEqual({ rows: 1, exact: true });
   });
 
-  it('say who did what where, and nothing is lost on the way', async () => {
+  it('contain actor, action and place, and nothing is lost in the database', async () => {
     const store = await testStore();
     const event = anEvent({
       uid: 'a',
@@ -48,13 +48,13 @@ describe('events', () => {
     expect(row).toMatchObject({ ...rest, userId: 7, login: 'editor', hostname: null, visitorId: visitor.id });
   });
 
-  it('without a user belong to nobody, and without an address to no visitor', async () => {
+  it('have no user or no address where none is known', async () => {
     const store = await testStore();
     await store.writeEvents(SITE, [anEvent({ uid: 'a', user: null, address: '', origin: 'cron' })]);
     expect(await allEvents(store)).toMatchObject([{ visitorId: 0, userId: 0, login: '', address: '', origin: 'cron' }]);
   });
 
-  it('show the host name of their address once it is known', async () => {
+  it('contain the host name of their address once it is known', async () => {
     const store = await testStore();
     await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
     const { id } = await store.getAddressVisitor(SITE, '192.0.2.1');
@@ -62,7 +62,7 @@ describe('events', () => {
     expect(await allEvents(store)).toMatchObject([{ hostname: 'host.example.com' }]);
   });
 
-  it('are found by user, kind and time as a look through all of them finds them', async () => {
+  it('are found by user, kind and time exactly as by filtering all of them', async () => {
     const event = fc.record({
       at: fc.integer({ min: NOW_SECONDS - 7200, max: NOW_SECONDS }),
       user: fc.constantFrom(...users),

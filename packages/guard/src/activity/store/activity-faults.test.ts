@@ -21,7 +21,7 @@ import { packVisits } from '../packed-visits.js';
 import { ActivityWriter, VisitQueue } from './activity-writer.js';
 
 describe('a locked file', () => {
-  it('makes visits wait, a bounded number of them, and counts the others', async () => {
+  it('delays a bounded number of visits, and the others are counted', async () => {
     const dataDir = await scratchFolder();
     const log = recordedLog();
     const store = await testStore({ dataDir, logger: log.logger, busyTimeoutMs: 20, maxWaiting: 100 });
@@ -42,7 +42,7 @@ describe('a locked file', () => {
     expect(log.events()).toEqual(['activity-log-write-failed', 'activity-log-write-recovered']);
   });
 
-  it('refuses events, so that they are sent again, and does not keep readers waiting', async () => {
+  it('refuses events, so that they are sent again, and does not delay readers', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir, busyTimeoutMs: 20 });
     await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
@@ -58,7 +58,7 @@ describe('a locked file', () => {
 });
 
 describe('a full disk', () => {
-  it('makes visits wait, and nothing is counted twice when there is room again', async () => {
+  it('delays visits, and nothing is counted twice when there is space again', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
     await store.close();
@@ -89,7 +89,7 @@ describe('a file that can’t be read', () => {
   const aside = async (dataDir: string) =>
     (await readdir(dataDir)).filter((name) => /^activity\.sqlite\.corrupt-[0-9TZ]+$/.test(name));
 
-  it('is moved aside at the start, and a new one is begun', async () => {
+  it('is moved aside at the start, and a new one is created', async () => {
     const dataDir = await scratchFolder();
     const log = recordedLog();
     await writeFile(join(dataDir, 'activity.sqlite'), 'not a database '.repeat(1000));
@@ -107,7 +107,7 @@ describe('a file that can’t be read', () => {
     await first.write({ site: SITE, visits: packVisits(visitsUntilNow(5000, 10)), dropped: 0 });
     await first.close();
     const handle = await open(file, 'r+');
-    // All but the first pages: the file opens, and its tables seem to be there.
+    // All but the first pages are overwritten: the file opens, and its tables seem to exist.
     const size = (await stat(file)).size;
     await handle.write(randomBytes(size - 30 * 4096), 0, size - 30 * 4096, 30 * 4096);
     await handle.close();
@@ -141,7 +141,7 @@ describe('a file that can’t be read', () => {
     expect(log.events()).toEqual(['activity-log-open-failed', 'activity-log-opened']);
   });
 
-  it('is tried again when the clock was set back since', async () => {
+  it('is opened again after the clock was set back', async () => {
     const dataDir = await scratchFolder();
     const { mkdir, rmdir } = await import('node:fs/promises');
     await mkdir(join(dataDir, 'activity.sqlite'));
@@ -155,8 +155,8 @@ describe('a file that can’t be read', () => {
   });
 });
 
-describe('a writing thread that dies', () => {
-  it('is started again; what it held is counted, and events are refused rather than lost', async () => {
+describe('a writer thread that ends unexpectedly', () => {
+  it('is started again; its visits are counted, and events are refused rather than lost', async () => {
     const log = recordedLog();
     const store = await testStore({ logger: log.logger, commitMs: 5000 });
     const waiting = store.write({ site: SITE, visits: packVisits(visitsUntilNow(7, 1)), dropped: 1 });
@@ -170,7 +170,7 @@ describe('a writing thread that dies', () => {
 });
 
 describe('closing', () => {
-  it('writes what waits, and refuses what comes later', async () => {
+  it('writes waiting visits, and refuses later ones', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir, commitMs: 60_000 });
     const write = store.write({ site: SITE, visits: packVisits(visitsUntilNow(9, 1)), dropped: 0 });

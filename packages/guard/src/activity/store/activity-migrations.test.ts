@@ -13,7 +13,7 @@ import { openSqlite } from '../../storage/sqlite.js';
 import { packVisits } from '../packed-visits.js';
 
 const LATER_TABLES = ['visit_texts', 'attack_days', 'attackers', 'address_sketches'];
-/** Of the table of visits. */
+/** Columns of the table of visits. */
 const LATER_COLUMNS = [
   'more',
   'more_bits',
@@ -27,7 +27,7 @@ const LATER_COLUMNS = [
   'tried',
 ];
 
-/** Takes tables and columns away again, as a file has it that the first release wrote. */
+/** Removes tables and columns, so that the file is as the first release wrote it. */
 function undoMigrations(dataDir: string): void {
   const database = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 0 });
   for (const index of ['visits_by_reference', 'events_by_address', 'visitors_verified'])
@@ -43,7 +43,7 @@ function undoMigrations(dataDir: string): void {
   database.close();
 }
 
-it('keeps the visits of a file that the first release wrote, and writes folded and failed ones beside them', async () => {
+it('a file of the first release keeps its visits, and gets folded and failed ones beside them', async () => {
   const dataDir = await scratchFolder();
   const old = await testStore({ dataDir });
   await old.write({ site: SITE, visits: packVisits(visitsUntilNow(500, 10, () => ({ count: 3 }))), dropped: 0 });

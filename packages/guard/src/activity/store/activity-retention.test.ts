@@ -26,8 +26,8 @@ async function clearUp(store: OpenActivityStore, keep: Partial<RetainedActivity>
   return steps;
 }
 
-describe('clearing up', () => {
-  it('removes what is older than the days, and nothing else', async () => {
+describe('retention', () => {
+  it('deletes rows that are older than the days, and nothing else', async () => {
     const store = await testStore({ bucketRows: 50 });
     await store.write({ site: SITE, visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 });
     await store.write({ site: 'other', visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 });
@@ -38,7 +38,7 @@ describe('clearing up', () => {
     expect(await allVisits(store, 'other')).toHaveLength(400);
   });
 
-  it('removes the oldest rows beyond the most rows', async () => {
+  it('deletes the oldest rows beyond the maximum number', async () => {
     const store = await testStore({ bucketRows: 50 });
     await store.write({ site: SITE, visits: packVisits(visitsUntilNow(1000, 1000)), dropped: 0 });
     const all = await allVisits(store);
@@ -48,7 +48,7 @@ describe('clearing up', () => {
     expect(await allVisits(store)).toEqual(all.slice(0, 333));
   });
 
-  it('leaves every count right, at any point of it', async () => {
+  it('keeps every count exact after each step', async () => {
     const store = await testStore({ bucketRows: 64 });
     const visits = visitsUntilNow(2000, 2000, (index) => ({
       status: index % 3 === 0 ? 404 : 200,
@@ -69,7 +69,7 @@ describe('clearing up', () => {
     expect(await store.countVisits(SITE, EVERY_VISIT, null)).toEqual({ rows: 10, exact: true });
   });
 
-  it('keeps the sums of what is gone, for reports', async () => {
+  it('keeps the aggregates of deleted rows, for reports', async () => {
     const store = await testStore();
     await store.write({ site: SITE, visits: packVisits(visitsUntilNow(50, 1000)), dropped: 0 });
     await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
@@ -85,7 +85,7 @@ describe('clearing up', () => {
     expect(before[0]).toEqual([{ hour: NOW_SECONDS - 1800, humans: 50, bots: 0, blocked: 0 }]);
   });
 
-  it('removes sums after 35 days', async () => {
+  it('deletes aggregates after 35 days', async () => {
     let now = NOW;
     const store = await testStore({ clock: () => now });
     await store.write({ site: SITE, visits: packVisits(visitsUntilNow(5, 1000)), dropped: 2 });
@@ -99,7 +99,7 @@ describe('clearing up', () => {
     expect(await store.droppedVisits(SITE)).toBe(0);
   });
 
-  it('removes addresses of which nothing is left, but neither blocked ones nor users nor those of events', async () => {
+  it('deletes addresses without rows, but neither blocked ones nor users nor those of events', async () => {
     const store = await testStore();
     const [gone, blocked, ofEvent] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
     const old = NOW - 10 * HOUR * 1000;
@@ -117,7 +117,7 @@ describe('clearing up', () => {
     expect(await store.visitor(SITE, user.id)).toMatchObject({ name: 'owner' });
   });
 
-  it('leaves a visitor alone that was made a moment ago, and never gives its id to another one', async () => {
+  it('keeps a visitor that was created a moment ago, and never reuses its id', async () => {
     let now = NOW;
     const store = await testStore({ clock: () => now });
     const { id } = await store.getAddressVisitor(SITE, '192.0.2.9');
@@ -132,7 +132,7 @@ describe('clearing up', () => {
     expect((await store.getAddressVisitor(SITE, '192.0.2.9')).id).toBeGreaterThan(id);
   });
 
-  it('removes old events too', async () => {
+  it('deletes old events, too', async () => {
     const store = await testStore();
     const events = [1, 2, 3, 4].map((n) => anEvent({ uid: String(n), at: NOW_SECONDS - n * HOUR }));
     await store.writeEvents(SITE, events);
@@ -142,7 +142,7 @@ describe('clearing up', () => {
     expect((await allEvents(store)).map(({ at }) => (NOW_SECONDS - at) / HOUR)).toEqual([1, 2]);
   });
 
-  it('goes in small steps, between which visits are written', async () => {
+  it('runs in small steps, between which visits are written', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
     for (let n = 0; n < 10; n++)

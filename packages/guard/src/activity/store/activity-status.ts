@@ -10,12 +10,12 @@ import { droppedVisits } from './read-aggregates.js';
 import { createReader, readLimits } from './reader.js';
 import type { ActivitySchema } from './schema.js';
 
-/** How the Activity Log's database stands, seen from outside. */
+/** The state of the Activity Log's database. */
 export interface ActivityStatus {
   readonly ok: boolean;
-  /** Why it can't be used; null when it can, or when there is none yet. */
+  /** Why it can't be used; null when it can, or when it does not exist yet. */
   readonly detail: string | null;
-  /** Size of its files, bytes; 0 when there is none yet. */
+  /** Size of its files, bytes; 0 when it does not exist yet. */
   readonly bytes: number;
   /** Visits that were not recorded since a time, by site. */
   readonly dropped: ReadonlyMap<SiteId, number>;
@@ -24,7 +24,7 @@ export interface ActivityStatus {
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
- * Looks into the file without writing to it, whether guard runs or not.
+ * Reads the state of the file without writing to it, whether guard is running or not.
  * @param from Unix seconds
  */
 export async function readActivityStatus(

@@ -4,15 +4,17 @@ import { expect, it } from 'vitest';
 import { allVisits, SITE, testStore, visitsUntilNow } from '../../../test/support/activity-store.js';
 import { packVisits } from '../packed-visits.js';
 
-/** How nice each thread of this process is, the main one first; empty where threads have no priority of their own. */
+/**
+ * Returns the nice value of each thread of this process, the main one first; empty where threads have no priorities.
+ */
 function niceness(): number[] {
   if (process.platform !== 'linux') return [];
-  // The main one is not the lowest number where numbers have begun anew.
+  // The main thread need not have the lowest id, since ids wrap around.
   const others = readdirSync('/proc/self/task').filter((thread) => Number(thread) !== process.pid);
   return [process.pid, ...others].map((thread) => getPriority(Number(thread)));
 }
 
-it('lets requests go first: the writing thread has the lowest priority, the reading one the second lowest', async () => {
+it('requests have priority: the writer thread has the lowest priority, the reader thread the second lowest', async () => {
   const before = niceness();
   const store = await testStore();
   await store.write({ site: SITE, visits: packVisits(visitsUntilNow(3, 1)), dropped: 0 });

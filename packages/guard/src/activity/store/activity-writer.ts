@@ -16,7 +16,7 @@ import { VisitorCache } from './visitor-cache.js';
 
 /** Sites whose counters are kept between commits. */
 const SITES_KEPT = 256;
-/** Time that one step of clearing up may take. */
+/** Duration of one step of retention. */
 const RETAIN_MS = 10;
 
 export type VisitsCall = Extract<WriterCall, { name: 'visits' }>;
@@ -26,7 +26,7 @@ export function isTransient(fault: StorageFault): boolean {
   return fault === 'locked' || fault === 'full' || fault === 'input_output';
 }
 
-/** Everything that the writing thread does with its connection. Every method is one transaction: all or nothing. */
+/** Everything that the writer thread does with its connection. Every method is one transaction: all or nothing. */
 export class ActivityWriter {
   readonly #database: SqliteDatabase;
   readonly #prepare: Prepare;
@@ -37,7 +37,7 @@ export class ActivityWriter {
   readonly #bucketRows: number;
   /** The least recently used first. */
   readonly #sites = new Map<string, SiteCounters>();
-  /** SQLite's number of the state that other connections left; null before the first transaction. */
+  /** SQLite's number of the state after other connections' changes; null before the first transaction. */
   #version: number | null = null;
 
   constructor(database: SqliteDatabase, bucketRows: number) {
@@ -49,7 +49,7 @@ export class ActivityWriter {
     this.#texts = new VisitTexts(this.#prepare);
   }
 
-  /** Writes batches, and how many visits of which site were dropped. Throws what SQLite threw. */
+  /** Writes batches, and counts the dropped visits of each site. Throws SQLite's errors. */
   writeVisits(batches: readonly VisitsCall[]): void {
     this.#transaction(() => {
       for (const [name, ofSite] of bySite(batches)) {
@@ -62,7 +62,7 @@ export class ActivityWriter {
     });
   }
 
-  /** Carries out any other call. Throws what SQLite threw. */
+  /** Executes any other call. Throws SQLite's errors. */
   run(call: Exclude<WriterCall, VisitsCall>): unknown {
     switch (call.name) {
       case 'events':
@@ -98,7 +98,7 @@ export class ActivityWriter {
     }
   }
 
-  /** As a transaction, but on the disk when it returns, so that not even a power cut takes it back. */
+  /** Runs a transaction that is on disk when it returns, so that it survives even a power failure. */
   #onDisk<Result>(work: () => Result): Result {
     this.#database.exec('pragma synchronous = full');
     try {
@@ -124,8 +124,8 @@ export class ActivityWriter {
   }
 
   /**
-   * Drops the caches when another process has changed the file (`privacy erase`, `erase`): they would bring back what
-   * it removed. Inside the transaction nobody else can change it.
+   * Clears the caches when another process has changed the file (`privacy erase`, `erase`): they would restore what it
+   * erased. Within the transaction no other process can change the file.
    */
   #checkForChanges(): void {
     const { data_version: version } = this.#prepare('pragma data_version').get() as { data_version: number };
@@ -134,7 +134,7 @@ export class ActivityWriter {
   }
 
   #rollBack(): void {
-    // SQLite has rolled back by itself after some faults (disk full, I/O error).
+    // SQLite rolls back by itself after some faults (disk full, I/O error).
     if (this.#database.isTransaction) this.#database.exec('rollback');
     this.#clearCaches();
   }
@@ -157,7 +157,7 @@ export class ActivityWriter {
     this.#prepare('insert into activity_sites (site) values (?) on conflict do nothing').run(name);
     const row = this.#prepare('select id from activity_sites where site = ?').get(name) as { id: number };
     const site = new SiteCounters(this.#prepare, row.id, this.#bucketRows);
-    // The counters that are dropped may hold counts when one transaction concerns this many sites.
+    // The evicted counters may contain counts when one transaction concerns this many sites.
     if (this.#sites.size >= SITES_KEPT) this.#sites.values().next().value?.flush();
     setBounded(this.#sites, name, site, SITES_KEPT);
     return site;
@@ -204,7 +204,7 @@ function writeVisits(
     'update visits set count = count + ?, last_reference = max(last_reference, ?) where site = ? and id = ?',
   );
 
-  /** Null when there is none, or not any more. */
+  /** Adds a visit to the row that it repeats. Returns null when there is none, or not any more. */
   function addToRow(visit: NumberedVisit, second: number): BufferedRow | null {
     const row = rows.find(visit.repeats, site.number, second);
     if (row === null) return null;
@@ -233,18 +233,18 @@ function writeVisits(
     return { id, kind };
   }
 
-  /** Counts what was refused: each request that a rule refused, and each wrong password. */
+  /** Counts attacks: each request that a rule refused, and each wrong password. */
   function countAttacks(visit: NumberedVisit, second: number, goal: AttackGoal): void {
     const { rule, address, count, more, moreBits, failedLogins = 0 } = visit;
     const isRefused = rule !== null;
-    // Without a row it only tells wrong passwords of a request that has its row already.
+    // A visit without a row only adds wrong passwords to a request that has its row already.
     const passwords = isRefused ? 0 : failedLogins * Math.max(count, 1);
     if (passwords > 0) {
       site.countHits(second, FAILED_LOGINS, passwords);
       site.countTop(second, 'failed-login', address, passwords);
     }
     const path = toPath(visit.target);
-    // The requests that were folded in may have asked for other paths.
+    // The folded requests may have had other paths.
     const folded = isRefused && moreBits === null ? more : 0;
     const refused = isRefused ? count - folded : 0;
     const attack = { goal, at: second, refused: 0, failed: 0, address, target: null };
@@ -278,7 +278,7 @@ function writeVisits(
 
 const ONE_EVENT = { visits: 0, events: 1 };
 
-/** Writes events that are not there yet, and counts them; the caller holds the transaction and flushes the caches. */
+/** Writes events that are not stored yet, and counts them; the caller holds the transaction and flushes the caches. */
 function writeEvents(
   prepare: Prepare,
   caches: { readonly site: SiteCounters; readonly visitors: VisitorCache },
@@ -329,11 +329,11 @@ function newId(prepare: Prepare, site: number, second: number): number {
   return id === null ? toFirstId(second) : id + 1;
 }
 
-/** How the writing thread works. */
+/** Settings of the writer thread. */
 export interface WriterSettings {
   /** Absolute path of the database file, whose tables are up to date. */
   readonly file: string;
-  /** How long it waits for a lock of another process, milliseconds. */
+  /** How long a write waits for a lock of another process, milliseconds. */
   readonly busyTimeoutMs: number;
   /** Longest time that a visit waits for its commit, milliseconds. */
   readonly commitMs: number;
@@ -343,7 +343,10 @@ export interface WriterSettings {
   readonly bucketRows: number;
 }
 
-/** What the writing thread does. `at` is now, Unix seconds; `timeZone` the site's, by whose days the tops are counted. */
+/**
+ * A call to the writer thread. `at` is the present time, Unix seconds; `timeZone` is that of the site, whose days the
+ * tops are counted by.
+ */
 export type WriterCall =
   | {
       readonly name: 'visits';
@@ -375,12 +378,12 @@ export type WriterCall =
     }
   | { readonly name: 'retain'; readonly site: SiteId; readonly keep: RetainedActivity; readonly at: number };
 
-/** Wait before a failed commit is tried again, milliseconds. */
+/** Pause before a failed commit is tried again, milliseconds. */
 const RETRY_MS = 1000;
 
 /**
- * Batches that wait for the next commit. While nothing can be written (database locked, disk full) it holds a bounded
- * number of visits and counts the others as dropped.
+ * Batches that wait for the next commit. While nothing can be written (database locked, disk full) the queue holds a
+ * bounded number of visits and counts the others as dropped.
  */
 export class VisitQueue {
   readonly #writer: ActivityWriter;
@@ -408,7 +411,7 @@ export class VisitQueue {
     this.#timer ??= setTimeout(() => this.#commit(), this.#failing ? RETRY_MS : commitMs);
   }
 
-  /** Writes what waits, as far as it can be written. */
+  /** Writes the waiting batches, as far as possible. */
   close(): void {
     this.#commit();
     clearTimeout(this.#timer);
@@ -446,7 +449,7 @@ export class VisitQueue {
     for (const { id } of failed) this.#reply({ kind: 'failed', id, fault, message });
   }
 
-  /** Keeps the number of a batch instead of the batch. */
+  /** Replaces a batch by the number of its visits. */
   #drop(id: number, call: VisitsCall): void {
     const last = this.#waiting.findLast((entry) => entry.call.site === call.site);
     const dropped = call.dropped + call.visits.hits;

@@ -13,7 +13,7 @@ const DAYS_KEPT = 3;
 export interface Attack {
   readonly goal: AttackGoal;
   readonly address: string;
-  /** Path that all of them asked for; null when they asked for several. */
+  /** Path of all of them; null when they had several. */
   readonly target: string | null;
   readonly refused: number;
   readonly failed: number;
@@ -21,11 +21,11 @@ export interface Attack {
   readonly at: number;
 }
 
-/** What is known of an attacker beside the number of its requests. */
+/** Facts about an attacker besides the number of its requests. */
 interface AttackerFacts {
-  /** By the index in `attackGoals`. */
+  /** Hits by the index in `attackGoals`. */
   readonly goals: number[];
-  /** The most frequent path, if one has the majority (Boyer and Moore's vote), and by how much it leads. */
+  /** The most frequent path, if one has the majority (Boyer and Moore's vote), and its lead. */
   target: string;
   lead: number;
   /** Unix seconds of the first attack. */
@@ -42,7 +42,7 @@ interface Day {
   readonly sketches: Readonly<Record<Sketched, AddressSketch>>;
 }
 
-/** The attacks of one site by day: sums by goal, and bounded counters of the most active addresses and networks. */
+/** The attacks of one site by day: totals by goal, and bounded counters of the most active addresses and networks. */
 export class AttackCounters {
   readonly #prepare: Prepare;
   readonly #site: number;
@@ -112,7 +112,7 @@ export class AttackCounters {
     }
   }
 
-  /** An address and its neighbours mostly come one after the other. */
+  /** Consecutive calls mostly have the same address. */
   #getNetwork(address: string): string {
     if (address !== this.#lastAddress) {
       this.#lastAddress = address;
@@ -189,7 +189,7 @@ function addTo(counters: TopCounters<AttackerFacts>, value: string, attack: Atta
   }
 }
 
-/** The network that attackers are put together by: /24 of IPv4, /64 of IPv6. */
+/** Returns the network by which attackers are grouped: /24 of IPv4, /64 of IPv6. */
 export function toAttackNetwork(text: string): string {
   const address = parseAddress(text);
   if (address === null) return text;

@@ -36,20 +36,20 @@ import { type ActivitySchema, migrateActivity } from './schema.js';
 import { countNewVisits, searchVisits } from './search-visits.js';
 import { BUCKET_ROWS } from './site-counters.js';
 
-/** How long a write waits for another process, milliseconds. Nobody but guard has a reason to write to this file. */
+/** How long a write waits for another process, milliseconds. Normally only guard writes to this file. */
 const BUSY_TIMEOUT_MS = 5000;
-/** Longest time that a visit waits for its commit. */
+/** Longest time that a visit waits for its commit, milliseconds. */
 const COMMIT_MS = 500;
-/** Visits that wait while the file can't be written: five seconds of a flood. */
+/** Visits that may wait while the file can't be written: five seconds of a flood. */
 const MAX_WAITING = 50_000;
-/** A file that could not be opened is tried again by the first call after this time. */
+/** A file that could not be opened is opened again by the first call after this time, milliseconds. */
 const REOPEN_MS = 1000;
 
 export interface ActivityStoreOptions {
   readonly dataDir: string;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Time zone of a site as WordPress stores it; its days are those of UTC without this. */
+  /** Time zone of a site as WordPress stores it. Default: UTC. */
   readonly timeZone?: (site: SiteId) => string;
   readonly busyTimeoutMs?: number;
   readonly commitMs?: number;
@@ -59,16 +59,16 @@ export interface ActivityStoreOptions {
 }
 
 export interface OpenActivityStore extends ActivityStore {
-  /** Opens the file, or tells the log why it can't be used. Never rejects. */
+  /** Opens the file, or logs why it can't be used. Never rejects. */
   open(): Promise<void>;
-  /** Makes the writing thread fail as a fault of its own would. For tests of that. */
+  /** Makes the writer thread end as by a fault of its own. For tests. */
   crash(): Promise<void>;
 }
 
 /**
- * The Activity Log in `activity.sqlite` of the data folder. Always resolves: while the file can't be used, calls fail
- * with StorageError, visits count as dropped, and opening is tried again. A corrupt file is moved aside, and a new one
- * begun: a log is not worth a site that stands still.
+ * Opens the Activity Log, `activity.sqlite` in the data folder. Always resolves: while the file can't be used, calls
+ * fail with StorageError, visits count as dropped, and opening is tried again. A corrupt file is moved aside and a new
+ * one is created, because a broken log must not stop the site.
  */
 export async function openActivityStore(options: ActivityStoreOptions): Promise<OpenActivityStore> {
   const store = createActivityStore(options);
@@ -76,7 +76,7 @@ export async function openActivityStore(options: ActivityStoreOptions): Promise<
   return store;
 }
 
-/** The same without opening the file: `open` does, and so does the first call. */
+/** Creates the same store without opening the file; `open` or the first call opens it. */
 export function createActivityStore(options: ActivityStoreOptions): OpenActivityStore {
   return new SqliteActivityStore(options);
 }
@@ -91,9 +91,9 @@ class SqliteActivityStore implements OpenActivityStore {
   #failedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
   #closed = false;
-  /** Visits that were handed over and are not committed yet. */
+  /** Visits that were sent and are not committed yet. */
   #underWay = 0;
-  /** Visits that the writing thread was not told of yet, by site. */
+  /** Dropped visits that the writer thread has not counted yet, by site. */
   readonly #dropped = new Map<SiteId, number>();
 
   constructor(options: ActivityStoreOptions) {
@@ -119,7 +119,7 @@ class SqliteActivityStore implements OpenActivityStore {
     const size = visits.weight;
     const late = (this.#dropped.get(site) ?? 0) + dropped;
     this.#dropped.delete(site);
-    // Twice what the thread itself keeps: it may not have looked at its messages for a moment.
+    // Twice the limit of the thread itself, which may not have read its messages for a moment.
     const fits = this.#underWay + size <= 2 * this.#settings.maxWaiting;
     if (!fits) {
       this.#drop(site, late + visits.hits);
@@ -193,7 +193,7 @@ class SqliteActivityStore implements OpenActivityStore {
     this.#read((reader) => eventKinds(reader, site, from, to));
   droppedVisits: ActivityStore['droppedVisits'] = async (site, from = 0, to?: number) => {
     const stored = await this.#read((reader) => droppedVisits(reader, site, from, to));
-    // Those that the writing thread was not told of yet are of now.
+    // Those that the writer thread has not counted yet belong to the present hour.
     return stored + (to === undefined || to > this.#now() ? (this.#dropped.get(site) ?? 0) : 0);
   };
 
@@ -276,7 +276,7 @@ class SqliteActivityStore implements OpenActivityStore {
     }
   }
 
-  /** Begins a new file, once, however many calls have met the broken one. */
+  /** Creates a new file, once, however many calls have found the broken one. */
   async #recover(broken: ActivityDatabase): Promise<void> {
     const current = await this.#database?.catch(() => null);
     if (current !== broken || this.#closed) return;
@@ -299,13 +299,13 @@ class SqliteActivityStore implements OpenActivityStore {
 
 const writerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/activity-writer');
 
-/** The reading thread ends when nobody has looked at a list for so long, milliseconds: that saves some 15 MB. */
+/** The reader thread ends when no list was read for this long, milliseconds, which saves some 15 MB. */
 const READER_IDLE_MS = 5 * 60_000;
 
-/** Files that belong to one SQLite database in WAL mode. */
+/** Suffixes of the files of an SQLite database in WAL mode. */
 const SUFFIXES = ['', '-wal', '-shm'];
 
-/** Both connections to one file: the thread that writes, and the thread that reads. */
+/** Both connections to one file: the writer thread and the reader thread. */
 export interface ActivityDatabase {
   readonly reader: Reader;
   readonly writer: StorageThread<WriterCall, unknown>;
@@ -313,7 +313,7 @@ export interface ActivityDatabase {
 }
 
 /**
- * Opens the file, makes its tables or brings them up to date, and starts the writing thread.
+ * Opens the file, creates or migrates its tables, and starts the writer thread.
  * @throws StorageError
  */
 export async function openActivityDatabase(
@@ -327,14 +327,14 @@ export async function openActivityDatabase(
   const thread = new SqliteThread({ file, busyTimeoutMs, readOnly: true }, logger, READER_IDLE_MS);
   const db = new Kysely<ActivitySchema>({ dialect: createSqliteDialect(thread) });
   const close = async () => {
-    // The reader first: the last connection to close copies the write-ahead log into the file, and must be able to.
+    // The reader is closed first: the last connection to close must be able to copy the write-ahead log into the file.
     await db.destroy();
     await thread.close();
     await writer.close();
   };
   try {
-    // It makes the shared memory of the write-ahead log, which the connection that only reads needs. That one is opened
-    // by the first question.
+    // The writer creates the shared memory of the write-ahead log, which the read-only connection needs. The first
+    // query opens that connection.
     await writer.open();
   } catch (error) {
     await close();
@@ -354,7 +354,10 @@ async function migrateFile(file: string, busyTimeoutMs: number, logger: Logger):
   }
 }
 
-/** Moves a broken file aside, so that a new one can be begun. @returns the name that it has now */
+/**
+ * Moves a broken file aside, so that a new one can be created.
+ * @returns its new name
+ */
 export async function moveAside(file: string, at: Date): Promise<string> {
   const aside = `${file}.corrupt-${at.toISOString().replace(/[-:]|\.\d+/g, '')}`;
   for (const suffix of SUFFIXES) {

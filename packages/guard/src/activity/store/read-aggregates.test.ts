@@ -26,7 +26,7 @@ describe('a visit that repeats another', () => {
     store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
   const counts = async (store: OpenActivityStore) => (await allVisits(store)).map(({ count }) => count);
 
-  it('within its second adds to its row, in the same commit or a later one, and so does what repeats that', async () => {
+  it('within its second adds to its row, in the same commit or a later one, and so does a further repeat', async () => {
     const store = await testStore();
     await write(store, first, again);
     await write(store, { ...first, at: NOW + 950, count: 4, number: 3, repeats: 2 });
@@ -41,7 +41,7 @@ describe('a visit that repeats another', () => {
     expect((await counts(store)).sort()).toEqual([2, 6]);
   });
 
-  it('has a row of its own when nothing is known of the other: of another site, deleted, or from before a restart', async () => {
+  it('has a row of its own when the other is not found: of another site, deleted, or from before a restart', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
     await write(store, first);
@@ -57,8 +57,8 @@ describe('a visit that repeats another', () => {
   });
 });
 
-describe('sums', () => {
-  it('tell hits per hour: humans, bots, and refused ones apart from both', async () => {
+describe('aggregates', () => {
+  it('contain hits per hour: humans, bots, and refused ones separately', async () => {
     const store = await testStore();
     const visits = [
       aVisit({ count: 3 }),
@@ -77,19 +77,19 @@ describe('sums', () => {
     expect(await store.visitorHours(SITE, id, NOW_SECONDS - 3 * HOUR, NOW_SECONDS)).toEqual([1, 0, 1, 12]);
   });
 
-  it('tell the most frequent addresses, pages, and addresses with failed logins', async () => {
+  it('contain the most frequent addresses, pages, and addresses with failed logins', async () => {
     const store = await testStore();
     const visits = [
       aVisit({ address: '192.0.2.2', target: '/shop?page=2', count: 5 }),
       aVisit({ address: '192.0.2.3', target: '/shop', count: 2 }),
       aVisit({ address: '192.0.2.3', target: '/missing', status: 404, count: 9 }),
-      // Refused before a password was compared: no failed login.
+      // Refused before a password was compared, so no failed login.
       aVisit({ address: '192.0.2.4', target: '/wp-login.php', status: 429, rule: 'login-limit', count: 4 }),
       aVisit({ address: '192.0.2.5', target: '/xmlrpc.php', failedLogins: 3, count: 2 }),
       aVisit({ address: '192.0.2.6', target: '/wp-login.php', failedLogins: 1, tried: 'owner' }),
     ];
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
-    // The event of a wrong password for an account is the same one.
+    // The event of a wrong password for an account is not counted again.
     await store.writeEvents(SITE, [anEvent({ uid: 'a', kind: 'login.failed', address: '192.0.2.5' })]);
     const top = (what: 'address' | 'page' | 'failed-login', day = '2026-11-21') => store.top(SITE, what, day, day, 2);
     expect(await top('address')).toEqual([
@@ -123,7 +123,7 @@ describe('sums', () => {
     expect(await top('page', '2026-11-22')).toEqual([{ value: '/new-zealand/', count: 1 }]);
     expect(await top('page', '2026-11-20')).toEqual([{ value: '/samoa/', count: 1 }]);
     expect(await top('failed-login', '2026-11-21')).toEqual([{ value: '192.0.2.1', count: 1 }]);
-    // A day of the site that is over in UTC is found too.
+    // A day of the site that is over in UTC is found, too.
     expect((await store.options(SITE, 'ip', '', 5)).map(({ label }) => label)).toEqual([
       '192.0.2.1',
       '192.0.2.8',
@@ -131,7 +131,7 @@ describe('sums', () => {
     ]);
   });
 
-  it('count what was dropped, once', async () => {
+  it('count dropped visits once', async () => {
     const store = await testStore();
     await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 4 });
     await store.write({ site: SITE, visits: packVisits([]), dropped: 3 });
@@ -146,7 +146,7 @@ describe('sums', () => {
 });
 
 describe('choices of a filter', () => {
-  it('come with the most frequent first, and hold the searched text', async () => {
+  it('are sorted with the most frequent first, and contain the searched text', async () => {
     const store = await testStore();
     const address = (index: number) => `192.0.2.${index % 2 === 0 ? 7 : index}`;
     const agent = (index: number) => (index % 5 === 0 ? 'curl/8.5.0' : null);
@@ -176,7 +176,7 @@ describe('choices of a filter', () => {
     expect(await labels('ip', '_')).toEqual([]);
   });
 
-  it('name no address that only shares the row of another: the list would be empty', async () => {
+  it('contain no address that only shares the row of another, since the list would be empty', async () => {
     const store = await testStore();
     const tally = new AddressCounter();
     for (let i = 0; i < 9; i++) tally.add('203.0.113.9');
@@ -190,7 +190,7 @@ describe('choices of a filter', () => {
     ]);
   });
 
-  it('name users by login with the id of their visitor, and kinds by their ids', async () => {
+  it('contain users by login with the id of their visitor, and kinds by their ids', async () => {
     const store = await testStore();
     const events = [
       anEvent({ uid: 'a', kind: 'login' }),
@@ -209,7 +209,7 @@ describe('choices of a filter', () => {
 });
 
 describe('visitors', () => {
-  it('keep their ids, over a restart too, and belong to one site', async () => {
+  it('keep their ids, also after a restart, and belong to one site', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
     await store.write({ site: SITE, visits: packVisits([aVisit({ at: NOW - 60_000 }), aVisit()]), dropped: 0 });
@@ -224,7 +224,7 @@ describe('visitors', () => {
     expect((await allVisits(again)).map(({ visitorId }) => visitorId)).toEqual([before.id, before.id, before.id]);
   });
 
-  it('are believed to be a search engine only once DNS has proved it', async () => {
+  it('are listed as a search engine only once DNS has verified them', async () => {
     const store = await testStore();
     const agent = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
     await store.write({ site: SITE, visits: packVisits([aVisit({ agent })]), dropped: 0 });
@@ -238,7 +238,7 @@ describe('visitors', () => {
     ]);
   });
 
-  it('are one for every spelling of an address, and for all that is no address', async () => {
+  it('are the same for every spelling of an address, and for everything that is no address', async () => {
     const store = await testStore();
     const spellings = [
       '2001:DB8::1',
@@ -260,7 +260,7 @@ describe('visitors', () => {
     expect((await allEvents(store)).map(({ address }) => address).sort()).toEqual([...spellings].sort());
   });
 
-  it('are users by their number, whatever their login is called by now', async () => {
+  it('of users are identified by the user’s id, whatever the current login is', async () => {
     const store = await testStore();
     const first = await store.getUserVisitor(SITE, { id: 42, login: 'editor' });
     const second = await store.getUserVisitor(SITE, { id: 42, login: 'editor-new-name' });
@@ -269,7 +269,7 @@ describe('visitors', () => {
 });
 
 describe('a clock that jumps', () => {
-  it('never makes two rows one, nor loses their order by time', async () => {
+  it('never merges two rows, nor loses their order by time', async () => {
     const store = await testStore({ bucketRows: 20 });
     const times = [0, 0, 3_600_000, -7_200_000, 1000, -7_200_000, 0];
     for (const [n, jump] of times.entries()) {

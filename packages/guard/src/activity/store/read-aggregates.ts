@@ -7,7 +7,7 @@ import { ROWS_PER_SECOND, toFirstId, toHour, toSecond } from './row-keys.js';
 import type { TopWhat } from './schema.js';
 import { ALL_KINDS, DROPPED } from './site-counters.js';
 
-/** Hits per hour of a site. */
+/** Returns hits per hour of a site. */
 export async function traffic(reader: Reader, site: SiteId, from: number, to: number): Promise<readonly TrafficHour[]> {
   const number = await reader.siteNumber(site);
   return reader.db
@@ -27,7 +27,7 @@ export async function traffic(reader: Reader, site: SiteId, from: number, to: nu
     .execute();
 }
 
-/** Hits of one visitor per hour. */
+/** Returns hits of one visitor per hour. */
 export async function visitorHours(
   reader: Reader,
   site: SiteId,
@@ -56,7 +56,7 @@ export async function visitorHours(
   return hours;
 }
 
-/** The most frequent values of some days, by the hits that are surely theirs. */
+/** Returns the most frequent values of some days, by the hits that certainly belong to them. */
 export async function top(
   reader: Reader,
   site: SiteId,
@@ -80,7 +80,7 @@ export async function top(
     .execute();
 }
 
-/** Events per kind. */
+/** Counts events by kind. */
 export async function eventKinds(
   reader: Reader,
   site: SiteId,
@@ -100,7 +100,7 @@ export async function eventKinds(
     .execute();
 }
 
-/** Visits that were not recorded. */
+/** Counts visits that were not recorded. */
 export async function droppedVisits(
   reader: Reader,
   site: SiteId,
@@ -119,7 +119,7 @@ export async function droppedVisits(
   return row?.dropped ?? 0;
 }
 
-/** Addresses that hold the searched text and are looked at to find the most frequent among them. */
+/** Addresses with the searched text that are examined to find the most frequent among them. */
 const ADDRESSES_LOOKED_AT = 2000;
 const HALF_DAY = 12 * 3600;
 
@@ -129,7 +129,7 @@ interface Choice {
   readonly value: string;
 }
 
-/** Choices of a filter that hold the text, most frequent first. */
+/** Returns choices of a filter that contain the text, most frequent first. */
 export async function options(
   reader: Reader,
   site: SiteId,
@@ -212,8 +212,8 @@ async function kindsBy(
 }
 
 /**
- * The most frequent addresses of the days of which rows are left, of the last days when the list is short. Only those
- * with a row: many addresses of a flood share the row of another.
+ * Returns the most frequent addresses of the days that have rows; of the last days when the list is short. An address
+ * without a row of its own is omitted: in a flood many addresses share the row of another.
  */
 async function frequentAddresses({ db }: Reader, site: number, most: number): Promise<Choice[]> {
   const oldest = await db
@@ -222,9 +222,10 @@ async function frequentAddresses({ db }: Reader, site: number, most: number): Pr
     .where('site', '=', site)
     .executeTakeFirst();
   if (oldest?.id == null) return [];
-  // Tops are kept by days of the site, which is up to twelve hours behind UTC.
+  // Tops are counted by days of the site, which is at most twelve hours behind UTC.
   const day = new Date((toSecond(oldest.id) - HALF_DAY) * 1000).toISOString().slice(0, 10);
-  // Of twice as many as are wanted, so that a flood costs neither the reader nor, mostly, the length of the list.
+  // Twice as many as needed are read, so that a flood neither slows down the reader nor, in most cases, shortens the
+  // list.
   const rows = await sql<{ value: string }>`select value from
     (select value, sum(hits - excess) as hits from top_visits where site = ${site} and what = 'address' and day >= ${day}
      group by value order by hits desc, value limit ${2 * most}) frequent
@@ -234,7 +235,7 @@ async function frequentAddresses({ db }: Reader, site: number, most: number): Pr
   return rows.rows.map(({ value }) => ({ label: value, value }));
 }
 
-/** Pattern for LIKE that takes the text as it is. */
+/** Returns the pattern for LIKE that matches the text literally. */
 function pattern(search: string): string {
   return `%${search.replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -13,7 +13,7 @@ const TARGETS = 20;
 /** Kinds of events that are a login. */
 const LOGIN_EVENTS = ['login'] as const;
 
-/** Wrong passwords per hour. */
+/** Counts wrong passwords per hour. */
 export async function failedLogins(
   reader: Reader,
   site: SiteId,
@@ -32,7 +32,7 @@ export async function failedLogins(
     .execute();
 }
 
-/** How many addresses sent wrong passwords: exactly while each of them has a counter, else estimated. */
+/** Counts the addresses that sent wrong passwords: exact while each of them has a counter, else estimated. */
 export async function failedLoginAddresses(
   reader: Reader,
   site: SiteId,
@@ -73,7 +73,7 @@ async function estimate(
   return estimateDistinct(rows.map(({ registers }) => registers));
 }
 
-/** Who attacked on some days. */
+/** Returns the attackers of some days. */
 export async function attacks(reader: Reader, site: SiteId, fromDay: string, toDay: string): Promise<AttackFacts> {
   const number = await reader.siteNumber(site);
   const { db } = reader;
@@ -107,7 +107,7 @@ export async function attacks(reader: Reader, site: SiteId, fromDay: string, toD
   };
 }
 
-/** How often addresses have logged in, each from a time on, by address; those that have not are missing. */
+/** Counts logins of addresses since a time of each, by address; addresses without logins are omitted. */
 export async function readAttackedLogins(
   reader: Reader,
   site: SiteId,
@@ -134,7 +134,7 @@ export async function readAttackedLogins(
   return new Map(found.rows.map(({ name, logins }) => [name, logins]));
 }
 
-/** Visitors of addresses, by address. A cross join, since SQLite may go through all visitors for each address else. */
+/** Returns visitors by address. It is a cross join because SQLite may otherwise scan all visitors for each address. */
 export async function readVisitors(
   reader: Reader,
   site: SiteId,
@@ -148,7 +148,7 @@ export async function readVisitors(
   return new Map(rows.rows.map((row) => [row.name, toVisitor(row)]));
 }
 
-/** Everything that is known of a visit. */
+/** Returns a visit with all its details, or null. */
 export async function readVisit(reader: Reader, site: SiteId, id: number): Promise<VisitDetails | null> {
   const number = await reader.siteNumber(site);
   const [row] = await readRows(reader, number, [id]);
@@ -176,7 +176,7 @@ export async function readVisit(reader: Reader, site: SiteId, id: number): Promi
   };
 }
 
-/** Visits of a visitor around one of them, newest first: half of them older, as far as there are any. */
+/** Returns visits of a visitor around one of them, newest first; half of them are older, if there are enough. */
 export async function visitsAround(
   reader: Reader,
   site: SiteId,
@@ -192,7 +192,7 @@ export async function visitsAround(
     ).rows.map((row) => row.id);
   const newer = (await list(sql`id > ${id}`, 'asc')).reverse();
   const older = await list(sql`id <= ${id}`, 'desc');
-  // This one is the first of the older ones.
+  // The requested visit is the first of the older ones.
   const shownNewer = Math.min(newer.length, Math.max(Math.floor(most / 2), most - older.length));
   const ids = [...newer.slice(newer.length - shownNewer), ...older.slice(0, most - shownNewer)];
   return readRows(reader, number, ids);

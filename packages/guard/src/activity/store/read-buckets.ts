@@ -14,14 +14,14 @@ interface Rows {
   readonly kinds: readonly number[] | null;
 }
 
-/** The kinds as a query, so that the statement is the same for any number of them. */
+/** Returns the kinds as a query, so that the statement is the same for any number of them. */
 function listed({ kinds }: Rows) {
   return sql<number>`(select value from json_each(${JSON.stringify(kinds ?? [ALL_KINDS])}))`;
 }
 
 /**
- * How many rows there are in a range of ids, exactly: whole buckets by their counts, those at the ends by reading. A
- * range from the oldest row on is what the sum of all holds, less what is newer.
+ * Counts the rows in a range of ids exactly: whole buckets by their counts, those at the ends by reading rows. For a
+ * range that begins with the oldest row, newer rows are subtracted from the total.
  */
 export async function countByBuckets(reader: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
   if (low > high) return 0;
@@ -40,12 +40,12 @@ async function countBetween(reader: Reader, rows: Rows, { low, high }: IdRange):
 }
 
 /**
- * Id of the row that comes after `skip` newer rows in a range, or null when there are not that many. Reads sums and
+ * Returns the id of the row after `skip` newer rows in a range, or null when there are not that many. Reads counts and
  * one bucket, however many rows are skipped.
  */
 export async function skipRows(reader: Reader, rows: Rows, range: IdRange, skip: number): Promise<number | null> {
   const last = await findBucket(reader, rows.site, range.high);
-  // Rows above the range in the same bucket are skipped too.
+  // Rows above the range in the same bucket are skipped, too.
   const above =
     range.high + 1 < last.end ? await countRows(reader, rows, { low: range.high + 1, high: last.end - 1 }) : 0;
   const found = await findBucketAfter(reader, rows, last.start, skip + above);
@@ -62,7 +62,10 @@ export async function skipRows(reader: Reader, rows: Rows, range: IdRange, skip:
   return row && row.id >= range.low ? row.id : null;
 }
 
-/** The bucket in which one arrives after `skip` rows from the newest of `from` on, and how many are left to skip in it. */
+/**
+ * Returns the bucket that contains the row after `skip` rows, counted from the newest at or below `from`, and the
+ * number of rows that remain to be skipped in it.
+ */
 async function findBucketAfter(
   { db, limits }: Reader,
   rows: Rows,
@@ -71,7 +74,7 @@ async function findBucketAfter(
 ): Promise<{ readonly start: number; readonly left: number } | null> {
   let high = from;
   let left = skip;
-  // Near pages are frequent and need few buckets; far ones take some more turns.
+  // Near pages are frequent and need few buckets; distant ones take a few more queries.
   for (let count = limits.bucketsPerQuery; ; count *= 4) {
     const low = await db
       .selectFrom('visit_stretches')
@@ -102,7 +105,7 @@ async function findBucketAfter(
   }
 }
 
-/** The bucket that an id lies in; `end` is outside. */
+/** Returns the bucket that contains an id; `end` is exclusive. */
 async function findBucket({ db }: Reader, site: number, id: number): Promise<{ start: number; end: number }> {
   const starts = db.selectFrom('visit_stretches').where('site', '=', site).where('kind', '=', ALL_KINDS);
   const row = await starts
@@ -145,7 +148,7 @@ async function countRows({ db }: Reader, rows: Rows, { low, high }: IdRange): Pr
     .where('site', '=', rows.site)
     .where('id', '>=', low)
     .where('id', '<=', high);
-  // Without the sign SQLite could prefer the index by kind, which has no end within the bucket.
+  // The plus sign keeps SQLite from preferring the index by kind, which does not end with the bucket.
   if (rows.kinds !== null) query = query.where(sql`+kind`, 'in', listed(rows));
   return (await query.executeTakeFirstOrThrow()).rows;
 }

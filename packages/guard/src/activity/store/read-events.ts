@@ -6,18 +6,18 @@ import { type IdRange, toIdRange } from './reader.js';
 import { parseKey, toSecond } from './row-keys.js';
 import type { ActivitySchema } from './schema.js';
 
-/** Events that are counted at most. */
+/** Maximum number of events that are counted. */
 const COUNTED_EVENTS = 100_000;
 
-/** Events of one page, newest first. */
+/** Returns the events of one page, newest first. */
 export async function listEvents(reader: Reader, window: Window<EventFilter>): Promise<readonly EventRow[]> {
   const site = await reader.siteNumber(window.site);
   return readEvents(matching(reader, site, window.filter, toIdRange(window.filter, window)), window);
 }
 
 /**
- * Finds events by a text in the login, the address or the name of the object, newest first, in a bounded number of rows;
- * `stoppedAt` tells where to go on.
+ * Finds events by a text in the login, the address or the name of the object, newest first, in a bounded number of
+ * rows. `stoppedAt` is where to continue.
  */
 export async function searchEvents(reader: Reader, window: Window<EventFilter>): Promise<FoundRows<EventRow>> {
   const { filter } = window;
@@ -75,20 +75,20 @@ async function readEvents(
   }));
 }
 
-/** How many events match up to the anchor. */
+/** Counts the events that match up to the anchor. */
 export async function countEvents(
   reader: Reader,
   site: SiteId,
   filter: EventFilter,
   anchor: number | null,
 ): Promise<Counted> {
-  // What a text is found in is only known when it was looked for.
+  // The number of matches of a text is unknown before the search.
   if (filter.search != null) return { rows: 0, exact: false };
   const rows = await count(reader, site, filter, toIdRange(filter, { anchor }), COUNTED_EVENTS);
   return { rows, exact: rows < COUNTED_EVENTS };
 }
 
-/** Events newer than `since`, counted to `most`. */
+/** Counts events newer than `since`, up to `most`. */
 export function countNewEvents(
   reader: Reader,
   site: SiteId,

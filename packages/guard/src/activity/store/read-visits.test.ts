@@ -7,7 +7,7 @@ import { type ReadLimits, readLimits } from './reader.js';
 import { toAddressKey } from './row-keys.js';
 import { BUCKET_ROWS } from './site-counters.js';
 
-/** Bounds so small that a few hundred rows reach every way of finding rows. */
+/** Limits so small that a few hundred rows reach every way of finding rows. */
 const TINY_BOUNDS: ReadLimits = {
   scannedVisitors: 3,
   bucketsPerQuery: 2,
@@ -28,7 +28,7 @@ const AGENTS = [null, 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 
 
 const visit = fc.record({
   at: fc.integer({ min: NOW - 4 * 3_600_000, max: NOW }),
-  // Few visitors come often and many come rarely.
+  // A few visitors are frequent and many are rare.
   address: fc
     .tuple(fc.integer({ min: 1, max: ADDRESSES }), fc.integer({ min: 1, max: ADDRESSES }))
     .map(([a, b]) => Math.min(a, b))
@@ -40,7 +40,7 @@ const visit = fc.record({
   count: fc.integer({ min: 1, max: 3 }),
 });
 
-/** Left out as often as not: each filter must be asked for alone, too. */
+/** Omitted in half of the cases, so that each filter is also tested alone. */
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { freq: 2 });
 const time = maybe(fc.integer({ min: NOW / 1000 - 5 * 3600, max: NOW / 1000 + 10 }));
 const last = fc.integer({ min: 0, max: ADDRESSES + 1 });
@@ -57,7 +57,7 @@ const filter = fc.record({
     fc.oneof(
       fc.tuple(last, last).map(([a, b]) => [toRange(a, b)]),
       last.map((one) => [toRange(one, one)]),
-      // Two ranges and what is between them.
+      // Two ranges with a gap between them.
       fc.uniqueArray(last, { minLength: 4, maxLength: 4 }).map((ends) => {
         const [a = 0, b = 0, c = 0, d = 0] = ends.sort((one, other) => one - other);
         return [toRange(a, b), toRange(c, d)];
@@ -74,7 +74,7 @@ const matches = (row: VisitRow, { from, to, type, code, addresses }: VisitFilter
   (code === null || row.status === code) &&
   (addresses === null || addresses.some(({ low, high }) => hex(row.address) >= low && hex(row.address) <= high));
 
-/** What the rows say, without ids: the same for rows that were stored and for visits that were asked for. */
+/** Summarizes rows without their ids, so that stored rows can be compared with the visits that were sent. */
 const toSummary = (rows: readonly { at: number; address: string; target: string; status: number; count: number }[]) => {
   const counts = new Map<string, number>();
   for (const { at, address, target, status, count } of rows) {
@@ -96,7 +96,7 @@ describe('lists of visits', () => {
     ['with the bounds of the product', readLimits, BUCKET_ROWS],
     ['with tiny bounds', TINY_BOUNDS, 16],
   ])(
-    'hold what a look through all rows finds, for every filter, page and anchor, %s',
+    'contain what filtering all rows finds, for every filter, page and anchor, %s',
     async (_name, bounds, rowsOfBucket) => {
       await fc.assert(
         fc.asyncProperty(
@@ -120,7 +120,7 @@ describe('lists of visits', () => {
   );
 });
 
-/** Compares every answer about one filter with a look through all rows, newest first. */
+/** Compares every response for one filter with filtering all rows, newest first. */
 async function check(
   store: ActivityStore,
   rows: readonly VisitRow[],

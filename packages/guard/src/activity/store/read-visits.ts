@@ -5,12 +5,12 @@ import { countByBuckets, skipRows } from './read-buckets.js';
 import { type IdRange, type Reader, toIdRange } from './reader.js';
 import { parseKey, toSecond } from './row-keys.js';
 
-/** The visitors of a filter by address: those with a key in one of the ranges, which have none in common. */
+/** The visitors of a filter by address: those with a key in one of the ranges, which do not overlap. */
 export interface VisitorSelection {
   readonly ranges: readonly { readonly low: Uint8Array; readonly high: Uint8Array }[];
-  /** Set when there is only one. */
+  /** The visitor, when there is only one. */
   readonly only: number | null;
-  /** Rows that they have together; null when they are too many to be looked at. */
+  /** Number of their rows; null when they are too many to be counted. */
   readonly rows: number | null;
 }
 
@@ -23,7 +23,10 @@ export interface Selection {
   readonly visitors: VisitorSelection | null;
 }
 
-/** Resolves a filter to kinds and visitors. @returns null when no row can match */
+/**
+ * Resolves a filter to kinds and visitors.
+ * @returns null when no row can match
+ */
 export async function selectVisits(
   reader: Reader,
   site: SiteId,
@@ -40,7 +43,7 @@ export async function selectVisits(
   return { site: number, range, kinds, visitors };
 }
 
-/** Goals of requests that look for weak spots: what the preset Scanners shows. */
+/** Goals of requests that look for vulnerabilities; the preset Scanners selects them. */
 const SCANS = ['holes', 'files', 'users'] as const;
 
 async function findKinds(
@@ -93,19 +96,19 @@ async function findVisitors(reader: Reader, site: number, addresses: readonly Ke
   return { ranges, only: visitors === 1 ? last : null, rows };
 }
 
-/** What looking up one list's newest row costs, in rows that are looked through. */
+/** Cost of looking up one list's newest row, in scanned rows. */
 const LIST_COST = 2;
 
 type Column = 'kind' | 'visitor';
 
-/** Ids of the newest rows of a selection, newest first. */
+/** Returns the ids of the newest rows of a selection, newest first. */
 export async function newestIds(reader: Reader, selection: Selection, limit: number): Promise<readonly number[]> {
   const { range, kinds, visitors } = selection;
   if (limit === 0) return [];
   if (kinds === null && visitors === null) return inRange(reader, selection, range, limit);
   const column = await chooseDriver(reader, selection);
   if (column === 'kind' ? kinds?.length === 1 : visitors?.only != null) return merge(reader, selection, column, limit);
-  // What is frequent is found among the newest rows, for less than by merging lists.
+  // Frequent rows are found among the newest ones, which costs less than merging lists.
   const { windowRows, windowPages } = reader.limits;
   const window = Math.max(windowRows, windowPages * limit);
   const recent = await inWindow(reader, selection, limit, window);
@@ -120,7 +123,7 @@ export async function newestIds(reader: Reader, selection: Selection, limit: num
   return merge(reader, selection, column, limit);
 }
 
-/** Ids that match among the newest `window` rows of the range. */
+/** Returns the ids that match among the newest `window` rows of the range. */
 async function inWindow(
   reader: Reader,
   selection: Selection,
@@ -132,7 +135,7 @@ async function inWindow(
   return inRange(reader, selection, low === null ? range : { low, high: range.high }, limit);
 }
 
-/** Ids that match in a range, by looking at one row after the other. */
+/** Returns the ids that match in a range, by scanning its rows. */
 async function inRange(
   { db }: Reader,
   selection: Selection,
@@ -147,7 +150,7 @@ async function inRange(
   return found.rows.map((row) => row.id);
 }
 
-/** Whether there are fewer rows of the kinds or of the visitors: these are read, and the others are a condition. */
+/** Chooses the column with fewer rows: they are read, and the other column is a condition. */
 async function chooseDriver(reader: Reader, { site, range, kinds, visitors }: Selection): Promise<Column> {
   if (kinds === null) return 'visitor';
   if (visitors === null) return 'kind';
@@ -156,8 +159,8 @@ async function chooseDriver(reader: Reader, { site, range, kinds, visitors }: Se
 }
 
 /**
- * The newest rows of several sorted lists: a row among the newest `limit` of all is in one of the `limit` lists whose
- * newest rows are newest, and among the newest `limit` of that one.
+ * Merges the newest rows of several sorted lists. A row among the newest `limit` of all is in one of the `limit` lists
+ * with the newest first rows, and among the newest `limit` rows of that list.
  */
 async function merge(
   { db, limits }: Reader,
@@ -187,7 +190,7 @@ async function merge(
   return ids.sort((a, b) => b - a).slice(0, limit);
 }
 
-/** Values of the column that a selection asks for, as a query. */
+/** Returns the values of the column that a selection matches, as a query. */
 function wantedValues(selection: Selection, column: Column): RawBuilder<unknown> {
   const { site, kinds, visitors } = selection;
   if (column === 'kind') return sql`select value from json_each(${JSON.stringify(kinds)})`;
@@ -198,7 +201,7 @@ function wantedValues(selection: Selection, column: Column): RawBuilder<unknown>
   return sql.join(parts, sql` union all `);
 }
 
-/** Newest rows of one value, read from its index alone. */
+/** Returns the newest rows of one value, read from its index alone. */
 function newestOfValue(
   selection: Selection,
   column: Column,
@@ -219,13 +222,13 @@ function indexedBy(column: Column): RawBuilder<unknown> {
 }
 
 /**
- * What a row `v` must meet beside its range.
- * @param but the column that the query goes along already
+ * Returns the conditions of a row `v` besides its range.
+ * @param but the column whose index the query uses already
  */
 export function conditions(selection: Selection, but?: Column): RawBuilder<unknown>[] {
   const { kinds, visitors } = selection;
   const found: RawBuilder<unknown>[] = [];
-  // The sign keeps SQLite from choosing another index for the condition.
+  // The plus sign keeps SQLite from choosing another index for the condition.
   if (kinds !== null && but !== 'kind') {
     found.push(kinds.length === 1 ? sql`+v.kind = ${kinds[0]}` : sql`+v.kind in (${wantedValues(selection, 'kind')})`);
   }
@@ -245,7 +248,7 @@ export function joinConditions(parts: readonly RawBuilder<unknown>[]): RawBuilde
   return sql.join([sql`true`, ...parts], sql` and `);
 }
 
-/** Rows of one page, newest first. */
+/** Returns the rows of one page, newest first. */
 export async function listVisits(reader: Reader, window: Window<VisitFilter>): Promise<readonly VisitRow[]> {
   const { site, filter, skip, limit } = window;
   const selection = await selectVisits(reader, site, filter, toIdRange(filter, window));
@@ -259,7 +262,7 @@ export async function listVisits(reader: Reader, window: Window<VisitFilter>): P
   );
 }
 
-/** Id of the first row after those that are skipped; null when there is none. */
+/** Returns the id of the first row after the skipped ones; null when there is none. */
 async function firstAfter(reader: Reader, selection: Selection, skip: number): Promise<number | null> {
   const { site, range, kinds, visitors } = selection;
   if (visitors === null) return skipRows(reader, { site, kinds }, range, skip);
@@ -321,14 +324,14 @@ export async function readRows({ db }: Reader, site: number, ids: readonly numbe
   }));
 }
 
-/** How many rows match up to the anchor. */
+/** Counts the rows that match up to the anchor. */
 export async function countVisits(
   reader: Reader,
   site: SiteId,
   filter: VisitFilter,
   anchor: number | null,
 ): Promise<Counted> {
-  // What a text is found in is only known when it was looked for.
+  // The number of matches of a text is unknown before the search.
   if (filter.search != null) return { rows: 0, exact: false };
   const selection = await selectVisits(reader, site, filter, toIdRange(filter, { anchor }));
   if (selection === null) return { rows: 0, exact: true };
@@ -346,7 +349,7 @@ export async function countVisits(
     : countAlong(reader, selection, column);
 }
 
-/** Looks at a bounded number of rows along an index, or along all rows, and counts those that match. */
+/** Scans a bounded number of rows along an index, or of all rows, and counts those that match. */
 async function countAlong({ db, limits }: Reader, selection: Selection, column: Column | null): Promise<Counted> {
   const { site, range } = selection;
   const along: RawBuilder<unknown>[] =
@@ -363,7 +366,7 @@ async function countAlong({ db, limits }: Reader, selection: Selection, column: 
   return { rows: matching, exact: looked < most };
 }
 
-/** Rows of the visitors above an id; null when they are too many to be counted. */
+/** Counts rows of the visitors above an id; null when they are too many. */
 async function rowsAbove({ db, limits }: Reader, selection: Selection, id: number): Promise<number | null> {
   const result = await sql<{
     rows: number;

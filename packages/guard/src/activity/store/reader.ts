@@ -5,21 +5,21 @@ import type { Visitor } from '../activity-store.js';
 import { AFTER_ALL_IDS, toFirstId, toKey, toLastId, toVisitor } from './row-keys.js';
 import type { ActivitySchema } from './schema.js';
 
-/** How much work a question may cause. Tests make all of it small, to reach what lies behind. */
+/** Limits on the work of a query. Tests make all of them small, to reach the code behind them. */
 export interface ReadLimits {
-  /** Visitors of a range of addresses that are looked at to learn how many rows they have. */
+  /** Visitors in a range of addresses that are read to count their rows. */
   readonly scannedVisitors: number;
   /** Buckets whose counts are read first to skip rows; then four times as many, and so on. */
   readonly bucketsPerQuery: number;
-  /** Newest rows that are looked through before lists are merged: so many, and at least so many pages. */
+  /** Newest rows that are scanned before lists are merged: this number, and at least this many pages. */
   readonly windowRows: number;
   readonly windowPages: number;
-  /** Lists that one statement merges; SQLite takes at most 500. */
+  /** Lists that one statement merges; SQLite supports at most 500. */
   readonly mergedPerQuery: number;
-  /** Rows that are looked at to count what no sum knows: along an index, and one by one. */
+  /** Rows that are scanned to count what no aggregate contains: along an index, and one by one. */
   readonly countedRows: number;
   readonly countedOneByOne: number;
-  /** Rows that one step of a search for a text looks through. */
+  /** Rows that one step of a text search scans. */
   readonly searchedRows: number;
 }
 
@@ -34,11 +34,11 @@ export const readLimits: ReadLimits = {
   searchedRows: 40_000,
 };
 
-/** The connection that only reads. */
+/** The read-only connection. */
 export interface Reader {
   readonly db: Kysely<ActivitySchema>;
   readonly limits: ReadLimits;
-  /** Number of a site in the tables; 0 when nothing was ever stored for it. */
+  /** Returns the number of a site in the tables; 0 when nothing was ever stored for it. */
   siteNumber(site: SiteId): Promise<number>;
 }
 
@@ -57,7 +57,7 @@ export function createReader(db: Kysely<ActivitySchema>, limits: ReadLimits): Re
   };
 }
 
-/** Id of the newest row; 0 when there is none. */
+/** Returns the id of the newest row; 0 when there is none. */
 export async function findNewestRow(reader: Reader, site: SiteId, table: 'visits' | 'events'): Promise<number> {
   const row = await reader.db
     .selectFrom(table)
@@ -67,7 +67,7 @@ export async function findNewestRow(reader: Reader, site: SiteId, table: 'visits
   return row?.id ?? 0;
 }
 
-/** A visitor of this site, or null. */
+/** Returns a visitor of this site, or null. */
 export async function findVisitorById(reader: Reader, site: SiteId, id: number): Promise<Visitor | null> {
   const record = await reader.db
     .selectFrom('visitors')
@@ -78,7 +78,10 @@ export async function findVisitorById(reader: Reader, site: SiteId, id: number):
   return record ? toVisitor(record) : null;
 }
 
-/** The search engine that a visitor in this range was proved to be, or null. Reads along the index of those few. */
+/**
+ * Returns the search engine that DNS verified for a visitor in this range, or null. Uses the index of those few
+ * visitors.
+ */
 export async function findVerifiedBot(reader: Reader, site: SiteId, range: Range): Promise<string | null> {
   const { rows } = await sql<{ verified_bot: string }>`select verified_bot from visitors indexed by visitors_verified
     where site = ${await reader.siteNumber(site)} and kind = 'ip' and verified_bot is not null
@@ -86,7 +89,7 @@ export async function findVerifiedBot(reader: Reader, site: SiteId, range: Range
   return rows[0]?.verified_bot ?? null;
 }
 
-/** How many addresses of a range are known, counted to `most`. */
+/** Counts the visitors with an address in a range, up to `most`. */
 export async function countVisitorsIn(reader: Reader, site: SiteId, range: Range, most: number): Promise<number> {
   const number = await reader.siteNumber(site);
   const row = await reader.db
@@ -106,13 +109,13 @@ export async function countVisitorsIn(reader: Reader, site: SiteId, range: Range
   return row.visitors;
 }
 
-/** Ids from `low` to `high`, both inside. */
+/** Ids from `low` to `high`, inclusive. */
 export interface IdRange {
   readonly low: number;
   readonly high: number;
 }
 
-/** Ids of a time and of an anchor; `before` is outside. */
+/** Returns the ids of a period, up to an anchor; `before` is exclusive. */
 export function toIdRange(
   filter: { readonly from: number | null; readonly to: number | null },
   limits: { readonly anchor?: number | null; readonly before?: number | null; readonly after?: number | null },

@@ -5,11 +5,11 @@ import { AFTER_ALL_IDS, toFirstId, toHour, toSecond } from './row-keys.js';
 import { ALL_KINDS, type SiteCounters } from './site-counters.js';
 import type { VisitorCache } from './visitor-cache.js';
 
-/** Rows that are deleted between two looks at the clock. */
+/** Rows that are deleted between two checks of the time. */
 const ROWS_PER_STATEMENT = 250;
-/** Sums are kept for a weekly report, the week before it, and some more. */
+/** Aggregates are kept for a weekly report, the week before it, and some more days. */
 const AGGREGATES_SECONDS = 35 * 86_400;
-/** A visitor of which nothing is left stays for as long: it may have been made a moment ago, to be blocked. */
+/** A visitor without rows is kept for this long: it may just have been created, to be blocked. */
 const FRESH_SECONDS = 3600;
 
 interface Step {
@@ -25,8 +25,8 @@ interface Step {
 }
 
 /**
- * One step of clearing up, in a transaction of the caller: visits, events, visitors of which nothing is left, sums.
- * @returns whether there is more to do
+ * Runs one step of retention, in a transaction of the caller: visits, events, visitors without rows, aggregates.
+ * @returns whether there is more to delete
  */
 export function retain(step: Step): boolean {
   return (
@@ -43,7 +43,7 @@ function countSurplusVisits({ prepare, site, keep }: Step): number {
   return ((row as { rows: number } | undefined)?.rows ?? 0) - keep.maxRows;
 }
 
-/** Counts no further than to one more than may stay. */
+/** Counts up to one more than may be kept. */
 function countSurplusEvents({ prepare, site, keep }: Step): number {
   const { rows } = prepare('select count(*) as rows from (select 1 from events where site = ? limit ?)').get(
     site.number,
@@ -81,7 +81,7 @@ function deleteRows(step: Step, table: 'visits' | 'events', surplus: number): bo
   }
 }
 
-/** Takes deleted rows, which are the oldest, out of the counts of their buckets. */
+/** Subtracts deleted rows, which are the oldest, from the counts of their buckets. */
 function subtractFromBuckets({ prepare, site }: Step, rows: readonly Row[]): void {
   const last = rows.at(-1)?.id ?? 0;
   const starts = prepare(
@@ -110,10 +110,10 @@ function deleteVisitors({ site, visitors, keep, now, hasTimeLeft }: Step): boole
   return false;
 }
 
-/** A text is noted as used at most a day late. */
+/** The last use of a text is recorded at most a day late. */
 const SEEN_LATE_SECONDS = 2 * 86_400;
 
-/** Removes texts that no row refers to any more: all that were last used before the oldest row. */
+/** Deletes texts that no row refers to any more: all that were last used before the oldest row. */
 function deleteTexts({ prepare, site, texts, now, hasTimeLeft }: Step): boolean {
   const { id } = prepare('select min(id) as id from visits where site = ?').get(site.number) as { id: number | null };
   const before = (id === null ? now - FRESH_SECONDS : toSecond(id)) - SEEN_LATE_SECONDS;

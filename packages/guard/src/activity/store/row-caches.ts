@@ -4,7 +4,7 @@ import type { Prepare } from '../../storage/sqlite.js';
 import { visitorType } from '../visitor-type.js';
 import { toSecond } from './row-keys.js';
 
-/** So many visits are remembered: some seconds of a flood. */
+/** Number of visits whose rows are kept: some seconds of a flood. */
 const ROWS_REMEMBERED = 32_768;
 
 /** Where a visit was written. */
@@ -13,7 +13,7 @@ export interface BufferedRow {
   readonly kind: number;
 }
 
-/** What a visit is. */
+/** The properties that make up the kind of a visit. */
 export interface VisitKind {
   readonly type: string;
   readonly status: number;
@@ -22,14 +22,14 @@ export interface VisitKind {
   readonly failed: boolean;
 }
 
-/** Knows the rows of the last visits by their numbers, so that a repeat adds to the row instead of making another. */
+/** Finds the rows of the last visits by their numbers, so that a repeat adds to the row instead of creating another. */
 export class RowBuffer {
   readonly #numbers = new Uint32Array(ROWS_REMEMBERED);
   readonly #sites = new Uint32Array(ROWS_REMEMBERED);
   readonly #ids = new Float64Array(ROWS_REMEMBERED);
   readonly #kinds = new Uint32Array(ROWS_REMEMBERED);
 
-  /** @param number of the visit; 0 is not remembered */
+  /** @param number of the visit; 0 is not stored */
   put(number: number, site: number, { id, kind }: BufferedRow): void {
     const slot = number % ROWS_REMEMBERED;
     this.#numbers[slot] = number;
@@ -38,7 +38,7 @@ export class RowBuffer {
     this.#kinds[slot] = kind;
   }
 
-  /** The row of a visit if it is one of this second; the same visit in another second is another row. */
+  /** Returns the row of a visit if it belongs to this second; the same visit in another second is another row. */
   find(number: number, site: number, second: number): BufferedRow | null {
     const slot = number % ROWS_REMEMBERED;
     if (number === 0 || this.#numbers[slot] !== number || this.#sites[slot] !== site) return null;
@@ -46,16 +46,16 @@ export class RowBuffer {
     return toSecond(id) === second ? { id, kind: this.#kinds[slot] as number } : null;
   }
 
-  /** The rows were not written after all. */
+  /** Called when the rows were not written. */
   clear(): void {
     this.#numbers.fill(0);
   }
 }
 
-/** Agents whose type is remembered; a busy site sees some thousand different ones a day. */
+/** Agents whose type is cached; a busy site has some thousand different ones a day. */
 const AGENTS_KEPT = 20_000;
 
-/** Names what a visit is as one small number. */
+/** Assigns a small number to each kind of visit. */
 export class VisitKinds {
   readonly #prepare: Prepare;
   readonly #types = new Map<string, string>();
@@ -75,7 +75,7 @@ export class VisitKinds {
     return type;
   }
 
-  /** Number of a kind, given out when it is new. */
+  /** Returns the number of a kind, a new one if needed. */
   toId({ type, status, rule, goal, failed }: VisitKind): number {
     const key = `${status}\n${rule ?? ''}\n${goal ?? ''}\n${failed}\n${type}`;
     const known = this.#ids.get(key);
@@ -92,23 +92,23 @@ export class VisitKinds {
     return id;
   }
 
-  /** The goal of a kind that was given out since `clear`. */
+  /** Returns the goal of a kind that was used since `clear`. */
   getGoal(id: number): AttackGoal | null {
     return this.#goals.get(id) ?? null;
   }
 
-  /** Drops what may not be in the database after all. */
+  /** Clears the cache, after a transaction that was not committed. */
   clear(): void {
     this.#ids.clear();
   }
 }
 
-/** Texts that are remembered: agents, referers and origins. */
+/** Texts that are cached: agents, referers and origins. */
 const TEXTS_KEPT = 10_000;
-/** A text is noted as used once in so many seconds. */
+/** The use of a text is recorded once in this time, seconds. */
 const SEEN_EVERY = 86_400;
 
-/** Gives texts of visits their ids, each once per site. */
+/** Assigns ids to texts of visits, one per text and site. */
 export class VisitTexts {
   readonly #prepare: Prepare;
   readonly #known = new Map<string, { readonly id: number; seen: number }>();
@@ -117,7 +117,10 @@ export class VisitTexts {
     this.#prepare = prepare;
   }
 
-  /** @param at Unix seconds of the visit @returns 0 for an empty text */
+  /**
+   * @param at Unix seconds of the visit
+   * @returns 0 for an empty text
+   */
   toId(site: number, text: string, at: number): number {
     if (text === '') return 0;
     const key = `${site} ${text}`;
@@ -131,7 +134,7 @@ export class VisitTexts {
     return id;
   }
 
-  /** Drops what may not be in the database after all, or not any more. */
+  /** Clears the cache: its texts may not be in the database, or not any more. */
   clear(): void {
     this.#known.clear();
   }

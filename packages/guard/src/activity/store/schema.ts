@@ -2,8 +2,8 @@ import type { AttackGoal } from '@security-optimizer/contract/activity/attackers
 import { type Generated, type Kysely, type Migration, Migrator, sql } from 'kysely';
 
 /**
- * Tables of `activity.sqlite` as Kysely sees them; docs/developer/activity-log.md says what they are for. A site is a small
- * number here, since it stands in every row and index. Seconds are Unix seconds; row ids are made by row-keys.ts.
+ * Tables of `activity.sqlite` for Kysely; docs/developer/activity-log.md describes their purpose. A site is a small
+ * number, since every row and index contains it. Seconds are Unix seconds; row-keys.ts creates row ids.
  */
 export interface ActivitySchema {
   activity_sites: ActivitySitesTable;
@@ -28,33 +28,33 @@ interface ActivitySitesTable {
 }
 
 interface VisitorsTable {
-  /** Never used again after the row is gone. */
+  /** Never reused after the row is deleted. */
   id: Generated<number>;
   site: number;
   kind: 'ip' | 'user';
-  /** 16 bytes of an address (IPv4 as ::ffff:a.b.c.d), or 8 bytes of a user's number, most significant first. */
+  /** 16 bytes of an address (IPv4 as ::ffff:a.b.c.d), or 8 bytes of a user's id, most significant first. */
   key: Uint8Array;
-  /** Address as it is shown, or login as last seen. */
+  /** Address for display, or the login as last seen. */
   name: string;
   hostname: string | null;
   verified_bot: string | null;
   first_seen: number;
   last_seen: number;
-  /** Rows of `visits` and of `events` that name this visitor. */
+  /** Number of rows of `visits` and of `events` that refer to this visitor. */
   visits: number;
   events: number;
 }
 
-/** Every type, status, rule and goal that were ever seen together. */
+/** Every combination of type, status, rule and goal that has occurred. */
 interface VisitKindsTable {
   id: number;
   type: string;
   status: number;
   /** '' when no rule refused it. */
   rule: string;
-  /** What the request was after, see `attack-goal`; '' for nothing. */
+  /** Goal of the request, see `attack-goal`; '' for none. */
   goal: AttackGoal | '';
-  /** 1 = it held a password that was wrong. */
+  /** 1 = it contained a wrong password. */
   failed: 0 | 1;
 }
 
@@ -77,9 +77,11 @@ interface VisitsTable {
   target: string;
   /** Refused visits that were folded into the row, those of its visitor included. */
   more: number;
-  /** Bits of the network that those came from, 0 for anywhere; null when they are the visitor's, in `count`. */
+  /**
+   * Prefix length of the network of those visits, 0 for any; null when they are the visitor's and counted in `count`.
+   */
   more_bits: number | null;
-  /** '' where it is not known. */
+  /** '' where it is unknown. */
   method: Generated<string>;
   /** Ids in `visit_texts`; 0 for none. `origin` is scheme and host. */
   agent: Generated<number>;
@@ -90,11 +92,11 @@ interface VisitsTable {
   last_reference: Generated<number>;
   /** Wrong passwords in each of its requests. */
   failed: Generated<number>;
-  /** Login that they were for. */
+  /** Login that they were sent for. */
   tried: Generated<string>;
 }
 
-/** Rows that there are, of each kind. */
+/** Number of existing rows, by kind. */
 interface VisitSumsTable {
   site: number;
   /** 0 for all kinds together. */
@@ -103,8 +105,8 @@ interface VisitSumsTable {
 }
 
 /**
- * Rows that there are, counted over ranges of ids: a bucket lasts from `start` to the next one and holds a few
- * thousand rows, so that any number of rows can be skipped or counted by reading some of these and one bucket.
+ * Number of existing rows, by ranges of ids: a bucket extends from `start` to the next one and contains a few thousand
+ * rows, so that any number of rows can be skipped or counted by reading some buckets' counts and the rows of one.
  */
 interface VisitBucketsTable {
   site: number;
@@ -114,7 +116,7 @@ interface VisitBucketsTable {
   rows: number;
 }
 
-/** Hits that were counted, whether their rows are still there or not. */
+/** Hits per hour, whether their rows still exist or not. */
 interface VisitHoursTable {
   site: number;
   /** Unix seconds. */
@@ -126,7 +128,7 @@ interface VisitHoursTable {
 
 export type TopWhat = 'address' | 'page' | 'failed-login' | 'attacked-page';
 
-/** The most frequent values of a day: bounded counters that take over the smallest one when a new value comes. */
+/** The most frequent values of a day: a bounded number of counters. A new value takes over the smallest one. */
 interface TopVisitsTable {
   site: number;
   /** `YYYY-MM-DD` in the time zone of the site. */
@@ -134,7 +136,7 @@ interface TopVisitsTable {
   what: TopWhat;
   value: string;
   hits: number;
-  /** How much of `hits` may belong to values that were there before. */
+  /** Part of `hits` that may belong to earlier values of the counter. */
   excess: number;
 }
 
@@ -148,7 +150,7 @@ interface AttackDaysTable {
   failed: number;
 }
 
-/** The most active attackers of a day, counted as `top_visits` are. */
+/** The most active attackers of a day, counted like `top_visits`. */
 interface AttackersTable {
   site: number;
   day: string;
@@ -156,16 +158,16 @@ interface AttackersTable {
   value: string;
   hits: number;
   excess: number;
-  /** Hits by goal, in the order of `attackGoals`, joined by commas; since it has its counter. */
+  /** Hits by goal since the attacker has its counter, in the order of `attackGoals`, separated by commas. */
   goals: string;
-  /** The path that most of them asked for, and by how much it leads. */
+  /** The path of the majority of them, and its lead. */
   target: string;
   lead: number;
   /** Unix seconds of the first one. */
   since: number;
 }
 
-/** Estimates of how many addresses there were, see `address-sketch`. */
+/** Estimates of the number of addresses, see `address-sketch`. */
 interface AddressSketchesTable {
   site: number;
   day: string;
@@ -199,10 +201,13 @@ interface EventHoursTable {
   count: number;
 }
 
-/** Rows stand in the order of their key: no second copy of the key, and neighbours in time are neighbours on disk. */
+/**
+ * Stores rows in the order of their key: there is no second copy of the key, and neighbours in time are neighbours on
+ * disk.
+ */
 const CLUSTERED = sql`without rowid`;
 
-/** Steps from an empty database to the present tables, in order. A step that was released is never edited. */
+/** Migrations from an empty database to the present tables, in order. A released migration is never edited. */
 const migrations: Readonly<Record<string, Migration>> = {
   '001_activity': {
     async up(db: Kysely<unknown>): Promise<void> {
@@ -212,7 +217,7 @@ const migrations: Readonly<Record<string, Migration>> = {
     },
   },
   '002_folded_visits': {
-    // Columns at the end of rows that are there already: SQLite writes none of those anew, however many they are.
+    // Columns at the end of existing rows: SQLite rewrites no row, however many there are.
     async up({ schema }: Kysely<unknown>): Promise<void> {
       await schema
         .alterTable('visits')
@@ -233,7 +238,7 @@ const migrations: Readonly<Record<string, Migration>> = {
     },
   },
   '004_verified_bots': {
-    // Few visitors are: whether a network of a hundred thousand addresses holds one is asked before it is blocked.
+    // Few visitors are verified. Before a network with a hundred thousand addresses is blocked, this index is searched.
     async up({ schema }: Kysely<unknown>): Promise<void> {
       await schema
         .createIndex('visitors_verified')
@@ -247,7 +252,7 @@ const migrations: Readonly<Record<string, Migration>> = {
 
 async function addVisitDetails(db: Kysely<unknown>): Promise<void> {
   const { schema } = db;
-  // The key of a kind grows, so its small table is made anew.
+  // The key of a kind gets another column, so its small table is recreated.
   await schema
     .createTable('visit_kinds_new')
     .addColumn('id', 'integer', (column) => column.primaryKey())
@@ -275,7 +280,7 @@ async function addVisitDetails(db: Kysely<unknown>): Promise<void> {
       .addColumn(name, 'text', (column) => column.notNull().defaultTo(''))
       .execute();
   }
-  // Rows that were there before have no reference, so the index is made without reading their texts.
+  // Existing rows have no reference, so the index is created without reading their texts.
   await schema
     .createIndex('visits_by_reference')
     .on('visits')
@@ -386,7 +391,7 @@ async function createVisitTables({ schema }: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint('visits_key', ['site', 'id'])
     .modifyEnd(CLUSTERED)
     .execute();
-  // Each index also holds what the other filter and the counts need, so that rows are only read to be shown.
+  // Each index also contains what the other filter and the counts need, so that rows are read only for display.
   await schema.createIndex('visits_by_kind').on('visits').columns(['site', 'kind', 'id', 'visitor']).execute();
   await schema
     .createIndex('visits_by_visitor')
@@ -466,7 +471,7 @@ async function createEventTables({ schema }: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Brings the database to the present tables. Throws what the failing step threw; that step is then undone. */
+/** Migrates the database to the present tables. Throws the error of the failing migration, which is then undone. */
 export async function migrateActivity(db: Kysely<ActivitySchema>): Promise<void> {
   const { error } = await new Migrator({
     db,

@@ -6,18 +6,18 @@ import { conditions, joinConditions, newestIds, readRows, type Selection, select
 import { type Reader, toIdRange } from './reader.js';
 import { toFirstId, toLastId, toSecond } from './row-keys.js';
 
-/** Rows that are looked through at once. */
+/** Rows that one query scans. */
 const STEP_ROWS = 4096;
-/** Seconds around the row of a reference in which others may include it. */
+/** Seconds around the row of a reference in which other rows may include it. */
 const NEAR_SECONDS = 2;
 /** Rows that may include a reference. */
 const REFERENCE_ROWS = 30;
-/** Pages are skipped one row after the other, so no more than this. */
+/** Maximum number of matches that are skipped, because they are skipped one by one. */
 const SKIPPED_MAX = 3000;
 
 /**
- * Finds visits by a reference, or by part of their target or the login that they tried, newest first. A text is looked for
- * from the newest row backwards, in a bounded number of rows; `stoppedAt` tells where to go on.
+ * Finds visits by a reference, or by part of their target or the login that they tried, newest first. A text is
+ * searched from the newest row backwards, in a bounded number of rows; `stoppedAt` is where to continue.
  *
  * @param after only rows with a greater id
  */
@@ -39,7 +39,7 @@ export async function searchVisits(
   return { rows: await readRows(reader, selection.site, ids.slice(skip)), stoppedAt };
 }
 
-/** Rows newer than `since`, counted to `most`. */
+/** Counts rows newer than `since`, up to `most`. */
 export async function countNewVisits(
   reader: Reader,
   site: SiteId,
@@ -56,8 +56,8 @@ export async function countNewVisits(
 }
 
 /**
- * Rows that include the request of a reference. References are numbers that grow with time, so it is the row that has it,
- * or rows of the same moment whose first and last reference lie around it.
+ * Returns the rows that include the request of a reference. References are numbers that grow with time, so it is the
+ * row that has the reference, or rows of the same time whose first and last references enclose it.
  */
 async function findReference({ db }: Reader, selection: Selection, reference: number): Promise<readonly number[]> {
   const { site, range } = selection;
@@ -102,11 +102,11 @@ async function findText(
 
 interface Step {
   readonly ids: readonly number[];
-  /** Oldest id that was looked at; null when there is nothing older. */
+  /** Oldest id that was scanned; null when there is nothing older. */
   readonly next: number | null;
 }
 
-/** Looks through the next rows of all. */
+/** Scans the next rows of all. */
 async function lookThroughAll(
   reader: Reader,
   selection: Selection,
@@ -124,7 +124,7 @@ async function lookThroughAll(
   return { ids: found.rows.map(({ id }) => id), next: low };
 }
 
-/** Looks through the next rows of those that the other filters have selected, by their indexes. */
+/** Scans the next rows that the other filters select, by their indexes. */
 async function lookThroughSelected(
   reader: Reader,
   selection: Selection,

@@ -6,28 +6,28 @@ import { ROWS_PER_SECOND, toFirstId, toHour, toLastId } from './row-keys.js';
 import type { TopWhat } from './schema.js';
 import { type TopCount, TopCounters } from './top-counters.js';
 
-/** Rows after which a new bucket begins: what a reader may have to walk over to find one page. */
+/** Rows after which a new bucket begins; a reader may have to scan this many to find one page. */
 export const BUCKET_ROWS = 4096;
 /** Counters of one day's most frequent values. */
 export const TOP_COUNTERS = 256;
-/** Seconds for which the next free number is remembered. */
+/** Seconds whose next free number is kept. */
 const SECONDS_KEPT = 32;
-/** Days whose counters are kept in memory: visits of the last moments may still belong to yesterday. */
+/** Days whose counters are kept in memory: the latest visits may still belong to yesterday. */
 const TOPS_KEPT = 6;
 
-/** Kind of the sums over all kinds, in `visit_stretches`, and of visits that were not recorded, in `visit_hours`. */
+/** Kind of the counts of all kinds, in `visit_stretches`, and of visits that were not recorded, in `visit_hours`. */
 export const ALL_KINDS = 0;
 export const DROPPED = 0;
 /** Kind of wrong passwords, in `visit_hours`. */
 export const FAILED_LOGINS = -1;
 
-/** Counters of one site: assigns row ids, and counts what is written until `flush`, which each transaction calls. */
+/** Counters of one site: assigns row ids, and counts rows in memory until `flush`, which each transaction calls. */
 export class SiteCounters {
   readonly number: number;
   readonly #prepare: Prepare;
   readonly #bucketRows: number;
   #timeZone = 'UTC';
-  /** The day of the site that was asked for last, and when it begins and ends: most visits come on the same one. */
+  /** The day of the last visit, and when it begins and ends: most visits are on the same day. */
   #day = { from: 0, to: 0, name: '' };
   /** Next free number of a second. */
   readonly #seconds = new Map<number, number>();
@@ -44,14 +44,17 @@ export class SiteCounters {
     this.#attacks = new AttackCounters(prepare, number);
   }
 
-  /** The tops are counted by the days of this time zone from now on; the days before stay as they are. */
+  /** Sets the time zone by whose days the tops are counted. Earlier days do not change. */
   setTimeZone(timeZone: string): void {
     if (timeZone === this.#timeZone) return;
     this.#timeZone = timeZone;
     this.#day = { from: 0, to: 0, name: '' };
   }
 
-  /** A free id for a visit. @param second Unix seconds */
+  /**
+   * Returns a free id for a visit.
+   * @param second Unix seconds
+   */
   newId(second: number): number {
     const next = this.#seconds.get(second) ?? this.#nextInStorage(second);
     if (next >= ROWS_PER_SECOND) return this.newId(second + 1);
@@ -111,7 +114,7 @@ export class SiteCounters {
     this.#attacks.flush();
   }
 
-  /** The newest bucket is read again: rows of it were deleted. */
+  /** Makes the newest bucket be read again, after rows of it were deleted. */
   forgetBuckets(): void {
     this.#newest = null;
     this.#seconds.clear();
@@ -146,8 +149,8 @@ export class SiteCounters {
   }
 
   /**
-   * Start of the bucket that a row belongs to: the last one that is not after it. A new one only begins above or
-   * below all others, so that no row ever changes its bucket.
+   * Returns the start of a row's bucket: the last one that is not after it. A new bucket only begins above or below all
+   * others, so that no row ever changes its bucket.
    */
   #findBucketStart(id: number): number {
     this.#newest ??= this.#readNewest(id);

@@ -4,7 +4,7 @@ import { TopCounters } from './top-counters.js';
 
 const MOST = 5;
 
-it('keeps every value with more than its share of all hits, and never claims more than is sure', () => {
+it('every value with more than its share of all hits is kept, and no count exceeds what is certain', () => {
   const hit = fc.tuple(fc.integer({ min: 0, max: 20 }).map(String), fc.integer({ min: 1, max: 9 }));
   fc.assert(
     fc.property(fc.array(hit, { minLength: 1, maxLength: 300, size: 'max' }), fc.nat(50), (hits, storedEach) => {
@@ -20,7 +20,7 @@ it('keeps every value with more than its share of all hits, and never claims mor
           const { changed, gone } = counters.takeChanges();
           for (const name of gone) stored.delete(name);
           for (const [name, counted] of changed) stored.set(name, { ...counted });
-          // Goes on from what was stored, as after a restart.
+          // Continues with the stored counters, as after a restart.
           counters = new TopCounters(
             MOST,
             [...stored].map(([name, counted]) => [name, { ...counted }] as const),
@@ -39,7 +39,7 @@ it('keeps every value with more than its share of all hits, and never claims mor
   );
 });
 
-it('tells storage of every value that goes, and of none that it never had, however many come between two looks', () => {
+it('storage gets every evicted value that it contains, and no other, however many there are between two calls', () => {
   const names = fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength: 60, size: 'max' });
   fc.assert(
     fc.property(fc.array(names, { maxLength: 12 }), (looks) => {
@@ -58,7 +58,7 @@ it('tells storage of every value that goes, and of none that it never had, howev
   );
 });
 
-it('is exact while there are fewer values than counters', () => {
+it('counts are exact while there are fewer values than counters', () => {
   const counters = new TopCounters(MOST);
   for (const value of ['a', 'b', 'a', 'c']) counters.add(value, 2);
   expect(new Map(counters.takeChanges().changed)).toEqual(

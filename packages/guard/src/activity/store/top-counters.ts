@@ -1,24 +1,27 @@
-/** A counted value. `excess` says how much of `hits` may belong to values that it took the place of. */
+/** A counted value. `excess` is the part of `hits` that may belong to earlier values of the counter. */
 export interface TopCount<More = never> {
   hits: number;
   excess: number;
-  /** What else is kept of the value, since it has its counter. */
+  /** Further data of the value, since it has its counter. */
   more?: More;
 }
 
 /**
- * The most frequent of any number of values with a bounded number of counters (Metwally, Agrawal, El Abbadi:
+ * Counts the most frequent of any number of values with a bounded number of counters (Metwally, Agrawal, El Abbadi:
  * "Efficient computation of frequent and top-k elements in data streams", 2005, algorithm Space-Saving): a value
- * without a counter takes over the smallest one. Every value with more than hits / counters of all hits is there.
+ * without a counter takes over the smallest one. Every value with more than hits / counters of all hits has one.
  */
 export class TopCounters<More = never> {
   readonly #most: number;
   readonly #counts: Map<string, TopCount<More>>;
-  /** Values that had the smallest count when they were last looked for, and that count. */
+  /** Values that had the smallest count at the last search, and that count. */
   #smallest: string[] = [];
   #smallestHits = 0;
   readonly #changed = new Set<string>();
-  /** Values that storage knows, and those of them that have no counter any more: in a flood most never get there. */
+  /**
+   * Values that storage contains, and those of them that no longer have a counter. In a flood most values are never
+   * stored.
+   */
   readonly #stored: Set<string>;
   readonly #gone = new Set<string>();
 
@@ -43,7 +46,7 @@ export class TopCounters<More = never> {
     return count;
   }
 
-  /** What changed since the last call, for storage. */
+  /** Returns the changes since the last call, for storage. */
   takeChanges(): { changed: readonly (readonly [string, TopCount<More>])[]; gone: readonly string[] } {
     const changed: (readonly [string, TopCount<More>])[] = [];
     for (const value of this.#changed) {
@@ -59,7 +62,10 @@ export class TopCounters<More = never> {
     return { changed, gone };
   }
 
-  /** Removes a smallest counter. @returns its hits */
+  /**
+   * Removes a counter with the smallest count.
+   * @returns its hits
+   */
   #takeSmallest(): number {
     for (;;) {
       const value = this.#smallest.pop();
@@ -75,7 +81,10 @@ export class TopCounters<More = never> {
     }
   }
 
-  /** Counters only grow, so what is found stays the smallest until all of it was taken or has grown. */
+  /**
+   * Finds the smallest counters. Counters only grow, so these remain the smallest until all of them were removed or
+   * have grown.
+   */
   #findSmallest(): void {
     this.#smallestHits = Number.POSITIVE_INFINITY;
     for (const [value, { hits }] of this.#counts) {

@@ -3,13 +3,13 @@ import type { Prepare } from '../../storage/sqlite.js';
 import type { Visitor } from '../activity-store.js';
 import { toAddressKey, toUserKey, toVisitor, type VisitorRecord } from './row-keys.js';
 
-/** Visitors that are remembered between commits. */
+/** Visitors that are cached between commits. */
 const VISITORS_KEPT = 20_000;
 
-/** Used for everything that is not an address, as in `toAddressKey`. */
+/** The address of everything that is not an address, as in `toAddressKey`. */
 const NO_ADDRESS = '::';
 
-/** A visitor as the writing thread works with it. */
+/** A cached visitor. */
 export interface CachedVisitor {
   readonly id: number;
   readonly verifiedBot: string | null;
@@ -18,15 +18,15 @@ export interface CachedVisitor {
 interface Entry {
   readonly id: number;
   verifiedBot: string | null;
-  /** What the next flush adds to the row. */
+  /** Counts that the next flush adds to the row. */
   visits: number;
   events: number;
   lastSeen: number;
-  /** Set until the row is made. */
+  /** Set until the row is inserted. */
   isNew: { readonly site: number; readonly address: string; readonly firstSeen: number } | null;
 }
 
-/** Finds and makes visitors. Counts are kept in memory until `flush`, which belongs to each transaction. */
+/** Finds and creates visitors. Counts are kept in memory until `flush`, which each transaction calls. */
 export class VisitorCache {
   readonly #prepare: Prepare;
   /** By site and address, the least recently used first. */
@@ -38,12 +38,15 @@ export class VisitorCache {
     this.#prepare = prepare;
   }
 
-  /** Counts rows for an address. @param at Unix seconds */
+  /**
+   * Counts rows of an address.
+   * @param at Unix seconds
+   */
   count(site: number, address: string, at: number, rows: { visits: number; events: number }): CachedVisitor {
     const key = `${site} ${address}`;
     const known = this.#entries.get(key);
     if (!known) {
-      // Only unknown addresses are parsed: an address may be spelled in another way than the canonical one.
+      // Only addresses that are not cached are parsed: an address may be in another spelling than the canonical one.
       const text = parseAddress(address)?.text ?? NO_ADDRESS;
       if (text !== address) return this.count(site, text, at, rows);
     }
@@ -63,7 +66,7 @@ export class VisitorCache {
     return this.#read(id);
   }
 
-  /** The user's visitor; the login is written as it is now. */
+  /** Returns the visitor of a user and stores the current login. */
   findByUser(site: number, user: { id: number; login: string }, at: number, events = 0): Visitor {
     const key = toUserKey(user.id);
     this.#prepare(
@@ -92,13 +95,16 @@ export class VisitorCache {
     if (entry?.id === id) entry.verifiedBot = verifiedBot;
   }
 
-  /** Takes rows away from visitors by id, and writes it at once. */
+  /** Subtracts rows from visitors by id, and stores the result at once. */
   subtract(column: 'visits' | 'events', rows: ReadonlyMap<number, number>): void {
     const update = this.#prepare(`update visitors set ${column} = ${column} - ? where id = ?`);
     for (const [id, count] of rows) update.run(count, id);
   }
 
-  /** Removes addresses of which nothing is left. @returns whether there may be more */
+  /**
+   * Deletes addresses without rows.
+   * @returns whether there may be more
+   */
   removeWithoutRows(site: number, seenBefore: number, keep: ReadonlySet<number>, most: number): boolean {
     const rows = this.#prepare(
       `select id, name from visitors where site = ? and visits = 0 and events = 0 and kind = 'ip' and last_seen < ?
@@ -138,7 +144,7 @@ export class VisitorCache {
     }
   }
 
-  /** Drops what may not be in the database after all. */
+  /** Clears the cache, after a transaction that was not committed. */
   clear(): void {
     this.#entries.clear();
     this.#changed.clear();
@@ -158,7 +164,7 @@ export class VisitorCache {
     return { id: this.#newId(), verifiedBot: null, visits: 0, events: 0, lastSeen: at, isNew };
   }
 
-  /** Ids are never given out twice, also when the visitor with the highest one is gone. */
+  /** Ids are never reused, even after the visitor with the highest one was deleted. */
   #newId(): number {
     if (this.#nextId === null) {
       const row = this.#prepare(`select seq from sqlite_sequence where name = 'visitors'`).get();

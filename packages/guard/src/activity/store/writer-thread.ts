@@ -5,11 +5,13 @@ import { openSqlite, type SqliteDatabase, toSqliteFault } from '../../storage/sq
 import type { WorkerReply, WorkerRequest } from '../../storage/storage-thread.js';
 import { ActivityWriter, VisitQueue, type WriterCall, type WriterSettings } from './activity-writer.js';
 
-/** Memory for pages of the file; most of a flood falls on the same few thousand pages. */
+/** Memory for pages of the file. Most writes of a flood concern the same few thousand pages. */
 const CACHE_KIB = 16_384;
-/** Pages of the write-ahead log after which it is copied into the file: pages that change often are copied once. */
+/**
+ * Pages of the write-ahead log after which it is copied into the file, so that pages that change often are copied once.
+ */
 const CHECKPOINT_PAGES = 8192;
-/** A flood of visits, and clearing up, keep a processor busy for a tenth of a second at a time. */
+/** A flood of visits, and retention, keep a processor busy for a tenth of a second at a time. */
 const NICE = 10;
 
 function open({ file, busyTimeoutMs }: WriterSettings): SqliteDatabase {
@@ -19,7 +21,7 @@ function open({ file, busyTimeoutMs }: WriterSettings): SqliteDatabase {
     'journal_mode = WAL',
     'synchronous = NORMAL',
     'trusted_schema = OFF',
-    // A row that changes its place leaves no copy behind that `privacy erase` could not find.
+    // A moved row leaves no copy behind, which `privacy erase` could not find.
     'secure_delete = FAST',
     `cache_size = -${CACHE_KIB}`,
     `wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
@@ -30,7 +32,7 @@ function open({ file, busyTimeoutMs }: WriterSettings): SqliteDatabase {
   return database;
 }
 
-/** Thread that owns the connection that writes the Activity Log. */
+/** The thread that owns the writing connection of the Activity Log. */
 function serve(port: MessagePort, settings: WriterSettings): void {
   const reply = (message: WorkerReply<unknown>) => port.postMessage(message);
   lowerPriority(NICE);

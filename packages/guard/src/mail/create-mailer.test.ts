@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
-import { createWordPressMailer } from './wordpress-mailer.js';
+import { createWordPressMailer } from './create-mailer.js';
 
 const mail = { to: 'anna@example.com', subject: 'Report', html: '<p>Hello</p>', text: 'Hello' };
 
@@ -14,13 +14,13 @@ async function mailing(answerTimeoutMs = 20_000) {
 }
 
 describe('mails by WordPress', () => {
-  it('are handed to the connector as they are', async () => {
+  it('are passed to the connector unchanged', async () => {
     const { connector, send } = await mailing();
     expect(await send()).toEqual({ kind: 'sent' });
     expect(connector.mails).toEqual([mail]);
   });
 
-  it('that WordPress refuses may be tried again, and its reason is one plain line', async () => {
+  it('that WordPress refuses may be tried again, and the reason is one line of plain text', async () => {
     const { connector, send } = await mailing();
     connector.mailFault = 'SMTP error:\n\u202eno\u0007';
     expect(await send()).toMatchObject({
@@ -31,7 +31,7 @@ describe('mails by WordPress', () => {
     expect(await send()).toEqual({ kind: 'refused', reason: 'WordPress could not send the mail.' });
   });
 
-  it('may be tried again when WordPress or the connector was not there to take them', async () => {
+  it('may be tried again when WordPress or the connector could not be reached', async () => {
     const { connector, send } = await mailing();
     for (const mode of ['broken', 'gone'] as const) {
       connector.mode = mode;
@@ -44,7 +44,7 @@ describe('mails by WordPress', () => {
     });
   });
 
-  it('may have left when no answer came', async () => {
+  it('may have been sent when there was no response', async () => {
     const { connector, send } = await mailing(300);
     connector.mode = 'slow';
     expect(await send()).toMatchObject({ kind: 'unclear', reason: { english: expect.stringContaining('no answer') } });
