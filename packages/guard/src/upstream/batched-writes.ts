@@ -31,11 +31,11 @@ export function flushWrites(): void {
 const SHORT_BODY = 4096;
 
 /**
- * Ends a response. A head that is not sent yet and a short body go out in one plain `write` system call. `end(body)` would
- * use a gathering one with an additional empty buffer, which costs half as much again. Sending is the largest cost of a
- * request in guard.
+ * Ends a response. A head that is not sent yet and a short body are sent in one plain `write` system call. `end(body)`
+ * would use a gathering one with an additional empty buffer, which costs half as much again. Sending is the largest
+ * cost of a request in guard.
  *
- * @param body the rest of the body, or undefined
+ * @param body the remaining body, or undefined
  * @param whole whether `body` is the whole body
  */
 export function endResponse(response: ServerResponse, body: Buffer | undefined, whole: boolean): void {
