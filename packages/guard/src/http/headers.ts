@@ -4,14 +4,14 @@ import { setBounded } from '../lib/collections.js';
 /** Response headers as alternating names and values, in WordPress's order and spelling. */
 export type RawHeaders = string[];
 
-/** Words for the client that proxies, load balancers and CDNs put before an address. */
+/** Words for the client in front of an address, as used by proxies, load balancers and CDNs. */
 const WHO =
   'c|client|real|remote|true|connect(?:ing|ion)|source|src|visitor|viewer|customer|user|enduser|proxyuser|proxied|' +
   'orig(?:in|inal|inating)?|peer|socket|external|caller|requester|browser|downstream|pseudo';
 
-/** `…-IP`, `…-IPv6`, `…-IPAddress`, and in one word, as in `ClientIP`. */
+/** Matches `…-IP`, `…-IPv6`, `…-IPAddress`, also as one word such as `ClientIP`. */
 const IP = new RegExp(`(?:^|-)(?:${WHO})?ip(?:s|v[46]|addr(?:ess)?)?(?:-|$)`);
-/** `Remote-Addr`, `Viewer-Address`, also with a word between, and in one word. */
+/** Matches `Remote-Addr`, `Viewer-Address`, also with a word in between or as one word. */
 const ADDRESS = new RegExp(`(?:^|-)(?:${WHO})(?:(?:-[a-z0-9]+)*-)?addr(?:ess)?(?:-|$)`);
 const FORWARDED = /forwarded|(?:^|-)(?:forward(?:er)?|fwd|xff|proxied-for)(?:-|$)/;
 
@@ -183,8 +183,8 @@ export function createCookie(cookie: {
 }
 
 /**
- * Headers by which a web server and WordPress learn of the client, its scheme and its host: names and values in turn. Every
- * request of guard to WordPress has them, a visitor's as well as guard's own.
+ * Headers that describe the client, its scheme and its host to a web server and WordPress, as alternating names and
+ * values. Every request from guard to WordPress has them: visitors' requests and guard's own.
  */
 export function forwardedHeaders({
   address,
