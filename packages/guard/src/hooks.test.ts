@@ -5,15 +5,15 @@ const hooks: RequestHooks = { onPage: () => false, onAllowed: () => {}, visits: 
 const { onPage, onAllowed, visits } = hooks;
 
 describe('the hooks of all features', () => {
-  it('are those that each of them fills, in any order', () => {
+  it('are the hooks of each feature, in any order', () => {
     expect(combineHooks([{}, { visits }, { onAllowed }, {}, { onPage }])).toEqual(hooks);
   });
 
-  it.each(['onPage', 'onAllowed', 'visits'] as const)('have %s only once', (name) => {
+  it.each(['have %s only once', 'onAllowed', 'visits'] as const)('have %s only once', (name) => {
     expect(() => combineHooks([hooks, { [name]: hooks[name] }])).toThrow(`More than one feature has the hook ${name}.`);
   });
 
-  it.each(['onPage', 'onAllowed', 'visits'] as const)('are refused without %s', (name) => {
+  it.each(['are refused without %s', 'onAllowed', 'visits'] as const)('are refused without %s', (name) => {
     const { [name]: _left, ...others } = hooks;
     expect(() => combineHooks([others])).toThrow(`No feature has the hook ${name}.`);
   });
