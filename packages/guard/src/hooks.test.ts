@@ -9,11 +9,11 @@ describe('the hooks of all features', () => {
     expect(combineHooks([{}, { visits }, { onAllowed }, {}, { onPage }])).toEqual(hooks);
   });
 
-  it.each(['have %s only once', 'onAllowed', 'visits'] as const)('have %s only once', (name) => {
+  it.each(['onPage', 'onAllowed', 'visits'] as const)('have %s only once', (name) => {
     expect(() => combineHooks([hooks, { [name]: hooks[name] }])).toThrow(`More than one feature has the hook ${name}.`);
   });
 
-  it.each(['are refused without %s', 'onAllowed', 'visits'] as const)('are refused without %s', (name) => {
+  it.each(['onPage', 'onAllowed', 'visits'] as const)('are refused without %s', (name) => {
     const { [name]: _left, ...others } = hooks;
     expect(() => combineHooks([others])).toThrow(`No feature has the hook ${name}.`);
   });

@@ -170,7 +170,7 @@ describe('a plugin’s signed request, while XML-RPC is off', () => {
     expect(decide(`/xmlrpc.php?${query}`)).toMatchObject({ rule: 'xml-rpc', signed: null });
   });
 
-  it.each(['is refused with the method %s', 'HEAD', 'PUT', 'OPTIONS', 'post'])('is refused by %s', (method) => {
+  it.each(['GET', 'HEAD', 'PUT', 'OPTIONS', 'post'])('is refused with the method %s', (method) => {
     expect(decide(`/xmlrpc.php?${SHAPE}`, { method }).rule).toBe('xml-rpc');
   });
 

@@ -22,28 +22,25 @@ while True:
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
 describe('the state of the service', () => {
-  it.skipIf(!has('is sent to a supervisor that requests it') || !has('python3'))(
-    'is told to the supervisor that asks for it',
-    async () => {
-      const path = join(await scratchFolder(), 'notify.sock');
-      const receiver = spawn('python3', ['-c', RECEIVER, path], { stdio: ['ignore', 'pipe', 'inherit'] });
-      onTestFinished(() => void receiver.kill('SIGKILL'));
-      let received = '';
-      receiver.stdout.on('data', (chunk) => {
-        received += chunk;
-      });
-      await once(receiver.stdout, 'data');
-      const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NOTIFY_SOCKET: path };
-      const { logger, text } = recordedLog();
-      const tell = createServiceState(env, logger);
-      expect(env.NOTIFY_SOCKET).toBeUndefined();
-      await tell('READY=1');
-      await tell('STOPPING=1');
-      await eventually(() => received.includes('STOPPING=1'));
-      expect(received).toMatch(/READY=1[\s\S]*STOPPING=1/);
-      expect(text()).toBe('');
-    },
-  );
+  it.skipIf(!has('systemd-notify') || !has('python3'))('is sent to a supervisor that requests it', async () => {
+    const path = join(await scratchFolder(), 'notify.sock');
+    const receiver = spawn('python3', ['-c', RECEIVER, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void receiver.kill('SIGKILL'));
+    let received = '';
+    receiver.stdout.on('data', (chunk) => {
+      received += chunk;
+    });
+    await once(receiver.stdout, 'data');
+    const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NOTIFY_SOCKET: path };
+    const { logger, text } = recordedLog();
+    const tell = createServiceState(env, logger);
+    expect(env.NOTIFY_SOCKET).toBeUndefined();
+    await tell('READY=1');
+    await tell('STOPPING=1');
+    await eventually(() => received.includes('STOPPING=1'));
+    expect(received).toMatch(/READY=1[\s\S]*STOPPING=1/);
+    expect(text()).toBe('');
+  });
 
   it('is not sent when no supervisor requests it', async () => {
     await createServiceState({ PATH: '/nowhere' }, silentLogger())('READY=1');
