@@ -10,7 +10,9 @@ export interface SiteConfig {
   readonly id: SiteId;
   /** Served host names, lower-case, without port; `*` matches every other host. */
   readonly hosts: readonly string[];
-  /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`, or its Unix socket: `unix:/run/web.sock`. */
+  /**
+   * Origin of WordPress's web server, for example `http://127.0.0.1:8081`, or its Unix socket: `unix:/run/web.sock`.
+   */
   readonly upstream: string;
   /** Folder of the WordPress installation when guard runs on the same machine, else null. */
   readonly wordpressDir: string | null;

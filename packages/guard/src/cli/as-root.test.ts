@@ -231,7 +231,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(ownersIn(plugins)).toEqual([OWNER]);
   });
 
-  it('replace what is in place of a file without opening it: FIFOs, links, hard links', async () => {
+  it('replace a name that is no regular file of guard’s without opening it: FIFOs, links, hard links', async () => {
     const { victim, theirs, attach, plugins, own } = await machine();
     mkdirSync(own, { recursive: true });
     give(plugins, OWNER);

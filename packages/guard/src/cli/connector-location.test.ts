@@ -227,7 +227,7 @@ describe.skipIf(!hasPhp)('the folder from which WordPress loads must-use plugins
   });
 });
 
-describe('a connector that does not answer from where it was put', () => {
+describe('a connector that does not respond from where it was installed', () => {
   const skeleton = LAYOUTS[0]?.[1] as SiteLayout;
 
   it.skipIf(!hasPhp)(

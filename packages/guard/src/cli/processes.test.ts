@@ -76,7 +76,7 @@ describe('a second guard on a data folder', () => {
   });
 });
 
-describe('the command line beside a guard that answers requests', () => {
+describe('the command line while guard answers requests', () => {
   it('changes the same settings as owners do: no acknowledged change is lost, and no request fails', async () => {
     const { connector, dataDir } = await dataFolder();
     const { url, log } = await serve(dataDir);

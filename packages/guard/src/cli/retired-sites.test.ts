@@ -316,7 +316,7 @@ describe('erasing a site', () => {
   });
 });
 
-describe('erasing a site beside a guard', () => {
+describe('erasing a site while guard runs', () => {
   /** Two sites of a running guard. The second one was changed last. */
   async function twoSites() {
     const connector = await fakeConnector();

@@ -7,7 +7,7 @@ import type { SiteId } from '../site.js';
 import { CommandError } from './command.js';
 
 /**
- * Ids that were in use stay reserved for ever: settings, second factors and the log of a site belong to its id, and
+ * Ids that were in use stay reserved permanently: settings, second factors and the log of a site belong to its id, and
  * must never become visible to another customer with the same host name. Each detached site has a note in the data
  * folder. For an erased site it holds only the id and the time.
  */

@@ -26,9 +26,9 @@ interface Exchange {
 }
 
 /**
- * One connection of a client, from accept to close. It handles one request at a time. What a request holds (an upstream
- * connection, a permit, a timer) is released when its response closes; when the socket closes, Node closes only the
- * response of the request under way.
+ * One connection of a client, from accept to close. It handles one request at a time. The resources of a request (an
+ * upstream connection, a permit, a timer) are released when its response closes; when the socket closes, Node closes
+ * only the response of the request under way.
  */
 export class ClientConnection {
   #current: Exchange | null = null;

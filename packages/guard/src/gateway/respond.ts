@@ -348,7 +348,8 @@ export function prepareOwnResponse(
 }
 
 /**
- * Changes the headers of a WordPress response in place: rewrites redirects to the client's host, then applies the rules.
+ * Changes the headers of a WordPress response in place: rewrites redirects to the client's host, then applies the
+ * rules.
  *
  * @param facts of the request, for the rules
  */
@@ -380,8 +381,8 @@ export type RecordedRequest = Pick<IncomingMessage, 'url' | 'headers' | 'method'
 };
 
 /**
- * Records a request for the Activity Log once its response is decided. A request that belongs to no site is recorded for
- * the only site, if there is exactly one.
+ * Records a request for the Activity Log once its response is decided. A request that belongs to no site is recorded
+ * for the only site, if there is exactly one.
  *
  * @param status of the response
  * @param rule name of the rule that refused it, or null

@@ -33,8 +33,8 @@ const NO_PASSWORDS = { decoy: false, repeated: true } as const;
 
 /**
  * Decides whether a request may upgrade: a WebSocket handshake (RFC 6455 section 4.1) that all rules allow. Any other
- * upgrade is ignored (RFC 9110 section 7.8): the request is handled like one without `Upgrade`. So is a handshake that is
- * refused, that concerns the login, or that follows a request without a response yet.
+ * upgrade is ignored (RFC 9110 section 7.8): the request is handled like one without `Upgrade`. So is a handshake that
+ * is refused, that concerns the login, or that follows a request without a response yet.
  *
  * @returns the decision that allows it, or null
  */

@@ -23,9 +23,9 @@ export interface RequestClient {
 }
 
 /**
- * Finds the client of a request. It is the peer, unless the peer is a trusted proxy: then `X-Forwarded-For` is read from
- * right to left, past further trusted proxies, and the first other entry is the client. An entry that can't be parsed
- * ends the search, and the last valid address is the client.
+ * Finds the client of a request. It is the peer, unless the peer is a trusted proxy: then `X-Forwarded-For` is read
+ * from right to left, past further trusted proxies, and the first other entry is the client. An entry that can't be
+ * parsed ends the search, and the last valid address is the client.
  *
  * @param forwardedFor value of X-Forwarded-For, all header lines joined by commas, or undefined
  */

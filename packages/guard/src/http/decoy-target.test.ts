@@ -73,7 +73,7 @@ describe('the connector, with the samples that both sides share', () => {
     });
   }
 
-  it('can’t derive a renamed admin folder, and is told so', () => {
+  it('can’t derive a renamed admin folder, so such a decoy is marked as irreversible', () => {
     expect(disguise('/office/', new Set([...hidden, 'office']), deriveDecoyKey(secret, 'x'))?.reversible).toBe(false);
   });
 });

@@ -26,9 +26,9 @@ const OTHERS: ReadonlySet<string> = new Set(['x-coming-from', 'coming-from', 'rl
 /**
  * Whether proxies, load balancers or CDNs use a header for the client's address. WordPress, plugins and libraries trust
  * many such headers from any client, so those that a client sends are not forwarded: guard writes `X-Forwarded-For` and
- * `X-Real-IP` itself. A list of names can't be complete, so names are matched by patterns: the word "forwarded", the word
- * "IP", or the word "address" with a word for the client. The location of an address (`Ip-Country`) and other kinds of
- * addresses, such as e-mail addresses, do not count.
+ * `X-Real-IP` itself. A list of names can't be complete, so names are matched by patterns: the word "forwarded", the
+ * word "IP", or the word "address" with a word for the client. The location of an address (`Ip-Country`) and other
+ * kinds of addresses, such as e-mail addresses, do not count.
  *
  * @param name lower-case, of letters, digits and hyphens
  */
@@ -78,8 +78,8 @@ export function removeHeader(headers: RawHeaders, name: string): void {
 }
 
 /**
- * Whether a request comes from a page of the site itself. Browsers send Sec-Fetch-Site (Fetch Metadata, W3C), older ones
- * Origin (RFC 6454). Programs that send neither have no cookies that another site could abuse.
+ * Whether a request comes from a page of the site itself. Browsers send Sec-Fetch-Site (Fetch Metadata, W3C), older
+ * ones Origin (RFC 6454). Programs that send neither have no cookies that another site could abuse.
  *
  * @param host the host that received the request, with its port
  */
@@ -102,8 +102,8 @@ function isSameHost(origin: string, host: string): boolean {
 
 /**
  * Whether a page of another web site made the browser send a request. Over HTTPS browsers send Sec-Fetch-Site (Fetch
- * Metadata, W3C). Otherwise Origin (RFC 6454) identifies the site of the page, or is `null` for an opaque origin. Programs
- * send neither.
+ * Metadata, W3C). Otherwise Origin (RFC 6454) identifies the site of the page, or is `null` for an opaque origin.
+ * Programs send neither.
  *
  * @param host the requested host, with or without port
  * @param hosts further host names of the site
@@ -120,8 +120,8 @@ export function isCrossSite(headers: IncomingHttpHeaders, host: string, hosts: r
 }
 
 /**
- * Whether a request may still come from a page of the site, because its origin is opaque (`Referrer-Policy: no-referrer`,
- * a sandboxed frame). A browser without Fetch Metadata, or without HTTPS, sends `null` for any such page.
+ * Whether a request may still come from a page of the site, because its origin is opaque (`Referrer-Policy:
+ * no-referrer`, a sandboxed frame). A browser without Fetch Metadata, or without HTTPS, sends `null` for any such page.
  */
 export function hasOpaqueOrigin(headers: IncomingHttpHeaders): boolean {
   return headers.origin === 'null' && headers['sec-fetch-site'] === undefined;

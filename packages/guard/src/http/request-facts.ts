@@ -79,9 +79,9 @@ function readHost(request: IncomingMessage): string | null {
 }
 
 /**
- * Query parameters as PHP sees them. For `$_GET`, PHP decodes names, cuts them at a NUL byte and at `[`, removes leading
- * spaces and turns dots and spaces into underscores. Of equal names the last one wins.
- * Source: PHP manual, "Variables From External Sources", and `php_register_variable_ex`.
+ * Query parameters as PHP sees them. For `$_GET`, PHP decodes names, cuts them at a NUL byte and at `[`, removes
+ * leading spaces and turns dots and spaces into underscores. Of equal names the last one wins. Source: PHP manual,
+ * "Variables From External Sources", and `php_register_variable_ex`.
  */
 export class PhpQuery {
   readonly #query: string;
@@ -106,16 +106,16 @@ export class PhpQuery {
   }
 
   /**
-   * All values of a parameter, elements of an array included. PHP uses the last one within `max_input_vars`, which guard
-   * doesn't know. A rule that refuses must therefore check all of them.
+   * All values of a parameter, elements of an array included. PHP uses the last one within `max_input_vars`, which
+   * guard doesn't know. A rule that refuses must therefore check all of them.
    */
   all(name: string): readonly string[] {
     return this.#values.get(name) ?? NONE;
   }
 
   /**
-   * The value of a parameter that occurs once and under exactly this name: not encoded and not as an element of an array,
-   * so that every parser reads the same value. Null otherwise.
+   * The value of a parameter that occurs once and under exactly this name: not encoded and not as an element of an
+   * array, so that every parser reads the same value. Null otherwise.
    */
   single(name: string): string | null {
     const values = this.all(name);
@@ -341,7 +341,9 @@ export function findSignedXmlRpc(
 const STATIC =
   /\.(?:css|js|mjs|map|png|jpe?g|gif|webp|avif|svg|ico|bmp|woff2?|ttf|otf|eot|mp[34]|m4[av]|webm|og[gv]|wav|pdf|wasm)$/;
 
-/** Scripts that concatenate WordPress's styles and scripts. They do not load WordPress, so the connector signs nothing. */
+/**
+ * Scripts that concatenate WordPress's styles and scripts. They do not load WordPress, so the connector signs nothing.
+ */
 const BUNDLE_SCRIPTS = new Set(['load-styles.php', 'load-scripts.php']);
 
 /** Whether a path ends like a page asset. The response shows whether it is one: the connector did not sign it. */

@@ -39,8 +39,8 @@ const ABSOLUTE = /^(?:(https?):)?\/\/([^\s/?#@\\]+)([/?#].*)?$/is;
 
 /**
  * The URL as the client must see it. It is rewritten when its authority is that of the web server, or the client's host
- * with the web server's port (as nginx writes it), or the client's authority with `http` although the client used `https`.
- * Any other URL stays unchanged.
+ * with the web server's port (as nginx writes it), or the client's authority with `http` although the client used
+ * `https`. Any other URL stays unchanged.
  */
 export function rewriteLocation(url: string, { scheme, host, upstream, target }: RewriteContext): string {
   const [whole, named, authority = '', rest = ''] = ABSOLUTE.exec(url) ?? [];

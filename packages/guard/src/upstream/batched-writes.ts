@@ -11,9 +11,9 @@ let pending: PendingWrite[] = [];
 /**
  * Schedules a write for the end of this turn of the event loop, together with all other writes of the turn.
  *
- * Each system call that sends wakes the receiving process. On a busy machine the wake-up is the largest cost: the receiver
- * runs, finds one message, and sleeps again. Writes that follow each other directly wake it once for all messages. A turn
- * with a single write ends at once, so nothing is delayed.
+ * Each system call that sends wakes the receiving process. On a busy machine the wake-up is the largest cost: the
+ * receiver runs, finds one message, and sleeps again. Writes that follow each other directly wake it once for all
+ * messages. A turn with a single write ends at once, so nothing is delayed.
  */
 export function scheduleWrite(item: PendingWrite): void {
   if (pending.length === 0) setImmediate(flushWrites);
