@@ -37,7 +37,7 @@ export async function eraseSite(dataDir: string, id: SiteId): Promise<ErasedRows
     await refuseInUse(dataDir, id);
     // From this point the site can't be attached again.
     await recordErased(dataDir, id);
-    // A running guard writes traffic notes of the site's visitors until it is restarted, also after `detach`.
+    // A guard that still served the site after `detach` may have written notes about its visitors.
     for (const file of [secretFile(dataDir, id), guardedTrafficFile(dataDir, id)]) await rm(file, { force: true });
     await fileRecord(dataDir, id).delete();
     return database;
