@@ -141,8 +141,8 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     const hosts = options.hosts ?? kept?.hosts ?? ['*'];
     const upstream = options.upstream ?? known?.upstream;
     if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
-    // Stored as the operator wrote it, since a relative path refers to the present folder. A site that has moved to
-    // another folder has its must-use plugins elsewhere, too.
+    // The stored folder stays as the operator wrote it. A folder that is named now is relative to the working directory.
+    // A site that has moved to another folder has its must-use plugins elsewhere, too, so its stored folder is not used.
     const muPluginsDir = options.muPluginsDir === undefined ? there?.muPluginsDir : resolve(options.muPluginsDir);
     // What WordPress reports is used only when nobody has named the folder.
     const isPlaceTold = muPluginsDir === undefined && reported !== null && !reported.isUsual;
