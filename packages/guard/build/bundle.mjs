@@ -8,7 +8,8 @@ const target = join(root, 'packages/guard/dist/program');
 
 /**
  * Guard is bundled into a few files instead of some 670, because each file costs a third of a millisecond or more at
- * start (docs/decisions/0013). Each thread has its own file and shares none, so that it loads only what it uses.
+ * start (docs/decisions/0013). Each thread has a file of its own without shared chunks, so that it loads only the code
+ * that it uses.
  */
 const programs = [
   {
@@ -40,13 +41,13 @@ export function isGuardBundled() {
 }
 
 async function bundle({ input, groups = [] }) {
-  // On a fresh clone the packages are installed after this file was loaded.
+  // Loaded on demand: on a fresh clone the packages are installed after this file is loaded.
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
     input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, join(source, file)])),
     cwd: root,
     platform: 'node',
-    // It loads its native module from its own folder.
+    // The package loads its native module from its own folder.
     external: ['@photostructure/sqlite'],
     resolve: {
       // The first condition resolves packages of the workspace to their sources.

@@ -20,27 +20,30 @@ export interface Feature<Running extends RunningFeature, Earlier = void> {
   start(services: Services, earlier: Earlier): Running | Promise<Running>;
 }
 
-/** A started feature. Each feature extends this interface with what later features and the gateway use. */
+/** A started feature. Each feature extends this interface with members that later features and the gateway use. */
 export interface RunningFeature {
-  /** Where it takes part in requests. */
+  /** Its hooks into requests. */
   readonly hooks?: Partial<RequestHooks>;
   /** Settles when all data that guard needs before the first request is in memory. */
   readonly ready?: Promise<void>;
   /** Loads its API endpoints and their use cases, on the first call of the API. */
   loadEndpoints?(): Promise<PartOf<Endpoints>>;
-  /** Loads what it keeps in memory of a site that is added while guard runs, before the site is served. */
+  /** Loads the data of a site that is added while guard runs, before the site is served. */
   loadSite?(site: SiteId): Promise<void>;
-  /** Stores what it still holds of a site that is no longer served. */
+  /** Stores the remaining data of a site that is no longer served. */
   dropSite?(site: SiteId): Promise<void>;
-  /** Called once guard is serving: starts the work that can wait until then. */
+  /** Called once guard is serving: starts work that can wait until then. */
   onServing?(): void | Promise<void>;
-  /** Called once guard no longer serves: starts nothing new. All features are drained before the first one stops. */
+  /**
+   * Called once guard no longer serves: the feature starts no new work. All features are drained before the first one
+   * stops.
+   */
   drain?(): void;
   /** Releases all resources. Later features have already stopped. */
   stop?(): void | Promise<void>;
 }
 
-/** Who calls the API, and for which site. */
+/** The caller of the API, and the site of the call. */
 export interface CallContext {
   readonly site: SiteConfig;
   readonly actor: Actor;
@@ -48,7 +51,7 @@ export interface CallContext {
   readonly visitor: BrowserIdentity;
 }
 
-/** The result of a call; the API puts the envelope around it. */
+/** The result of a call, without the API's envelope. */
 export interface EndpointResult<Data> {
   readonly data: Data;
   readonly message: ServerText;

@@ -16,7 +16,7 @@ import { twoFactorAuthentication } from './two-factor/index.js';
 export interface RunningFeatures {
   /** Resolves when all data that guard needs before the first request is in memory. */
   readonly ready: Promise<unknown>;
-  /** What the gateway calls. */
+  /** The hooks that the gateway calls. */
   readonly hooks: RequestHooks;
   /** Numbers for the metrics. */
   readonly gauges: Pick<LoginSecurity['attempts'], 'lockCount' | 'waiting'>;
@@ -24,9 +24,9 @@ export interface RunningFeatures {
   loadEndpoints(): Promise<Endpoints>;
   /** Called once guard is serving. */
   onServing(): Promise<void>;
-  /** Loads what features keep in memory of a site that is added while guard runs. Throws StorageError. */
+  /** Loads the data of a site that is added while guard runs. @throws StorageError */
   loadSite(site: SiteId): Promise<void>;
-  /** Stores what features still hold of a site that is no longer served. */
+  /** Stores the remaining data of a site that is no longer served. */
   dropSite(site: SiteId): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ const hooks: RequestHooks = { onPage: () => false, onAllowed: () => {}, visits: 
 const { onPage, onAllowed, visits } = hooks;
 
 describe('the hooks of all features', () => {
-  it('are those that each of them fills, in any order', () => {
+  it('are the hooks of each feature, in any order', () => {
     expect(combineHooks([{}, { visits }, { onAllowed }, {}, { onPage }])).toEqual(hooks);
   });
 

@@ -1,6 +1,6 @@
 /**
- * What a feature may do with a request that all rules allow, and with its response. The gateway calls the hooks and
- * knows no feature.
+ * The hooks with which a feature takes part in a request that all rules allow, and in its response. The gateway calls
+ * the hooks and imports no feature.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RawHeaders } from './http/headers.js';
@@ -22,7 +22,7 @@ export interface AllowedRequest {
   readonly target: string;
   /** Target that the client requested, if it differs from `target`; else null. */
   readonly uri: string | null;
-  /** The request is for a page that is missing, in place of a hidden one; null for any other request. */
+  /** Set when the request is for a missing page that replaces a hidden one; null for any other request. */
   readonly decoy: { readonly reversible: boolean } | null;
   /** Host as the client sent it, with port if there was one. */
   readonly host: string;
@@ -47,24 +47,28 @@ export interface Exchange {
   readonly requestId: string;
   /** The connector's signal in the response of WordPress; `missing` before its head has arrived. */
   readonly signal: Signal;
-  /** To be called before the feature answers itself: sets the rules' headers and records the request for the log. */
+  /** Must be called before the feature responds itself: sets the rules' headers and records the request for the log. */
   prepareResponse(): void;
-  /** A password in the request was wrong. The one place where failed logins are counted. @param login that it was for */
+  /**
+   * Counts a wrong password in the request. The only place where failed logins are counted. @param login the login that
+   * was tried
+   */
   countLoginFailure(login: string): void;
   /** WordPress had to refuse a password unchecked. The request is recorded as refused by this rule. */
   recordCheckRefused(rule: string): void;
   /**
-   * Waits until the request has been received whole, or until no more of it arrives before it is read.
+   * Waits until the request has been received completely, or until no more of it arrives before it is read.
    *
-   * @param then called with whether the request is whole
+   * @param then called with whether the request is complete
    * @returns a function that stops waiting
    */
   whenReceived(then: (whole: boolean) => void): () => void;
   /**
-   * Sends the same request without its body and with other headers, to learn how the web server answers. If it reaches
-   * WordPress, the connector ends it at once, so that nothing is executed twice. Rejects when no response arrives in time.
+   * Sends the same request without its body and with other headers, to see how the web server responds. If it reaches
+   * WordPress, the connector ends it at once, so that nothing is executed twice. Rejects when no response arrives in
+   * time.
    *
-   * @param rawHeaders in place of those of the request
+   * @param rawHeaders used instead of those of the request
    */
   probe(rawHeaders: readonly string[]): Promise<ProbeResponse>;
 }
@@ -74,63 +78,73 @@ export type LoginClosed =
   | { readonly kind: 'locked'; readonly until: number; readonly stage: 1 | 2 | 3 }
   | { readonly kind: 'away'; readonly until: number | null };
 
-/** What becomes of an allowed request. The hook calls exactly one of the three, once, now or later. */
+/** How an allowed request continues. The hook calls exactly one of the three methods, once, now or later. */
 export interface Continuation {
   /**
-   * Forwards it to WordPress. The gateway may still refuse it; then it calls `onNoResponse('nothing')`.
+   * Forwards the request to WordPress. The gateway may still refuse it; then it calls `onNoResponse('nothing')`.
    *
-   * @param context what WordPress has to know of logins in the request; null for nothing
+   * @param context the login context for WordPress; null for none
    * @param hook for the response, or null
    */
   allow(context: LoginContext | null, hook: ResponseHook | null): void;
-  /** Refuses it by a rule: the login is closed to the client, or busy (null). @param rule its name in the log */
+  /**
+   * Refuses the request by a rule: the login is closed to the client, or busy (null). @param rule its name in the log
+   */
   refuse(rule: string, closed: LoginClosed | null): void;
-  /** The client has closed the connection meanwhile. */
+  /** Called when the client has closed the connection. */
   clientClosed(): void;
 }
 
-/** Hooks into the response of WordPress. Each calls either `onReport` or `onNoResponse`, even when the client is gone. */
+/**
+ * Hooks into the response of WordPress. Each calls either `onReport` or `onNoResponse`, even after the client has
+ * closed the connection.
+ */
 export interface ResponseHook {
-  /** Whether guard waits for the head of the response without the client, once WordPress has the whole request. */
+  /**
+   * Whether guard waits for the head of the response after the client has left, once WordPress has the whole request.
+   */
   readonly outlivesClient: boolean;
   /**
-   * The head of the response has arrived.
+   * Called when the head of the response has arrived.
    *
-   * @param report of the connector about logins in the request; null without one
+   * @param report the connector's login report; null without one
    * @param headers of the response as WordPress sent them
-   * @returns what the response has to wait for, or null; it must not reject
+   * @returns a promise that delays the response, or null; it must not reject
    */
   onReport(report: LoginReport | 'unreadable' | null, status: number, headers: RawHeaders): Promise<void> | null;
   /**
-   * The head is about to be sent. May add headers.
+   * Called before the head is sent. May add headers.
    *
-   * @returns `replaced`: the hook sends another response, `decoy-404`: the client gets that of a missing page
+   * @returns `replaced`: the hook sends another response; `decoy-404`: the client gets the response of a missing page
    */
   onHead(status: number, headers: RawHeaders): 'send' | 'replaced' | 'decoy-404';
-  /** There will be no response. @param sent how much of the request the web server got */
+  /** Called when no response will arrive. @param sent how much of the request the web server may have received */
   onNoResponse(sent: 'nothing' | 'part' | 'whole'): Promise<void> | null;
 }
 
 /** One answered request, as the gateway sees it. */
 export interface ObservedRequest {
   readonly address: Address;
-  /** As it stood on the request line, one character per byte. */
+  /** As in the request line, one character per byte. */
   readonly target: string;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
   /** Name of the rule that refused it, or null. */
   readonly rule: string | null;
-  /** Whether WordPress itself has proved to ask, to run its scheduled tasks. Never of what a rule has refused. */
+  /**
+   * Whether WordPress itself has provably sent the request, to run its scheduled tasks. Never set for a refused
+   * request.
+   */
   readonly isOwnCron?: boolean;
   readonly method?: string;
-  /** Wrong passwords in it, and the login that the first of them was for. */
+  /** Number of wrong passwords in the request, and the login of the first one. */
   readonly failedLogins?: number;
   readonly tried?: string;
-  /** Id of the request, whose short form a refused visitor is told to quote. */
+  /** Id of the request. A refused visitor sees its short form as a reference. */
   readonly requestId?: string;
-  /** The user agent; only asked for when the visit is not a repeat. */
+  /** The user agent. Called only when the visit is not a repeat. */
   agent(): string | null;
-  /** The header Referer, and scheme and host that were asked; like `agent`. */
+  /** The header Referer, and the requested scheme and host. Called like `agent`. */
   referer?(): string | null;
   origin?(): string | null;
 }
@@ -142,28 +156,28 @@ export interface LateFailure {
   readonly failedLogins: number;
 }
 
-/** Receives each request that the gateway has answered. Never waits, never throws. */
+/** Receives each request that the gateway has answered. Never blocks, never throws. */
 export interface VisitRecorder {
   add(site: SiteId, seen: ObservedRequest): void;
   /** Counts wrong passwords of a request that was recorded before they were known. */
   addFailedLogins?(site: SiteId, late: LateFailure): void;
-  /** Visits since the start that were not recorded, and rows that wait to be stored. */
+  /** Visits since the start that were not recorded, and rows that have not been stored yet. */
   getCounts?(): { readonly dropped: number; readonly waiting: number };
 }
 
-/** Where features take part in requests. Called for every one of them, so none may do more than its own need. */
+/** The hooks of features. They are called for every request, so none may do more than it needs. */
 export interface RequestHooks {
-  /** @returns true when the feature answers the request itself; it has called `prepareResponse` then */
+  /** @returns true when the feature responds to the request itself; then it has called `prepareResponse` */
   onPage(exchange: Exchange): boolean;
-  /** A request is about to be forwarded to WordPress. */
+  /** Called before a request is forwarded to WordPress. */
   onAllowed(exchange: Exchange, next: Continuation): void;
   readonly visits: VisitRecorder;
 }
 
 /**
- * The hooks of all features in one object, so that the gateway makes one direct call for each.
+ * Combines the hooks of all features in one object, so that the gateway makes one direct call for each.
  *
- * @throws Error when two features fill the same hook, or none does: without one, nothing would guard logins
+ * @throws Error when two features provide the same hook, or none does: without a hook, logins would be unprotected
  */
 export function combineHooks(hooks: readonly Partial<RequestHooks>[]): RequestHooks {
   const only = <Name extends keyof RequestHooks>(name: Name): RequestHooks[Name] => {

@@ -8,15 +8,15 @@ import { faultPause, idlePause, ROUND_MS, SitesInUse } from './wordpress/connect
 import { GUARD_HEADER, guardHeader, SIGNAL_HEADER } from './wordpress/signature.js';
 
 /**
- * What a site costs that nobody uses: every command is a start of WordPress. A whole guard runs here over real sockets;
- * only its time is ours.
+ * The cost of a site without visitors: every command starts a WordPress. The tests run a whole guard over real sockets;
+ * only its clock is simulated.
  */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Lets everything happen that needs no time: sockets and threads have their turns. */
+/** Lets pending events of sockets and threads be processed, without advancing the clock. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 30; round++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -28,7 +28,7 @@ async function pass(ms: number, step = 10 * SECOND): Promise<void> {
   }
 }
 
-/** Waits until it is so, for at most this long by our time; threads get as much real time as they need. */
+/** Waits until a condition holds, for at most this simulated time. Threads get as much real time as they need. */
 async function within(ms: number, question: () => boolean): Promise<void> {
   for (let left = ms; left > 0 && !question(); left -= SECOND) await pass(SECOND, SECOND);
   const end = performance.now() + PATIENCE_MS;
@@ -36,7 +36,7 @@ async function within(ms: number, question: () => boolean): Promise<void> {
   expect(question()).toBe(true);
 }
 
-/** A guard whose WordPress counts what it is asked, three minutes after the start of both. */
+/** A guard whose WordPress counts the commands that it receives, three minutes after the start of both. */
 async function idleSite(prepare: (connector: FakeConnector) => void = () => undefined) {
   const connector = await fakeConnector();
   const commands: { readonly command: string; readonly at: number }[] = [];
@@ -53,7 +53,7 @@ async function idleSite(prepare: (connector: FakeConnector) => void = () => unde
   return { connector, guard, log, commands: commands };
 }
 
-/** The most commands in any hour, wherever it begins. */
+/** The largest number of commands in any hour, wherever it begins. */
 function mostInAnHour(commands: readonly { readonly at: number }[]): number {
   return Math.max(
     0,
@@ -63,18 +63,18 @@ function mostInAnHour(commands: readonly { readonly at: number }[]): number {
 
 const row = (more: object = {}): FakeEvent => fakeEvent({ at: Math.floor(Date.now() / 1000), ...more });
 
-it('an idle site gets at most 2 commands an hour', async () => {
+it('an idle site receives at most 2 commands an hour', async () => {
   const { commands } = await idleSite();
   const start = commands.splice(0).map(({ command }) => command);
   expect(start.sort()).toEqual(['events', 'hello', 'policy']);
   await pass(5 * HOUR);
   expect(mostInAnHour(commands)).toBeLessThanOrEqual(2);
   expect(new Set(commands.map(({ command }) => command))).toEqual(new Set(['events']));
-  // It is not forgotten either.
+  // Commands are still sent.
   expect(commands.length).toBeGreaterThanOrEqual(6);
 });
 
-it('an idle site whose connector does not answer gets at most 2 commands an hour, after the first', async () => {
+it('an idle site whose connector does not answer receives at most 2 commands an hour after the first one', async () => {
   const { connector, commands, log } = await idleSite();
   connector.mode = 'gone';
   await pass(2 * HOUR);
@@ -96,16 +96,16 @@ it('a WordPress that starts after guard is found soon, without a visitor', async
   await within(MINUTE, () => connector.drains.length > 0);
 });
 
-it('what was done past guard is found on an idle site within three quarters of an hour', async () => {
+it('changes made without guard are found on an idle site within three quarters of an hour', async () => {
   const { connector } = await idleSite();
   connector.outbox = [row({ kind: 'option.changed' })];
   const before = connector.commands.filter((command) => command === 'hello').length;
   await within(46 * MINUTE, () => connector.outbox.length === 0);
-  // Its paths may be others now.
+  // The site's paths may have changed as well.
   await within(MINUTE, () => connector.commands.filter((command) => command === 'hello').length > before);
 });
 
-it('events are fetched at once when an answer says that they wait, however long the site was idle', async () => {
+it('events are fetched at once when a response announces them, however long the site was idle', async () => {
   const { connector, guard } = await idleSite();
   await pass(2 * HOUR);
   connector.outbox = [row()];
@@ -115,17 +115,17 @@ it('events are fetched at once when an answer says that they wait, however long 
   await within(2 * SECOND, () => connector.outbox.length === 0);
 });
 
-it('events that no answer tells of are fetched within a minute when the site is used again', async () => {
+it('events that no response announces are fetched within a minute when the site is used again', async () => {
   const { connector, guard } = await idleSite();
   await pass(2 * HOUR);
   await fetch(`${guard.url}/`);
-  // Written by what went on after the head of the answer was sent.
+  // Written by work that continued after the head of the response was sent.
   await pass(20 * SECOND);
   connector.outbox = [row()];
   await within(MINUTE, () => connector.outbox.length === 0);
 });
 
-it('pages that a cache has kept are asked about no more than any other, and say nothing of the connector', async () => {
+it('cached pages cause no more commands than other pages, and do not report the connector as missing', async () => {
   const { connector, commands, guard, log } = await idleSite();
   const facts = { requestId: 'ab'.repeat(8), scheme: 'http' as const, address: '192.0.2.1' };
   const signed = guardHeader(connector.secret, { time: Math.floor(Date.now() / 1000), ...facts });
@@ -154,7 +154,7 @@ it('a missing connector is noticed within half a minute of the first visitor, ho
   await within(SECOND, () => log.events().filter((event) => event === 'connector-ok').length === 2);
 });
 
-it('a WordPress that gives visitors no answer is noticed within half a minute', async () => {
+it('a WordPress that does not respond to visitors is noticed within half a minute', async () => {
   const { connector, guard, log } = await idleSite();
   await pass(HOUR);
   await connector.close();
@@ -162,7 +162,7 @@ it('a WordPress that gives visitors no answer is noticed within half a minute', 
   await within(31 * SECOND, () => log.events().includes('wordpress-unreachable'));
 });
 
-it('a restored database is put right with the first visitor, and without one within three quarters of an hour', async () => {
+it('a restored database is corrected with the first visitor, and without visitors within three quarters of an hour', async () => {
   const { connector, guard } = await idleSite();
   const present = connector.policy;
   connector.policy = { hash: '0000000000000000', policy: {} };
@@ -173,7 +173,7 @@ it('a restored database is put right with the first visitor, and without one wit
   await within(46 * MINUTE, () => connector.policy?.hash === present?.hash);
 });
 
-it('while the owner has one of our pages open, the site is asked as often as one with visitors', async () => {
+it('while the owner has one of guard’s pages open, the site receives as many commands as one with visitors', async () => {
   const { connector, guard } = await idleSite();
   await pass(HOUR);
   const before = connector.drains.length;
@@ -184,7 +184,7 @@ it('while the owner has one of our pages open, the site is asked as often as one
   expect(connector.drains.length - before).toBeGreaterThanOrEqual(18);
 });
 
-it('sites that nobody uses do not stay in step', () => {
+it('commands to idle sites do not stay synchronized', () => {
   expect(idlePause(0)).toBe(30 * MINUTE);
   expect(idlePause(1)).toBe(45 * MINUTE);
   const pauses = Array.from({ length: 5000 }, () => idlePause());
@@ -196,13 +196,13 @@ it('sites that nobody uses do not stay in step', () => {
   expect(Math.max(...inAMinute.values())).toBeLessThan(500);
 });
 
-it('the pauses of a site that does not answer grow to those of an idle one', () => {
+it('the intervals of a site that does not answer grow to those of an idle one', () => {
   const pauses = [1, 2, 3, 4, 5, 6, 7, 8, 100, 5000].map((failures) => faultPause(failures, 0));
   expect(pauses.slice(0, 4)).toEqual([30, 60, 120, 240].map((seconds) => seconds * SECOND));
   expect(pauses.slice(6)).toEqual(Array(4).fill(30 * MINUTE));
 });
 
-it('a site is in use for two rounds', () => {
+it('a site counts as used for two rounds', () => {
   const sites = new SitesInUse();
   const { id } = siteConfig();
   expect(sites.wasUsed(id)).toBe(false);

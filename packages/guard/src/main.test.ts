@@ -14,9 +14,9 @@ import { createSettingsStore } from './settings/settings-store.js';
 import { DataDirInUseError } from './storage/data-dir-lock.js';
 import { readGuardedTraffic } from './wordpress/guarded-traffic.js';
 
-/** A repeated push of the policy waits so long. */
+/** Minimum interval between two pushes of the policy, milliseconds. */
 const BETWEEN_PUSHES_MS = 5000;
-/** So long after guard wrote its key into WordPress it looks whether that helped. */
+/** Time after which guard checks whether writing its key into WordPress has helped, milliseconds. */
 const AFTER_RESTORE_MS = 3000;
 
 describe('guard', () => {
@@ -27,19 +27,19 @@ describe('guard', () => {
     await eventually(() => connector.policy?.policy.disable_xml_rpc === 1);
     connector.policy = { hash: '0000000000000000', policy: {} };
     pass(BETWEEN_PUSHES_MS);
-    // Any page carries the signal.
+    // Every page carries the signal.
     await eventually(async () => {
       await fetch(`${guard.url}/`);
       return connector.policy?.policy.disable_xml_rpc === 1;
     });
   });
 
-  it('has WordPress run the present policy before it takes the first request', async () => {
+  it('waits until WordPress enforces the current policy before it accepts the first request', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector);
     const first = await runningGuard(dataDir);
     await first.close();
-    // While guard was away its database changed, or WordPress's was restored.
+    // While guard was stopped, its database changed or WordPress's was restored.
     connector.policy = { hash: '0000000000000000', policy: {} };
     connector.beforePolicy = () => new Promise((resolve) => setTimeout(resolve, 150));
     await runningGuard(dataDir);
@@ -53,11 +53,11 @@ describe('guard', () => {
     const log = recordedLog();
     const guard = await runningGuard(dataDir, log.logger);
     expect((await fetch(`${guard.url}/xmlrpc.php`, { method: 'POST' })).status).toBe(403);
-    // It is still being asked: had anything waited for the end of that, the log would tell of it.
+    // The command is still pending: if anything had waited for its end, it would be in the log.
     expect(log.events()).not.toContain('wordpress-unreachable');
   });
 
-  it('sends WordPress only what WordPress enforces', async () => {
+  it('sends WordPress only the settings that WordPress enforces', async () => {
     const connector = await fakeConnector();
     await runningGuard(await dataFolderFor(connector));
     await eventually(() => connector.policy !== null);
@@ -83,7 +83,7 @@ describe('guard', () => {
     ]);
   });
 
-  it('keeps settings and what it knows of the site over a restart, also while WordPress is down', async () => {
+  it('keeps settings and the facts about the site over a restart, also while WordPress is down', async () => {
     const connector = await fakeConnector();
     connector.home = 'https://example.com/blog';
     const dataDir = await dataFolderFor(connector);
@@ -99,7 +99,7 @@ describe('guard', () => {
     expect((await fetch(`${second.url}/blog/readme.html`)).status).toBe(404);
   });
 
-  it('speaks the language of the site to visitors, also after a restart without WordPress', async () => {
+  it('uses the language of the site for visitors, also after a restart without WordPress', async () => {
     const connector = await fakeConnector();
     connector.locale = 'de_AT';
     const dataDir = await dataFolderFor(connector);
@@ -113,7 +113,7 @@ describe('guard', () => {
     expect(await page(second.url)).toContain('Das kann nicht geöffnet werden');
   });
 
-  it('puts in force what another process changed', async () => {
+  it('applies changes by another process', async () => {
     const { pass } = passingTime();
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector);
@@ -133,7 +133,7 @@ describe('guard', () => {
     await eventually(() => connector.policy?.policy.disable_xml_rpc === 0);
   });
 
-  it('writes its key into WordPress again when the connector has another one, and says so', async () => {
+  it('writes its key into WordPress again when the connector has another one, and logs it', async () => {
     const { pass } = passingTime();
     const connector = await fakeConnector();
     connector.secret = OTHER_SECRET;
@@ -152,7 +152,7 @@ describe('guard', () => {
     expect(log.text()).not.toContain(SECRET);
   });
 
-  it('writes down that visitors come through guard, and takes no check by hand on this machine for one', async () => {
+  it('records that visitors come through guard, and does not count a manual check on this machine', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector, { requireGuard: false }, { trustedProxies: ['127.0.0.1'] });
     const guard = await runningGuard(dataDir);
@@ -163,7 +163,7 @@ describe('guard', () => {
     await eventually(async () => (await readGuardedTraffic(dataDir, 'site')) !== null);
   });
 
-  it('writes down nothing about visitors of a site that requires guard', async () => {
+  it('records nothing about visitors of a site that requires guard', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector, {}, { trustedProxies: ['127.0.0.1'] });
     const guard = await runningGuard(dataDir);
@@ -172,7 +172,7 @@ describe('guard', () => {
     expect(await readGuardedTraffic(dataDir, 'site')).toBe(null);
   });
 
-  it('does not open a site with its key again that was closed while it runs', async () => {
+  it('still requires guard when it restores the key of a site that was changed to require it while guard runs', async () => {
     const connector = await fakeConnector();
     connector.secret = OTHER_SECRET;
     const wordpressDir = await scratchFolder();
@@ -190,7 +190,7 @@ describe('guard', () => {
     expect(php).toContain("'require_guard' => true");
   });
 
-  it('writes its key into WordPress again when the connector has lost it: without it WordPress refuses nobody', async () => {
+  it('writes its key into WordPress again when the connector has lost it: without the key WordPress refuses nobody', async () => {
     const { pass } = passingTime();
     const connector = await fakeConnector();
     connector.mode = 'gone';
@@ -208,7 +208,7 @@ describe('guard', () => {
     await eventually(() => log.events().includes('connector-ok'));
   });
 
-  it('writes nothing where there is no connector, or one that has the key', async () => {
+  it('writes nothing where there is no connector, or where it has the key', async () => {
     for (const files of [[], ['security-optimizer.php', 'security-optimizer/secret.php']]) {
       const connector = await fakeConnector();
       connector.mode = 'gone';
@@ -226,7 +226,7 @@ describe('guard', () => {
     }
   });
 
-  it('runs once on a data folder', async () => {
+  it('runs only once on a data folder', async () => {
     const dataDir = await dataFolderFor(await fakeConnector());
     const guard = await runningGuard(dataDir);
     await expect(runningGuard(dataDir)).rejects.toBeInstanceOf(DataDirInUseError);
@@ -234,7 +234,7 @@ describe('guard', () => {
     await runningGuard(dataDir);
   });
 
-  it('does not start on a broken database, and leaves nothing running', async () => {
+  it('does not start on a corrupt database, and leaves nothing running', async () => {
     const dataDir = await dataFolderFor(await fakeConnector());
     await writeFile(join(dataDir, 'guard.sqlite'), 'no database '.repeat(2000));
     await expect(runningGuard(dataDir)).rejects.toMatchObject({ fault: 'corrupt' });

@@ -23,15 +23,18 @@ import { StorageError } from './storage/storage-error.js';
 import { createGuardedTraffic } from './wordpress/guarded-traffic.js';
 import { createHostProbe } from './wordpress/host-probe.js';
 
-/** How long the start waits until WordPress runs the current policy, milliseconds: it may be down, or have many sites. */
+/**
+ * How long the start waits until WordPress enforces the current policy, milliseconds: it may be down, or have many
+ * sites.
+ */
 const POLICY_WAIT_MS = 500;
 
-/** What a guard that closes has not released yet. */
+/** Resources that a closing guard has not released yet. */
 export interface OpenResources {
-  /** Parts of guard: first what is being released, then what comes after it. */
+  /** Parts of guard: first the one that is being released, then the following ones. */
   readonly pending: readonly string[];
   readonly clients: OpenClientsReport;
-  /** Requests that wait for a connection to WordPress. */
+  /** Requests that are queued for a connection to WordPress. */
   readonly waitingForWordPress: number;
 }
 
@@ -39,23 +42,24 @@ export interface RunningGuard {
   /** Listening address, for example `http://127.0.0.1:8080` or `unix:/run/guard.sock`. */
   readonly url: string;
   /**
-   * Serves the sites of a changed configuration, without a pause for the others. Everything else of it counts at the next
-   * start. Throws StorageError when a new site's settings can't be read; the sites then stay as they were.
+   * Serves the sites of a changed configuration, without an interruption for unchanged sites. All other keys take
+   * effect at the next start.
+   * @throws StorageError when a new site's settings can't be read; the served sites do not change then
    */
   reload(config: Config): Promise<SiteChanges>;
-  /** Lets running requests finish, then frees everything. */
+  /** Completes running requests, then releases all resources. */
   close(): Promise<void>;
-  /** What `close` has not released yet. */
+  /** Resources that `close` has not released yet. */
   describeOpen(): OpenResources;
 }
 
 /**
- * Starts guard. It serves as soon as the settings are loaded, even while WordPress or its connector is down. It does not
- * start without its database: a stored setting must never be replaced by a default.
+ * Starts guard. It serves as soon as the settings are loaded, even while WordPress or its connector is down. It does
+ * not start without its database: a stored setting must never be replaced by a default.
  *
  * @param options `storage`: the configured storage, if it is already open; `blocked`: the blocklist read from it;
- *   `socket`: a listening socket that a supervisor has opened, in place of the configured address
- * @throws StorageError, DataDirInUse, or the system's error when the address can't be listened on
+ *   `socket`: a listening socket that a supervisor has opened, used instead of the configured address
+ * @throws StorageError, DataDirInUse, or the system's error when guard can't listen on the address
  */
 export async function startGuard(
   config: Config,
@@ -75,7 +79,7 @@ export async function startGuard(
   cleanup.add('lock of the data folder', () => lock.release());
   try {
     const { listen } = config.metrics;
-    // First, so that it can say that guard is not ready yet, and last that it is no longer.
+    // Started first, so that it reports that guard is not ready yet, and stopped last, to report that it no longer is.
     const metrics = listen === null ? null : await (await import('./metrics/metrics.js')).serveMetrics(listen, logger);
     cleanup.add('metrics', () => metrics?.stop());
     const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger, thread });
@@ -175,12 +179,12 @@ function createReload(services: Services, features: RunningFeatures, server: Gat
   async function apply(config: Config): Promise<SiteChanges> {
     const next = { ...config, sites: await keepKnownSites(siteList, config.sites) };
     const changes = compareSites(siteList, next);
-    // `attach` asks for this also where it has changed no more than the connector's files.
+    // `attach` also requests a reload when it has changed only the connector's files.
     connectors.checkMissing();
     if (changes.isEmpty) return changes;
     const { quarantined, trustedProxies } = siteList;
     const before = { sites: [...siteList], quarantined, trustedProxies };
-    // What guard keeps in memory of a site is loaded before its first request.
+    // The data of a site are loaded before its first request.
     siteList.replace(next);
     try {
       await services.loadSites(changes.added);
@@ -220,7 +224,7 @@ function logQuarantined(logger: Logger, { quarantined }: Pick<Config, 'quarantin
   }
 }
 
-/** Every client that reaches guard can then name any address as the visitor's. */
+/** Warns that every client that reaches guard can choose the visitor's address. */
 function logTrustedEverybody(logger: Logger, { sites, trustedProxies }: LiveConfig): void {
   const trusting = sites.filter((site) => includesEverybody(site.trustedProxies ?? [])).map(({ id }) => id);
   if (!includesEverybody(trustedProxies) && trusting.length === 0) return;

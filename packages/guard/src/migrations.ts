@@ -60,7 +60,7 @@ export interface AllTables
     CallNonceTables {}
 
 /**
- * Opens the database of the configuration with the tables of all features. Close it with `destroy()`.
+ * Opens the configured database with the tables of all features. Close it with `destroy()`.
  * @throws StorageError
  */
 export async function openGuardDatabase(options: Omit<OpenOptions, 'migrations'>): Promise<Kysely<AllTables>> {

@@ -11,7 +11,7 @@ import { eventually } from '../test/support/scratch.js';
 import { SECRET } from '../test/support/site-config.js';
 import { secretFile } from './config/load-config.js';
 
-/** A web server that counts what comes. */
+/** A web server that counts its requests. */
 async function countingServer() {
   let calls = 0;
   const server = createServer((_request, response) => {
@@ -26,7 +26,7 @@ async function countingServer() {
   return { upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls };
 }
 
-/** Two sites on one guard; the secret of the second one is to be spoiled. */
+/** Two sites of one guard. The tests damage the secret of the second one. */
 async function twoSites(hosts: readonly string[] = ['bad.example.com', 'www.bad.example.com']) {
   const [good, bad] = [await fakeConnector(), await countingServer()];
   const sites = [
@@ -64,7 +64,7 @@ const faults: readonly [string, (file: string) => Promise<unknown>, RegExp][] = 
   ['not to be read', (file) => rm(file).then(() => mkdir(file)), /can’t be read \(EISDIR\)/],
 ];
 
-describe('a site whose secret is bad is quarantined alone', () => {
+describe('a site with an invalid secret is quarantined alone', () => {
   it.each(faults)(
     'when it is %s: visitors get 503, nothing is forwarded, the other site is served',
     async (_, spoil, reason) => {
@@ -76,7 +76,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
         const page = await send(url, host, '/hello', { accept: 'text/html' });
         expect(page).toMatchObject({ status: 503, headers: { 'retry-after': '60', 'cache-control': 'no-store' } });
         expect(page.body).toContain('is not available at the moment');
-        // Nothing that tells of the reason.
+        // The page does not reveal the reason.
         expect(page.body).not.toMatch(/secret|quarantine/i);
       }
       const api = '/wp-json/security-optimizer/v1/fetch-options';
@@ -102,7 +102,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
     },
   );
 
-  it('with the host * too, and then every host that no other site has', async () => {
+  it('also with the host *, and then every host that no other site has', async () => {
     const { bad, dataDir, secret } = await twoSites(['*']);
     await rm(secret);
     const { url } = await runningGuard(dataDir);
@@ -111,7 +111,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
     expect(bad.calls()).toBe(0);
   });
 
-  it('and when it is the only one: guard starts and answers 503', async () => {
+  it('also when it is the only site: guard starts and responds with 503', async () => {
     const { upstream, calls } = await countingServer();
     const dataDir = await dataFolderFor({ upstream });
     await rm(secretFile(dataDir, 'site'));
@@ -120,7 +120,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
     expect(calls()).toBe(0);
   });
 
-  it('which the metrics tell', async () => {
+  it('and the metrics report it', async () => {
     const { dataDir, secret } = await twoSites();
     await rm(secret);
     const { logger, text } = recordedLog();
@@ -134,7 +134,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
     expect(metrics).toContain('security_optimizer_requests_refused_total{rule="site-quarantined"} 1');
   });
 
-  it('which `status` says, as text and as JSON, with what to do', async () => {
+  it('and `status` reports it, as text and as JSON, with the remedy', async () => {
     const { dataDir, secret } = await twoSites();
     await chmod(secret, 0o644);
     const text = await runInChild('status', '--data-dir', dataDir);
@@ -151,7 +151,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
     expect(report.problems.filter((text: string) => text.startsWith('Site bad: '))).toHaveLength(1);
   });
 
-  it('until the file is mended and guard is started again, which `status` asks for', async () => {
+  it('until the file is repaired and guard is restarted, as `status` advises', async () => {
     const { good, bad, dataDir, secret } = await twoSites();
     await chmod(secret, 0o644);
     const first = await runningGuard(dataDir);
@@ -168,7 +168,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
     expect(bad.calls()).toBeGreaterThan(0);
   });
 
-  it('and its settings can be changed by the recovery commands all the same', async () => {
+  it('and recovery commands can still change its settings', async () => {
     const { dataDir, secret } = await twoSites();
     await rm(secret);
     const { logger, events } = recordedLog();
@@ -183,7 +183,7 @@ describe('a site whose secret is bad is quarantined alone', () => {
 });
 
 describe('guard without a site', () => {
-  it('starts, and answers every request as one for an unknown host', async () => {
+  it('starts, and responds to every request as to one for an unknown host', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector, {}, { sites: [] });
     const { url } = await runningGuard(dataDir);

@@ -1,47 +1,47 @@
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { SiteId } from './site.js';
 
-/** Who caused an event, and from which address; null where it is not known. */
+/** Who caused an event, and from which address; null when it is not known. */
 interface Cause {
   readonly by: string | null;
   readonly address: string | null;
 }
 
-/** What every event has. */
+/** Fields of every event. */
 interface Base {
-  /** The same for each report of the same event, so that it is handled once; up to 100 characters. */
+  /** Equal for each report of the same event, so that it is handled once; up to 100 characters. */
   readonly uid: string;
   /** When it happened, milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
 /**
- * Something about a site's security of which an owner may want to be told at once. The texts of visitors and of
- * WordPress in it are not trusted: they are escaped where they are shown.
+ * An event about a site's security of which an owner may want to be notified at once. Texts in it that come from
+ * visitors or WordPress are not trusted: they are escaped where they are shown.
  */
 export type SecurityEvent =
   | (Base & Cause & { readonly kind: 'new-administrator'; readonly login: string; readonly promoted: boolean })
   | (Base & {
-      /** Any login of an administrator: whether device and network are known is decided by who listens. */
+      /** Any login of an administrator. The listener decides whether device and network are known. */
       readonly kind: 'administrator-login';
       readonly userId: number;
       readonly login: string;
       readonly address: string;
-      /** The browser's User-Agent, empty when it has sent none. */
+      /** The browser's User-Agent; empty when it sent none. */
       readonly agent: string;
     })
   | (Base & {
       readonly kind: 'lockout';
       /** An address, or the /64 of an IPv6 address. */
       readonly address: string;
-      /** Failed logins that the lockout counts. */
+      /** Number of failed logins that caused the lockout. */
       readonly failures: number;
     })
   | (Base & {
       readonly kind: 'checkup-finding';
       /** One sentence for each new finding. */
       readonly findings: readonly ServerText[];
-      /** How many checks ran, of how many. */
+      /** Number of completed checks, and of all checks. */
       readonly ran: number;
       readonly checks: number;
     })
@@ -50,7 +50,10 @@ export type SecurityEvent =
         readonly kind: 'protection-off';
         /** Name of the setting for people, in English. */
         readonly protection: string;
-        /** All protections pause until this time, milliseconds since the Unix epoch; null for one that stays off. */
+        /**
+         * Time until which all protections are paused, milliseconds since the Unix epoch; null when a protection stays
+         * off.
+         */
         readonly until: number | null;
       })
   | (Base &
@@ -65,7 +68,7 @@ export type SecurityEvent =
       readonly software: 'core' | 'plugin' | 'theme';
       readonly name: string;
       readonly version: string;
-      /** The first version without the hole, or null: there is none yet. */
+      /** The first version without the vulnerability; null when there is none yet. */
       readonly fixedIn: string | null;
     })
   | (Base & {
@@ -76,10 +79,10 @@ export type SecurityEvent =
 
 export type SecurityEventKind = SecurityEvent['kind'];
 
-/** Stores or handles an event. May throw StorageError; the event is then reported again, or lost. */
+/** Stores or handles an event. May throw StorageError; then the event is reported again, or lost. */
 export type SecurityEventListener = (site: SiteId, event: SecurityEvent) => Promise<void>;
 
-/** Features report events here; what informs the owner listens. */
+/** Passes events from the features that report them to the features that inform the owner. */
 export interface SecurityEvents {
   /**
    * Resolves once every listener has handled the event, so that a feature with an outbox can acknowledge it afterwards.

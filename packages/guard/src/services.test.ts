@@ -15,7 +15,7 @@ describe('the cleanup', () => {
     expect(cleanup.pending).toEqual([]);
   });
 
-  it('names what is being released, and what waits for it', async () => {
+  it('lists what is being released, and what follows', async () => {
     const cleanup = new Cleanup();
     cleanup.add('database', () => undefined);
     let release = () => {};

@@ -22,7 +22,7 @@ import { createSessions, type Sessions } from './wordpress/session.js';
 
 /** The services that every feature may use. */
 export interface Services {
-  /** The configuration without its sites: `siteList` has those that are served now. */
+  /** The configuration without its sites: `siteList` has the sites that are currently served. */
   readonly config: Omit<Config, 'sites' | 'quarantined'>;
   readonly siteList: SiteList;
   readonly clock: Clock;
@@ -31,15 +31,15 @@ export interface Services {
   readonly languages: LanguageFor;
   /** The tables of all features. */
   readonly db: Database;
-  /** Notifies all processes that a site was changed. */
+  /** Notifies all processes of changes to a site. */
   readonly feed: ChangeFeed;
   /** Serializes the changes of a site; the key is the site's id. */
   readonly mutex: KeyedMutex;
-  /** The settings, facts and blocklist of each site that are in force. */
+  /** The active settings, facts and blocklist of each site. */
   readonly sites: SiteRegistry;
-  /** Reads the settings and facts of sites that are new, before they are served. Throws StorageError. */
+  /** Reads the settings and facts of new sites before they are served. @throws StorageError */
   loadSites(ids: readonly SiteId[]): Promise<void>;
-  /** The snapshots that decide on requests; `sites` swaps them. */
+  /** The snapshots with the rules for requests; `sites` swaps them. */
   readonly snapshots: LiveSnapshots;
   /** Changes settings: see `changeSettings`. */
   readonly change: SettingChangeContext;
@@ -51,7 +51,7 @@ export interface Services {
   readonly wordpress: ConnectorClient;
   /** Identifies the user of a browser by its cookies. */
   readonly sessions: Sessions;
-  /** What features report, and owners may be alerted about. */
+  /** Events that features report, and about which owners may be alerted. */
   readonly securityEvents: SecurityEvents;
 }
 
@@ -60,12 +60,12 @@ export class Cleanup {
   readonly #steps: { readonly name: string; readonly release: () => void | Promise<void> }[] = [];
   #releasing: string | null = null;
 
-  /** @param name what is released, for the log of a shutdown that takes too long */
+  /** @param name of the resource, for the log of a shutdown that takes too long */
   add(name: string, release: () => void | Promise<void>): void {
     this.#steps.push({ name, release });
   }
 
-  /** What is not released yet: first what is being released, then the rest in its order. */
+  /** Resources that are not released yet: first the one that is being released, then the others in order. */
   get pending(): string[] {
     const next = this.#steps.map(({ name }) => name).reverse();
     return this.#releasing === null ? next : [this.#releasing, ...next];
@@ -82,7 +82,8 @@ export class Cleanup {
 
 /**
  * Creates the services and loads the settings of all sites. Quarantined sites are included: their visitors get a page
- * in the site's language, and their log follows their settings. Throws StorageError.
+ * in the site's language, and their log follows their settings.
+ * @throws StorageError
  */
 export async function createServices(
   parts: Pick<Services, 'logger' | 'db'> & { readonly config: Config; readonly languages: LanguageFor },

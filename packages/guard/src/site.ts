@@ -1,5 +1,5 @@
 /**
- * The data about one WordPress site besides its settings. `SiteConfig` comes from the configuration file, `SiteFacts`
+ * The data about one WordPress site, except its settings. `SiteConfig` comes from the configuration file, `SiteFacts`
  * from the connector (with safe defaults until it responds).
  */
 
@@ -10,15 +10,17 @@ export interface SiteConfig {
   readonly id: SiteId;
   /** Served host names, lower-case, without port; `*` matches every other host. */
   readonly hosts: readonly string[];
-  /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`, or its Unix socket: `unix:/run/web.sock`. */
+  /**
+   * Origin of WordPress's web server, for example `http://127.0.0.1:8081`, or its Unix socket: `unix:/run/web.sock`.
+   */
   readonly upstream: string;
   /** Folder of the WordPress installation when guard runs on the same machine, else null. */
   readonly wordpressDir: string | null;
   /** Folder of must-use plugins, if the site has moved it. */
   readonly muPluginsDir?: string;
-  /** Folder with the connector's releases that sites of the machine share; absent where the site has a copy of its own. */
+  /** Folder with the connector's releases that sites of the machine share; absent when the site has its own copy. */
   readonly sharedConnector?: string;
-  /** Whether the operator puts the key where the site's PHP finds it; else guard writes it. */
+  /** Whether the operator provides the key to the site's PHP; else guard writes it. */
   readonly externalKey?: boolean;
   /** 64 hexadecimal digits shared with the connector. Never logged. */
   readonly secret: string;
@@ -26,18 +28,18 @@ export interface SiteConfig {
   readonly requireGuard: boolean;
   /** URL path of a site in a sub-directory, used until the connector has reported it; '' or absent at the root. */
   readonly home?: string;
-  /** Addresses and CIDR ranges of proxies in front of this site alone, besides those of the machine. */
+  /** Addresses and CIDR ranges of proxies in front of this site only, in addition to those of the machine. */
   readonly trustedProxies?: readonly string[];
   /** Limits that differ from the machine's. */
   readonly limits?: {
-    /** Connections to WordPress at the same time; further requests wait. */
+    /** Concurrent connections to WordPress; further requests are queued. */
     readonly upstreamConnections?: number;
-    /** Longest pause of WordPress before and during a response, seconds; then 504. */
+    /** Longest time without data from WordPress before and during a response, seconds; then 504. */
     readonly upstreamSeconds?: number;
-    /** Most visits that the Activity Log keeps. */
+    /** Maximum number of visits that the Activity Log keeps. */
     readonly maxRows?: number;
   };
-  /** Content of the provider that differs from the machine's. */
+  /** Content of the provider for this site, where it differs from the machine's. */
   readonly branding?: Partial<Branding>;
 }
 
@@ -56,13 +58,13 @@ export interface Branding {
 }
 
 /**
- * A site whose key guard can't use. It has no secret and no upstream, so that nothing can be signed or forwarded for it.
- * Its visitors get a page that it is not available; its settings can still be read and changed.
+ * A site whose key guard can't use. It has no secret and no upstream, so nothing can be signed or forwarded for it. Its
+ * visitors get an error page; its settings can still be read and changed.
  */
 export interface QuarantinedSite {
   readonly id: SiteId;
   readonly hosts: readonly string[];
-  /** Which file has which fault, and how to fix it. */
+  /** The file, its fault, and the remedy. */
   readonly reason: string;
 }
 
@@ -77,32 +79,34 @@ export interface SitePaths {
   readonly rest: string;
   /** Folder of must-use plugins; absent means below `content`. */
   readonly muPlugins?: string | undefined;
-  /** Other folders that only hold files: translations, fonts, uploads of old networks. */
+  /** Other folders that contain only files: translations, fonts, uploads of old networks. */
   readonly files?: readonly string[] | undefined;
-  /** Other addresses of the host that lead into the folders, as filters of plugins name them. */
+  /** Other URL paths that lead to the folders, according to plugins' filters. */
   readonly also?: { readonly [Folder in NamedFolder]?: readonly string[] | undefined } | undefined;
-  /** Folders of languages in front of addresses, lower-case, without slashes. */
+  /** Folders of languages at the start of paths, lower-case, without slashes. */
   readonly languages?: readonly string[] | undefined;
-  /** Bases of addresses, without slashes at the ends; absent means WordPress's usual ones. */
+  /** Bases of permalinks, without slashes at the ends; absent means WordPress's usual ones. */
   readonly bases?: SiteBases | undefined;
 }
 
-/** Names of session cookies that the site has chosen, as PHP has them, and that do not begin with `wordpress_`. */
+/** Names of session cookies that the site has chosen and that do not begin with `wordpress_`, in PHP's form. */
 export interface SessionCookieNames {
-  /** The one that holds the session on every page, whatever it begins with; null where it has WordPress's own name. */
+  /**
+   * Name of the cookie that contains the session on every page, whatever its prefix; null when it is WordPress's own.
+   */
   readonly session: string | null;
-  /** All of them, the session's included. */
+  /** All of these names, including the session's. */
   readonly all: readonly string[];
 }
 
-/** Folders of WordPress that may have several addresses. */
+/** Folders of WordPress that may have several URL paths. */
 export type NamedFolder = 'admin' | 'includes' | 'content' | 'uploads';
 
-/** What addresses below home may begin with, lower-case. */
+/** First segments of paths below home, lower-case. */
 export interface SiteBases {
-  /** Behind these stands text that WordPress reads: searches, terms, authors, posts. */
+  /** Bases that are followed by text that WordPress reads: searches, terms, authors, posts. */
   readonly text: readonly string[];
-  /** Those of them behind which WordPress has feeds by its own rules. */
+  /** Those of them for which WordPress has feeds by its own rewrite rules. */
   readonly feed: readonly string[];
 }
 
@@ -112,15 +116,15 @@ export const USUAL_BASES: SiteBases = Object.freeze({
   feed: ['search', 'tag', 'category', 'author'],
 });
 
-/** All addresses of a folder, the usual one first. */
+/** All URL paths of a folder, the usual one first. */
 export function listFolderAddresses(paths: SitePaths, folder: NamedFolder): readonly string[] {
   return [paths[folder], ...(paths.also?.[folder] ?? [])];
 }
 
-/** A folder that plugins for several languages usually put in front: `/en/`, `/pt-br/`, `/zh_hant/`. */
+/** A language folder as multilingual plugins usually add it: `/en/`, `/pt-br/`, `/zh_hant/`. */
 const USUAL_LANGUAGE = /^[a-z]{2,3}(?:[-_][a-z]{2,4})?$/;
 
-/** Whether the first folder of an address may be that of a language. @param folders `SitePaths.languages` */
+/** Whether the first folder of a path may be that of a language. @param folders `SitePaths.languages` */
 export function isLanguageFolder(name: string, folders: readonly string[] = []): boolean {
   return USUAL_LANGUAGE.test(name) || folders.includes(name);
 }
@@ -164,7 +168,7 @@ export interface SiteFacts {
   readonly adminUrl?: string | undefined;
   /** Cookies of sessions whose names are the site's own; absent means that WordPress's names are used. */
   readonly sessionCookies?: SessionCookieNames | undefined;
-  /** Changes with any name or address that the connector tells; absent for a connector that tells none. */
+  /** Changes with every name and address that the connector reports; absent when the connector reports none. */
   readonly names?: string | undefined;
   /** As WordPress stores it: an IANA name, or an offset such as `+05:30`. */
   readonly timeZone: string;
@@ -176,13 +180,15 @@ export interface SiteFacts {
   readonly signedXmlRpc: readonly SignedXmlRpc[];
 }
 
-/** A redirect that came in place of the connector's answer to a command. */
+/** A redirect that was received instead of the connector's response to a command. */
 export interface CommandRedirect {
-  /** Host that was asked for. */
+  /** The requested host. */
   readonly from: string;
-  /** Scheme, host and path to which it leads, as one line of bounded length. */
+  /** Scheme, host and path of its target, as one line of bounded length. */
   readonly target: string;
-  /** `scheme`: to the same address, or that by another scheme; `host`: to another host; `elsewhere`: to another path. */
+  /**
+   * `scheme`: to the same address, perhaps with another scheme; `host`: to another host; `elsewhere`: to another path.
+   */
   readonly to: 'scheme' | 'host' | 'elsewhere';
 }
 
@@ -190,7 +196,7 @@ export interface CommandRedirect {
 export type ConnectorState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'ok'; readonly version: string; readonly policy: string | null }
-  /** `host`: the one that was asked for, where WordPress has never told its own. */
+  /** `host`: the requested host, when WordPress has never reported its own. */
   | { readonly kind: 'missing'; readonly host?: string }
   | { readonly kind: 'other_secret'; readonly keyId: string }
   | { readonly kind: 'unreachable'; readonly cause: string; readonly redirect?: CommandRedirect };

@@ -1,6 +1,6 @@
 /**
- * What tests and benchmarks of other packages use of guard, beside `program/*`: the only file that reaches inside
- * features. It exports the single modules, so that nothing needs the bundle to be current. Never shipped.
+ * Exports for the tests and benchmarks of other packages, in addition to `program/*`. This is the only file that
+ * imports the inside of features. It exports the individual modules, so the bundle need not be current. Never shipped.
  */
 export type { VisitFilter } from './activity/activity-store.js';
 export { listVisits } from './activity/anonymous-visits.js';

@@ -9,11 +9,12 @@ import { startSiteBroker } from '../wordpress/site-files.js';
 import { CommandError, UsageError } from './command.js';
 
 /**
- * Gives root's rights away for good before a command looks into its data folder: all that it reads, writes and follows
- * there it does as the folder's owner. Commands that work in the folders of sites leave a process behind for that
- * (docs/decisions/0019). Without root, or with a data folder of root's, nothing changes.
+ * Drops root's rights for good before a command accesses its data folder, so that the command reads, writes and follows
+ * links there with the rights of the folder's owner. For commands that work in the folders of sites, a process that
+ * keeps root's rights is started first (docs/decisions/0019). Nothing changes for a user other than root, or when root
+ * owns the data folder.
  *
- * @param args arguments of the command, which checks them itself afterwards
+ * @param args arguments of the command; the command itself validates them later
  * @throws UsageError, CommandError, or the system's error
  */
 export async function actAsDataOwner(command: string, args: readonly string[]): Promise<void> {
@@ -41,7 +42,7 @@ export async function actAsDataOwner(command: string, args: readonly string[]): 
   becomeUser(found.uid, { fallbackGroup: found.gid, withGroups: true });
 }
 
-/** The folders of sites that an import file names: the operator named the file. None when it can't be read. */
+/** The site folders that an import file names. The operator has chosen that file. Empty when the file can't be read. */
 async function foldersInFile(args: readonly string[]): Promise<readonly string[]> {
   const { positionals } = parseArgs({ args: [...args], options: toOptions(), strict: false, allowPositionals: true });
   try {
@@ -50,7 +51,7 @@ async function foldersInFile(args: readonly string[]): Promise<readonly string[]
       [wordpressDir, muPluginsDir].filter((folder) => typeof folder === 'string'),
     );
   } catch {
-    // The command itself says what is wrong with the file.
+    // The command itself reports what is wrong with the file.
     return [];
   }
 }
@@ -74,7 +75,7 @@ function readPaths(args: readonly string[]): Partial<Record<(typeof pathOptions)
   return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'string'));
 }
 
-/** Makes a data folder for a user, unless it is there and theirs. */
+/** Creates a data folder for a user, unless that user owns it already. */
 async function makeDataFolder(folder: string, user: string): Promise<void> {
   const { uid, gid } = await findUser(user);
   const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
@@ -98,7 +99,7 @@ async function makeDataFolder(folder: string, user: string): Promise<void> {
   await giveAway(folder, uid, gid);
 }
 
-/** By descriptor, so that what is given away is a folder and no link. */
+/** Uses a descriptor, so that only a folder changes its owner and never the target of a link. */
 async function giveAway(folder: string, uid: number, gid: number): Promise<void> {
   const file = await promisify(open)(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {

@@ -38,8 +38,8 @@ import { findConnectorSources } from './connector-files.js';
 import type { Finding } from './doctor-checks.js';
 
 /**
- * A process of the site's owner that changes a folder for a link and back, as fast as it can.
- * @returns ends it and says how often it did
+ * Starts a process of the site's owner that swaps a folder and a link as fast as it can.
+ * @returns a function that ends it and returns the number of swaps
  */
 async function race(uid: number, folder: string, target: string): Promise<() => Promise<number>> {
   const program = `
@@ -74,7 +74,7 @@ async function race(uid: number, folder: string, target: string): Promise<() => 
 }
 
 describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)', () => {
-  it('write as the owner of the site, and give the key the readers of wp-config.php', async () => {
+  it('write with the rights of the site’s owner, and give the key the readers of wp-config.php', async () => {
     const { wordpress, dataDir, attach, plugins, own } = await machine();
     chownSync(join(wordpress, 'wp-config.php'), OWNER, 33);
     expect(attach()).toMatchObject({ status: 0, stderr: '' });
@@ -119,7 +119,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(ours()).toEqual(data);
   });
 
-  it('refuse a folder in the site that belongs to somebody else, and name both', async () => {
+  it('refuse a folder in the site that belongs to another user, and name both', async () => {
     const { attach, plugins, dataDir, own } = await machine();
     mkdirSync(own, { recursive: true });
     chownSync(plugins, OWNER, OWNER);
@@ -130,7 +130,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(existsSync(join(dataDir, 'guard.json'))).toBe(false);
   });
 
-  it('change nothing outside of the site while its owner swaps folders and links', async () => {
+  it('change nothing outside the site while its owner swaps folders and links', async () => {
     const { wordpress, victim, theirs, dataDir, attach, plugins, own } = await machine();
     expect(attach().status).toBe(0);
     const before = [snapshot(victim), snapshot(join(dataDir, 'sites'))];
@@ -171,7 +171,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(ownersIn(dataDir)).toEqual([GUARD]);
   });
 
-  it('change nothing outside while the folders above the site are swapped, by the whole commands', async () => {
+  it('change nothing outside while the folders above the site are swapped, with the complete commands', async () => {
     const { root, victim, theirs, dataDir } = await machine();
     const home = join(root, 'home');
     mkdirSync(home);
@@ -192,7 +192,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(ownersIn(dataDir)).toEqual([GUARD]);
   });
 
-  it('follow a link to the site that root has laid, and none by which its owner leads to another’s', async () => {
+  it('follow a link to the site that root has created, and none with which its owner leads to another site', async () => {
     const { root, wordpress, victim, dataDir, attach } = await machine();
     symlinkSync(wordpress, join(root, 'current'));
     expect(attach('--wordpress', join(root, 'current'))).toMatchObject({ status: 0, stderr: '' });
@@ -205,7 +205,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(snapshot(victim)).toEqual(before);
   });
 
-  it('do not let guard’s user choose where root installs: a folder that only the configuration names is the owner’s', async () => {
+  it('do not let guard’s user choose where root installs: a folder that only the configuration names must belong to the site’s owner', async () => {
     const { theirs, victim, dataDir, attach } = await machine();
     expect(attach().status).toBe(0);
     const file = join(dataDir, 'guard.json');
@@ -217,7 +217,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(snapshot(victim)).toEqual(before);
   });
 
-  it('go by the first owner below folders of root’s, and by that of a folder that the operator names', async () => {
+  it('use the first owner below root’s folders, and the owner of a folder that the operator names', async () => {
     const { wordpress, attach, plugins, dataDir } = await machine();
     give(wordpress, 0);
     chownSync(join(wordpress, 'wp-content'), OWNER, OWNER);
@@ -231,7 +231,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(ownersIn(plugins)).toEqual([OWNER]);
   });
 
-  it('replace what stands in place of a file without opening it: FIFOs, links, second names', async () => {
+  it('replace a name that is no regular file of guard’s without opening it: FIFOs, links, hard links', async () => {
     const { victim, theirs, attach, plugins, own } = await machine();
     mkdirSync(own, { recursive: true });
     give(plugins, OWNER);
@@ -250,7 +250,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(ownersIn(plugins)).toEqual([OWNER]);
   });
 
-  it('say that a folder is in the way of a file, and change nothing', async () => {
+  it('report that a folder is in the way of a file, and change nothing', async () => {
     const { wordpress, attach, own } = await machine();
     mkdirSync(join(own, 'secret.php'), { recursive: true });
     give(join(wordpress, 'wp-content'), OWNER);
@@ -259,7 +259,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(snapshot(wordpress)).toEqual(before);
   });
 
-  it('leave the site as it was where its disk is full', async ({ skip }) => {
+  it('leave the site unchanged when its disk is full', async ({ skip }) => {
     const { attach, wordpress, dataDir } = await machine();
     const content = join(wordpress, 'wp-content');
     const options = ['-t', 'tmpfs', '-o', `size=256k,uid=${OWNER},gid=${OWNER},mode=755`, 'tmpfs', content];
@@ -271,7 +271,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(ownersIn(dataDir)).toEqual([GUARD]);
   });
 
-  it('delete no name that was not recorded, and none outside of the connector whatever the record says', async () => {
+  it('delete no name that was not recorded, and none outside the connector whatever the record says', async () => {
     const { wordpress, dataDir, attach, own, plugins } = await machine();
     expect(attach().status).toBe(0);
     for (const name of ['notes.txt', 'assets/own.js']) writeFileSync(join(own, name), 'mine');
@@ -291,7 +291,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(existsSync(join(wordpress, 'wp-config.php'))).toBe(true);
   });
 
-  it('of one site whose owner stands in the way do not keep the others attached', async () => {
+  it('continue with the other sites when one site’s owner prevents the work in it', async () => {
     const { root, wordpress, victim, dataDir, attach, plugins } = await machine();
     rmSync(join(victim, 'wp-content', 'mu-plugins'), { recursive: true });
     expect(attach('--host', 'one.example').status).toBe(0);
@@ -305,12 +305,12 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(readdirSync(join(victim, 'wp-content'))).toEqual([]);
   });
 
-  it('give each site that uses root’s folder of must-use plugins a key that its own user alone can read', async () => {
+  it('give each site in root’s shared folder of must-use plugins a key that only its own user can read', async () => {
     const { root, wordpress, victim, dataDir, attach, ofRoot } = await machine();
     const plugins = join(ofRoot, 'mu-plugins');
     mkdirSync(plugins);
     const at = ['--mu-plugins', plugins];
-    // Nobody says that it is shared: it belongs to root, and the site does not.
+    // Nothing states that the folder is shared, but it belongs to root, and the site does not.
     expect(attach(...at, '--host', 'one.example')).toMatchObject({ status: 0, stderr: '' });
     expect(attach('--wordpress', victim, ...at, '--host', 'two.example')).toMatchObject({ status: 0, stderr: '' });
     const toKeyFile = (site: string) => join(plugins, 'security-optimizer', 'keys', toKeyFileName(site));
@@ -325,14 +325,14 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     }
     expect(existsSync(join(plugins, 'security-optimizer', 'secret.php'))).toBe(false);
     expect(lstatSync(join(plugins, 'security-optimizer', 'keys')).uid).toBe(0);
-    // Neither can lay anything in the place of the other's key, nor does root follow a link there.
+    // Neither site can put anything in place of the other's key, and root follows no link there.
     const key = readFileSync(toKeyFile(victim), 'utf8');
     rmSync(toKeyFile(wordpress));
     linkAs(OWNER, toKeyFile(victim), toKeyFile(wordpress));
     expect(attach(...at)).toMatchObject({ status: 0, stderr: '' });
     expect([readFileSync(toKeyFile(victim), 'utf8'), lstatSync(toKeyFile(wordpress)).isFile()]).toEqual([key, true]);
     const detach = (...more: string[]) => runAsRoot('detach', '--data-dir', dataDir, ...more);
-    // Guard's user can change the configuration, so root works in its own folders only where the operator says so.
+    // Guard's user can change the configuration, so root works in its own folders only where the operator names them.
     expect(detach('--site', 'one-example')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('--mu-plugins'),
@@ -362,7 +362,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(snapshot(victim)).toEqual(before);
   });
 
-  it('print nothing of a name that would control the terminal', async () => {
+  it('print no control characters of a name to the terminal', async () => {
     const { root } = await machine();
     const odd = makeWordPress(join(root, 'odd\u001b]0;x\u0007'), OWNER);
     linkAs(OWNER, root, join(odd, 'wp-content', 'mu-plugins'));
@@ -380,7 +380,7 @@ describe.skipIf(!canPlayUsers)('doctor as root (skipped without root)', () => {
     return (JSON.parse(stdout) as Finding[]).filter(({ check }) => check === 'permissions');
   };
 
-  it('looks at files of a site that guard’s user may not enter, and changes nothing', async () => {
+  it('checks files of a site that guard’s user may not enter, and changes nothing', async () => {
     const { wordpress, dataDir, attach } = await machine();
     expect(attach().status).toBe(0);
     chmodSync(wordpress, 0o700);
@@ -389,7 +389,7 @@ describe.skipIf(!canPlayUsers)('doctor as root (skipped without root)', () => {
     expect([snapshot(wordpress), snapshot(dataDir)]).toEqual(before);
   });
 
-  it('tells of a link in the site, and of files of root’s in the data folder', async () => {
+  it('reports a link in the site, and root’s files in the data folder', async () => {
     const { wordpress, theirs, dataDir, attach } = await machine();
     expect(attach().status).toBe(0);
     const plugins = join(wordpress, 'wp-content', 'mu-plugins');
@@ -404,7 +404,7 @@ describe.skipIf(!canPlayUsers)('doctor as root (skipped without root)', () => {
 });
 
 describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped without root)', () => {
-  it('is made for the user that was named, and stays theirs through every command; guard starts in it', async () => {
+  it('is created for the user that was named, and stays theirs through every command; guard starts in it', async () => {
     const { root, attach } = await machine();
     const dataDir = join(root, 'lib', 'guard');
     mkdirSync(dirname(dataDir));
@@ -442,7 +442,7 @@ describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped wi
     expect(String(output[0])).not.toMatch(/EACCES|EPERM|readonly/);
   });
 
-  it('is not given to another user by a repeated attach, nor made where others could change it', async () => {
+  it('is not given to another user by a repeated attach, nor created where others could change it', async () => {
     const { root, attach, dataDir } = await machine();
     expect(attach('--user', 'nobody')).toMatchObject({
       status: 1,
@@ -456,7 +456,7 @@ describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped wi
     expect(ownersIn(dataDir)).toEqual([GUARD]);
   });
 
-  it('leads root nowhere by its links', async () => {
+  it('makes root follow none of its links', async () => {
     const { ofRoot: secret, dataDir, attach } = await machine();
     expect(attach().status).toBe(0);
     chmodSync(secret, 0o700);

@@ -82,7 +82,7 @@ site at once, also with another --trusted-proxy; another --listen counts after a
       'external-key': { type: 'boolean', default: false },
       'own-key': { type: 'boolean', default: false },
       'allow-direct': { type: 'boolean', default: false },
-      // See act-as-data-owner.
+      // Used by act-as-data-owner.
       user: { type: 'string' },
       'require-guard': { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
@@ -178,13 +178,13 @@ site at once, also with another --trusted-proxy; another --listen counts after a
   },
 };
 
-/** What the web server behind needs first, of a site that is new. */
+/** The settings that the upstream web server of a new site needs first. */
 function printAddresses({ again }: AttachedSite, upstream: string | undefined): string {
   if (again || upstream === undefined) return '';
   return `First: without more every visitor is guard’s own address to the web server behind. ${toRealAddressAdvice(upstream)}\n`;
 }
 
-/** Says what the operator should know of a key among those of other sites. */
+/** Tells the operator when the site's key lies in a folder with the keys of other sites. */
 function printSharedKey({ sharedKey, toMove }: AttachedSite): void {
   if (sharedKey !== null) {
     process.stdout.write(`Other sites use the same must-use plugins. The key of this one: ${sharedKey.path}\n`);
@@ -206,7 +206,7 @@ function printSharedKey({ sharedKey, toMove }: AttachedSite): void {
 }
 
 /**
- * Brings every attached site up to date, one after the other. One that fails is named, and the others go on.
+ * Brings every attached site up to date, one after the other. A site that fails is reported, and the others continue.
  * @returns the exit code
  */
 async function attachAll(dataDir: string): Promise<number> {
@@ -235,7 +235,7 @@ async function attachAll(dataDir: string): Promise<number> {
 /** @returns false when WordPress answers without the connector */
 function printLocation({ outcome, sharedConnector }: VerifiedSite): boolean {
   if (outcome.kind === 'confirmed') return true;
-  // With a shared connector there is something to look at whatever the cause.
+  // With a shared connector there is something to check, whatever the cause.
   const isFault = outcome.kind === 'missing' || sharedConnector !== null;
   (isFault ? process.stderr : process.stdout).write(`${outcome.text}\n`);
   return outcome.kind !== 'missing';

@@ -42,78 +42,85 @@ import { findNamedSite, type LocatedSite, toKeyLocation } from './site-identity.
 import { type AttachedState, readNotes, restoreData, undoAttach } from './undo-attach.js';
 
 export interface AttachOptions {
-  /** Folder that holds wp-load.php. */
+  /** Folder that contains wp-load.php. */
   readonly wordpressDir: string;
-  /** Folder of must-use plugins where the site has moved it; what the configuration has when left out. */
+  /** Folder of must-use plugins, for a site that has moved it. Default: the value in the site's configuration. */
   readonly muPluginsDir?: string;
-  /** Origin of WordPress's web server, for example `http://127.0.0.1:8081`; what the site has when left out. */
+  /**
+   * Origin of WordPress's web server, for example `http://127.0.0.1:8081`. Default: the value in the site's
+   * configuration.
+   */
   readonly upstream?: string;
-  /** What the configuration has when left out. */
+  /** Default: the value in the configuration. */
   readonly listen?: SocketAddress;
   readonly dataDir: string;
-  /** A detached site whose settings and log are taken up; a new site gets an id that was never in use. */
+  /** Id of a detached site whose settings and log are used again. Default: a new id that was never in use. */
   readonly site?: SiteId;
-  /** This is another site than the one that is attached with the same folder. */
+  /** This site is not the one that is already attached with the same folder. */
   readonly newSite?: boolean;
   /** Other sites use the same folder of must-use plugins. */
   readonly sharedMuPlugins?: boolean;
-  /** The operator puts the key where the site's PHP finds it, guard writes none; what the configuration has when left out. */
+  /**
+   * The operator provides the key to the site's PHP, and guard writes none. Default: the value in the site's
+   * configuration.
+   */
   readonly externalKey?: boolean;
-  /** The attached site that `site` names is in this folder from now on. */
+  /** The attached site that `site` names has moved to this folder. */
   readonly moved?: boolean;
-  /** Host names of the site; every host when left out. */
+  /** Host names of the site. Default: every host. */
   readonly hosts?: readonly string[];
-  /** Proxies in front of guard; what the configuration has when left out. */
+  /** Proxies in front of guard. Default: the value in the configuration. */
   readonly trustedProxies?: readonly string[];
-  /** Lets WordPress answer requests that did not come through guard, as in a site that is attached for the first time. */
+  /** WordPress answers requests that did not come through guard, as in a site that is attached for the first time. */
   readonly allowDirect?: boolean;
   /**
-   * Has WordPress refuse requests that did not come through guard. Not before guard has seen visitors, since everybody
-   * would be refused; `force` asks nothing. Without this and `allowDirect` a site stays as it is.
+   * WordPress refuses requests that did not come through guard. This is rejected until guard has seen visitors of the
+   * site, since otherwise every visitor would be refused; `force` skips that check. Without this option and
+   * `allowDirect` the site's setting does not change.
    */
   readonly requireGuard?: boolean | 'force';
-  /** Folder with the releases that sites share; null for a copy of the site's own; as it is when left out. */
+  /** Folder with the releases that sites share; null for a copy of the site's own. Default: unchanged. */
   readonly sharedConnector?: string | null;
-  /** URL path of a site in a sub-directory; it is only needed until the connector has told it. */
+  /** URL path of a site in a sub-directory. Needed only until the connector has reported it. */
   readonly home?: string;
-  /** Proxies, limits and branding of this site alone; what the configuration has when left out. */
+  /** Proxies, limits and branding of this site alone. Default: the values in the site's configuration. */
   readonly own?: Pick<SiteEntry, 'trustedProxies' | 'limits' | 'branding'>;
 }
 
 export interface AttachedSite {
   readonly id: SiteId;
-  /** Whether the site was attached before and has now been brought up to date. */
+  /** The site was attached before and has now been brought up to date. */
   readonly again: boolean;
-  /** Detached sites that this folder was before and whose settings and log are kept. */
+  /** Ids of detached sites that used this folder before and whose settings and log are kept. */
   readonly before: readonly SiteId[];
   /** Whether WordPress refuses requests that did not come through guard. */
   readonly requireGuard: boolean;
   /** Folder with the releases that sites share; null for a copy of the site's own. */
   readonly sharedConnector: string | null;
-  /** Where its key is, among those of other sites; null in a folder of its own. */
+  /** Location of the site's key in a folder with the keys of other sites; null when the folder is the site's own. */
   readonly sharedKey: SharedKey | null;
-  /** Sites whose key every site of that folder still finds, until they are attached again. */
+  /** Sites whose key is readable by every site of that folder until they are attached again. */
   readonly toMove: readonly SiteId[];
   /** Where the connector was installed. */
   readonly location: InstalledLocation;
-  /** The folder of must-use plugins is the one that WordPress's configuration names, and not the usual one. */
+  /** WordPress's configuration names the folder of must-use plugins, and it is not the usual one. */
   readonly isPlaceTold: boolean;
   /** For `undoAttach`. */
   readonly state: AttachedState;
 }
 
 /**
- * Connects a WordPress with guard: makes the secret, writes the configuration, installs the connector and the
- * dashboard. Repeatable: the secret and every setting stay, files are brought up to date. A folder that was detached
- * becomes a new site, since it may be another customer's by now, unless its former id is named. Guard's side is written
- * first, so that WordPress never waits for a guard that does not know it, and nothing before it is known that the site's
- * files can be written; if they can't be all the same, it is as before.
+ * Connects a WordPress with guard: creates the secret, writes the configuration, installs the connector and the
+ * dashboard. Safe to repeat: the secret and every setting stay, and files are brought up to date. A folder that was
+ * detached becomes a new site unless its former id is named, since it may belong to another customer by now.
+ * Guard's side is written first, so that WordPress never depends on a guard that does not know it, and only after a
+ * check that the site's files can be written. If writing them fails nevertheless, the previous state is restored.
  *
  * @throws CommandError, ConfigError, SiteFilesError, or the system's error for a file that can't be written
  */
 export async function attach(options: AttachOptions): Promise<AttachedSite> {
   const named = resolve(options.wordpressDir);
-  // Without links: a deployment may have the named path lead elsewhere at any time.
+  // With links resolved: a deployment may change where the named path leads at any time.
   const { wordpressDir } = await runSiteTask({ wordpressDir: named }, { kind: 'locate' });
   const dataDir = resolve(options.dataDir);
   if ([named, wordpressDir].some((folder) => `${dataDir}/`.startsWith(`${folder}/`))) {
@@ -134,10 +141,10 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     const hosts = options.hosts ?? kept?.hosts ?? ['*'];
     const upstream = options.upstream ?? known?.upstream;
     if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
-    // As the operator wrote it: what they name now is relative to the present folder. A site in another folder than
-    // before has its must-use plugins elsewhere, too.
+    // The stored folder stays as the operator wrote it. A folder that is named now is relative to the working directory.
+    // A site that has moved to another folder has its must-use plugins elsewhere, too, so its stored folder is not used.
     const muPluginsDir = options.muPluginsDir === undefined ? there?.muPluginsDir : resolve(options.muPluginsDir);
-    // WordPress's own word counts where nobody has named the folder.
+    // What WordPress reports is used only when nobody has named the folder.
     const isPlaceTold = muPluginsDir === undefined && reported !== null && !reported.isUsual;
     const reportedDir = isPlaceTold ? toNamedPath(reported.muPluginsDir, { named, wordpressDir }) : undefined;
     const folders = {
@@ -153,7 +160,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       throw new CommandError(`${describeWrongLocation(usual, reported.muPluginsDir)} ${error.message}`);
     });
     const release = { wordpressDir, muPluginsDir: found.muPluginsDir };
-    // A site that is attached already keeps its place: PHP may see WordPress under another path.
+    // A site that is attached already keeps the place of its key: PHP may see WordPress under another path.
     const isShared = found.hasKeys || (known === undefined && found.isElsewhere) || options.sharedMuPlugins === true;
     const isExternal = options.externalKey ?? known?.externalKey ?? false;
     const key = toKeyLocation(
@@ -200,7 +207,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       ({ sharedKey } = await installConnector(folders, sources, content, record, { shared, ...taskOptions, key }));
       await forgetRetired(dataDir, site.id);
     } catch (error) {
-      // What is wrong counts for more than that it can't be taken back.
+      // The first error is more important than an error while restoring.
       await restoreData(dataDir, changed, written, write).catch(() => {});
       throw error;
     }
@@ -220,16 +227,16 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
   });
 }
 
-/** A site that is attached, and what WordPress says of the place of its connector. */
+/** An attached site, and what WordPress reports about the location of its connector. */
 export interface VerifiedSite extends AttachedSite {
   readonly outcome: Exclude<LocationOutcome, { readonly kind: 'wrong' }>;
-  /** Folders from which WordPress does not load the connector, and out of which it was taken. */
+  /** Folders from which WordPress does not load the connector, and from which it was removed. */
   readonly cleaned: readonly string[];
 }
 
 /**
- * Attaches a site, and has WordPress show that it runs the connector. A connector in a place from which WordPress does not
- * load it is taken away again with its key, and everything is as before.
+ * Attaches a site, and verifies with WordPress that the connector runs. A connector in a folder from which WordPress
+ * does not load it is removed again with its key, and the previous state is restored.
  *
  * @throws CommandError that names both folders, and what `attach` throws
  */
@@ -253,7 +260,7 @@ export async function attachVerified(options: AttachOptions): Promise<VerifiedSi
   return { ...site, outcome, cleaned };
 }
 
-/** Before the lock is taken: PHP may be slow. */
+/** Runs before the lock is taken, since PHP may be slow. */
 async function queryWordPress(
   dataDir: string,
   options: AttachOptions,
@@ -268,8 +275,8 @@ async function queryWordPress(
 }
 
 /**
- * Earlier versions of guard kept a record of files, and not where they are. Where nobody had named a folder, they are in the
- * usual one.
+ * Earlier versions of guard recorded which files they had written, but not in which folder. Where nobody had named a
+ * folder, it is the usual one.
  */
 async function enterUsualLocation(
   dataDir: string,
@@ -281,7 +288,7 @@ async function enterUsualLocation(
   await enterRelease(dataDir, id, { wordpressDir, muPluginsDir: toUsualMuPlugins(wordpressDir) }, record);
 }
 
-/** The other sites of a folder of must-use plugins that have their key in its `secret.php`. */
+/** The other sites of a folder of must-use plugins whose key is in `secret.php` of that folder. */
 async function findToMove(
   dataDir: string,
   id: SiteId,
@@ -297,15 +304,15 @@ async function findToMove(
   return found;
 }
 
-/** A WordPress folder as the operator names it, absolute, and without links in its path. */
+/** A WordPress folder: absolute as the operator names it, and with links resolved. */
 interface NamedFolder {
   readonly named: string;
   readonly wordpressDir: string;
 }
 
 /**
- * The attached site that the operator means.
- * @throws CommandError when it could be one or another
+ * Finds the attached site to which the options refer.
+ * @throws CommandError when more than one site matches
  */
 function findThere(placed: readonly LocatedSite[], options: AttachOptions, folder: NamedFolder): SiteEntry | undefined {
   const { muPluginsDir: plugins } = options;
@@ -321,8 +328,8 @@ function findThere(placed: readonly LocatedSite[], options: AttachOptions, folde
 }
 
 /**
- * The attached site that is in another folder now.
- * @throws CommandError where the operator has not said that it is: a mistyped id must not move a site
+ * Finds the attached site that has moved to another folder.
+ * @throws CommandError unless the operator has confirmed the move: a mistyped id must not move a site
  */
 function findMoved({ sites }: ConfigFile, options: AttachOptions, named: string): SiteEntry | undefined {
   const site = sites.find(({ id }) => id === options.site);
@@ -333,8 +340,8 @@ function findMoved({ sites }: ConfigFile, options: AttachOptions, named: string)
 }
 
 /**
- * The path to store of a site that is attached already. Earlier versions stored where a link led, which is no longer the
- * site after the next deployment.
+ * The path to store for a site that is attached already. Earlier versions stored the target of a link, which is no
+ * longer the site after the next deployment.
  */
 function toStoredPath(dataDir: string, site: SiteEntry, { named, wordpressDir }: NamedFolder): string {
   const stored = site.wordpressDir ?? named;

@@ -13,7 +13,7 @@ import { openSqlite } from '../storage/sqlite.js';
 import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
 import { readConfig } from './config-store.js';
 
-/** Written last, so that a back-up that was broken off has none. */
+/** Written last, so that an incomplete back-up has no manifest. */
 const MANIFEST = 'back-up.json';
 /** Names of the databases in a back-up. */
 const SETTINGS = 'guard.sqlite';
@@ -24,7 +24,7 @@ const SECOND_FACTOR_KEY = 'two-factor.key';
 const BUSY_TIMEOUT_MS = 10_000;
 
 const manifestSchema = z.object({
-  /** Version of guard that made it. */
+  /** Version of guard that made the back-up. */
   version: z.string(),
   /** ISO 8601. */
   madeAt: z.string(),
@@ -102,7 +102,7 @@ async function backUp(dataDir: string, folder: string, options: { readonly withL
     await copyDatabase(database, join(folder, SETTINGS));
     names.push(SETTINGS);
   }
-  // After the settings, so that whom they name as blocked is in the log.
+  // Copied after the settings, so that every blocked visitor whom the settings name is in the log.
   if (options.withLog && existsSync(join(dataDir, ACTIVITY))) {
     await copyDatabase(join(dataDir, ACTIVITY), join(folder, ACTIVITY));
     names.push(ACTIVITY);
@@ -121,7 +121,7 @@ async function backUp(dataDir: string, folder: string, options: { readonly withL
   return manifest;
 }
 
-/** Copies a database as it is at one moment, while others write to it. */
+/** Copies a consistent state of a database while others write to it. */
 async function copyDatabase(from: string, to: string): Promise<void> {
   const database = openSqlite(from, { readOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
@@ -170,7 +170,7 @@ async function restore(
     }
     await makeRoom(dataDir, options);
     const names = Object.keys(manifest.files);
-    // The configuration comes last: without it guard does not start, so it never starts with half of the files.
+    // The configuration is restored last: guard does not start without it, so it never starts with half of the files.
     for (const name of [...names.filter((each) => each !== CONFIG_FILE), CONFIG_FILE]) {
       if (manifest.files[name] === undefined) continue;
       const temporary = join(dataDir, `${name}.restored.tmp`);
@@ -183,7 +183,7 @@ async function restore(
   }
 }
 
-/** Where the database of the backed-up configuration lies in this data folder. @throws ConfigError */
+/** Location of the backed-up configuration's database in this data folder. @throws ConfigError */
 async function findDatabase(folder: string, dataDir: string): Promise<string> {
   const mistakes: string[] = [];
   const config = await readConfigFile(join(folder, CONFIG_FILE), mistakes);
@@ -211,10 +211,12 @@ function toJson(text: string): unknown {
   }
 }
 
-/** Files that belong to a running guard, or are made anew. */
+/** Files that belong to a running guard or are created again when needed. */
 const STAYS = /^(?:guard\.lock|config\.lock|guard\.pid|guard\.sites|replaced-.*|sites)(?:-journal|-wal|-shm)?$/;
 
-/** Moves what is in the data folder aside. @throws CommandError when there is something and it must not be replaced */
+/**
+ * Moves the contents of the data folder aside. @throws CommandError when there are any and they must not be replaced
+ */
 async function makeRoom(dataDir: string, options: { readonly replace: boolean; readonly now: Date }): Promise<void> {
   const sites = (await readdir(join(dataDir, 'sites'))).map((name) => `sites/${name}`);
   const present = [...(await readdir(dataDir)).filter((name) => !STAYS.test(name)), ...sites];
@@ -224,7 +226,7 @@ async function makeRoom(dataDir: string, options: { readonly replace: boolean; r
   }
   const aside = join(dataDir, `replaced-${options.now.toISOString().replace(/[-:]|\.\d+/g, '')}`);
   await mkdir(join(aside, 'sites'), { recursive: true, mode: 0o700 });
-  // The configuration goes first, so that a restore that is broken off leaves nothing that guard would start with.
+  // The configuration is moved first, so that guard does not start after an interrupted restore.
   for (const name of [...present].sort((one, other) => Number(other === CONFIG_FILE) - Number(one === CONFIG_FILE))) {
     await mkdir(dirname(join(aside, name)), { recursive: true });
     await rename(join(dataDir, name), join(aside, name));

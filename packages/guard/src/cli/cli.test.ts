@@ -29,7 +29,7 @@ async function attached() {
       dataDir,
       ...more,
     );
-  // It has the key from the installed file, as the connector does.
+  // The connector reads the key from the installed file.
   connector.onRequest = (command) => {
     if (command === 'hello' && !hasKey)
       connector.secret = readFileSync(join(dataDir, 'sites', 'site.secret'), 'utf8').trim();
@@ -41,7 +41,7 @@ async function attached() {
 }
 
 describe('the command line', () => {
-  it('tells its version and commands, and each command its options', () => {
+  it('prints its version and commands, and the options of each command', () => {
     expect(run('--version')).toMatchObject({ status: 0, stdout: '0.1.0\n' });
     expect(run('--help').stdout).toContain('attach');
     expect(run('attach', '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--allow-direct') });
@@ -88,7 +88,7 @@ describe('the configuration', () => {
 });
 
 describe('attach', () => {
-  it('says first how the web server behind gets to see each visitor, of a new site', async () => {
+  it('first prints for a new site how the upstream web server can see each visitor', async () => {
     const { attach, first } = await attached();
     expect(first.stdout).toMatch(
       /^Attached: site site\.\nFirst: .*set_real_ip_from 127\.0\.0\.1; real_ip_header X-Forw/,
@@ -98,7 +98,7 @@ describe('attach', () => {
 });
 
 describe('sites import', () => {
-  it('takes proxies, limits and branding of a site as they stand in the file', async () => {
+  it('uses proxies, limits and branding of a site as the file has them', async () => {
     const [wordpress, dataDir, connector] = [await wordpressFolder(), await scratchFolder(), await fakeConnector()];
     const own = { trustedProxies: ['192.0.2.0/24'], limits: { maxRows: 5000 }, branding: { rateLink: '' } };
     const entry = { hosts: ['example.com'], upstream: connector.upstream, wordpressDir: wordpress, ...own };
@@ -168,7 +168,7 @@ describe('attach', () => {
       return writeFile(join(dataDir, 'sites', 'site.traffic'), JSON.stringify(seen));
     };
 
-    it('lets them pass at a new site, so that attaching refuses nobody, and says so', async () => {
+    it('lets them pass at a new site, so that attaching refuses nobody, and prints it', async () => {
       const { first, plugins, dataDir } = await attached();
       expect(first.stdout).toContain('Direct requests: allowed. Run this again with --require-guard when');
       expect(await mode(plugins, dataDir)).toEqual(open);
@@ -189,20 +189,20 @@ describe('attach', () => {
       expect(await mode(plugins, dataDir)).toEqual(closed);
     });
 
-    it('neither opens a closed site nor closes an open one when it is repeated for an update', async () => {
+    it('does not change whether a site requires guard when it is repeated for an update', async () => {
       const { attach, plugins, dataDir } = await attached();
       expect((await attach()).status).toBe(0);
       expect(await mode(plugins, dataDir)).toEqual(open);
       expect((await attach('--require-guard', '--force')).status).toBe(0);
       expect((await attach()).status).toBe(0);
       expect(await mode(plugins, dataDir)).toEqual(closed);
-      // Once closed it need not be proved again.
+      // Once required, it need not be proved again.
       expect((await attach('--require-guard')).status).toBe(0);
       expect((await attach('--allow-direct')).status).toBe(0);
       expect(await mode(plugins, dataDir)).toEqual(open);
     });
 
-    it('keeps a site closed that was attached with the key of earlier versions', async () => {
+    it('still requires guard at a site that was attached with the key of earlier versions', async () => {
       const { attach, plugins, dataDir } = await attached();
       const file = join(dataDir, 'guard.json');
       const { sites, ...rest } = JSON.parse(await readFile(file, 'utf8'));
@@ -214,13 +214,13 @@ describe('attach', () => {
       expect((await attach()).stderr).toContain('sites[0].onlyThroughGuard: is the former name of requireGuard');
     });
 
-    it('takes no contradiction', async () => {
+    it('refuses contradicting options', async () => {
       const { attach } = await attached();
       expect((await attach('--require-guard', '--allow-direct')).status).toBe(2);
       expect((await attach('--force')).status).toBe(2);
     });
 
-    it('has status say at which sites they pass, under a heading of its own, as no problem', async () => {
+    it('has status list the sites that allow them under a heading of its own, as no problem', async () => {
       const { attach, dataDir } = await attached();
       const outcome = await runInChild('status', '--data-dir', dataDir);
       expect(outcome.stdout).toContain('  Direct requests: allowed');
@@ -239,7 +239,7 @@ describe('attach', () => {
       expect(closedNow).toMatchObject({ sites: [{ directRequests: 'refused' }], warnings: [] });
     });
 
-    it('has guard say at its start at which sites they pass', async () => {
+    it('has guard log at its start which sites allow them', async () => {
       const { dataDir, attach } = await attached();
       const guard = await serve(dataDir);
       expect(guard.log()).toContain('"event":"direct-requests-allowed","count":1,"sites":["site"]');
@@ -250,7 +250,7 @@ describe('attach', () => {
     });
   });
 
-  it('refuses a folder that is not a WordPress, and a data folder inside it, and touches neither', async () => {
+  it('refuses a folder that is not a WordPress, and a data folder inside it, and changes neither', async () => {
     const [empty, wordpress] = [await scratchFolder(), await wordpressFolder()];
     const options = ['--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'];
     const notOne = run('attach', '--wordpress', empty, '--data-dir', join(empty, 'data'), ...options);
@@ -260,7 +260,7 @@ describe('attach', () => {
     expect([...(await readdir(empty)), ...(await readdir(join(wordpress, 'wp-content')))]).toEqual([]);
   });
 
-  it('installs where the site has moved its must-use plugins, and remembers it', async () => {
+  it('installs where the site has moved its must-use plugins, and remembers the folder', async () => {
     const [wordpress, dataDir, content] = [await wordpressFolder(), await scratchFolder(), await scratchFolder()];
     await rm(join(wordpress, 'wp-content'), { recursive: true });
     const attach = (...more: string[]) => {
@@ -295,7 +295,7 @@ describe('attach', () => {
 });
 
 describe('serve', () => {
-  it('keeps an acknowledged toggle when it is killed right after the answer', async () => {
+  it('keeps an acknowledged change when it is killed right after the response', async () => {
     const { dataDir } = await attached();
     const first = await serve(dataDir);
     const answer = await callApi(first.url, '/disable-xml-rpc', { body: '{"disable_xml_rpc":0}' });
@@ -340,7 +340,7 @@ describe('status', () => {
     ['the connector has another secret', { secret: 'b2'.repeat(32) }, 'other_secret'],
     ['the connector has another version', { version: '0.0.9' }, 'version_differs'],
     ['WordPress is down', { mode: 'broken' as const }, 'unknown'],
-  ])('says plainly that %s, with exit code 1', async (_what, fault, state) => {
+  ])('reports that %s, with exit code 1', async (_what, fault, state) => {
     const { dataDir, connector } = await attached();
     Object.assign(connector, fault);
     const { status, stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
@@ -351,7 +351,7 @@ describe('status', () => {
     expect(report.problems.length).toBeGreaterThan(1);
   });
 
-  it('shows what it sees as text too', async () => {
+  it('prints its report as text, too', async () => {
     const { dataDir } = await attached();
     const { stdout } = await runInChild('status', '--data-dir', dataDir);
     expect(stdout).toContain('Guard:     not running');
@@ -360,9 +360,9 @@ describe('status', () => {
     expect(stdout).toContain('Policy:    not yet in force inside WordPress');
   });
 
-  it('makes no file and brings no table up to date: never started, running, stopped, killed, or of another version', async () => {
+  it('creates no file and migrates no table: never started, running, stopped, killed, or of another version', async () => {
     const { dataDir } = await attached();
-    /** What `status` must leave as it is; the companion of an open database is shared memory, not content. */
+    /** The files that `status` must not change. The companion of an open database is shared memory, not content. */
     const look = async () => {
       const names = (await readdir(dataDir, { recursive: true }))
         .filter((name) => !name.endsWith('.sqlite-shm'))
@@ -395,7 +395,7 @@ describe('status', () => {
     expect(await unchanged('older')).toMatchObject({ ok: false, detail: expect.stringContaining('another version') });
   });
 
-  it('says how many visits were not recorded, and that the database of the Activity Log is broken', async () => {
+  it('reports how many visits were not recorded, and that the database of the Activity Log is corrupt', async () => {
     const { dataDir } = await attached();
     const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
     await store.write({ site: 'site', visits: packVisits([]), dropped: 1204 });

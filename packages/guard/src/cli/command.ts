@@ -6,7 +6,7 @@ export interface Command {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** Everything about its options, for `--help`. */
+  /** Describes all options, for `--help`. */
   readonly help: string;
   /**
    * @param args arguments after the command's name
@@ -19,11 +19,11 @@ export interface Command {
 /** The command line was called with bad options; exit code 2. */
 export class UsageError extends Error {}
 
-/** The command can't do what it was asked; the message says why and what to do. Exit code 1. */
+/** The command can't be carried out; the message says why and what to do. Exit code 1. */
 export class CommandError extends Error {}
 
 /**
- * Reads a command's options; nothing but options is taken.
+ * Reads a command's options. Positional arguments are rejected.
  * @throws UsageError that names the option
  */
 export function readOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
@@ -38,7 +38,7 @@ export function readOptions<const Options extends NonNullable<ParseArgsConfig['o
 }
 
 /**
- * Reads a command's options and the words beside them.
+ * Reads a command's options and its positional arguments.
  * @throws UsageError that names the option
  */
 export function readArguments<const Options extends NonNullable<ParseArgsConfig['options']>>(
@@ -52,13 +52,13 @@ export function readArguments<const Options extends NonNullable<ParseArgsConfig[
   }
 }
 
-/** @throws UsageError when an option that has to be there is missing */
+/** @throws UsageError when a required option is missing */
 export function required<Value>(name: string, value: Value | undefined): Value {
   if (value === undefined || value === '') throw new UsageError(`The option --${name} is missing.`);
   return value;
 }
 
-/** Checks an option's value with the schema of the configuration key it ends up in. */
+/** Validates an option's value with the schema of its configuration key. */
 export function checked<Schema extends z.ZodType>(name: string, schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

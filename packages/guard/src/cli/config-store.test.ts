@@ -8,7 +8,7 @@ import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 import { parseConfig } from '../config/config-file.js';
 
-/** Words of an `attach` of a new WordPress. */
+/** Arguments of an `attach` of a new WordPress. */
 const toAttachArgs = (dataDir: string, wordpress: string, ...hosts: string[]): string[] => [
   ...['attach', '--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
   ...['--data-dir', dataDir, ...hosts.flatMap((host) => ['--host', host])],
@@ -20,16 +20,16 @@ async function readSites(dataDir: string) {
   return parsed.config.sites;
 }
 
-/** The key that WordPress has. */
+/** The key that WordPress reads. */
 async function keyInWordPress(wordpress: string): Promise<string | undefined> {
   const php = await readFile(join(wordpress, 'wp-content/mu-plugins/security-optimizer/secret.php'), 'utf8');
   return /'secret' => '([0-9a-f]{64})'/.exec(php)?.[1];
 }
 
 describe('commands that change the configuration at the same time', () => {
-  it('8 attach at once: all 8 sites are in the configuration, each with an id of its own and the key that its WordPress has', async () => {
+  it('8 attach at once: all 8 sites are in the configuration, each with its own id and the key that its WordPress has', async () => {
     const dataDir = await scratchFolder();
-    // Names in pairs that lead to the same id.
+    // Pairs of names that would produce the same id.
     const hosts = [1, 2, 3, 4].flatMap((number) => [`shop${number}.example.com`, `shop${number}-example.com`]);
     const folders = await Promise.all(hosts.map(() => wordpressFolder()));
     const done = await Promise.all(
@@ -53,7 +53,7 @@ describe('commands that change the configuration at the same time', () => {
     expect(await keyInWordPress(wordpress)).toBe((await readFile(join(dataDir, 'sites/site.secret'), 'utf8')).trim());
   });
 
-  it('attach and detach of different sites at once: what was attached is there, what was detached is gone', async () => {
+  it('attach and detach of different sites at once: the attached site is stored, the detached one is not', async () => {
     const dataDir = await scratchFolder();
     const folders = await Promise.all([1, 2, 3, 4, 5, 6].map(() => wordpressFolder()));
     const args = (index: number) => toAttachArgs(dataDir, folders[index] as string, `s${index}.example.com`);
@@ -66,10 +66,10 @@ describe('commands that change the configuration at the same time', () => {
     expect((await readSites(dataDir)).map(({ id }) => id).sort()).toEqual([3, 4, 5].map((n) => `s${n}-example-com`));
   });
 
-  it('a command that was killed while it changed the configuration holds up nobody', async () => {
+  it('a command that was killed while it changed the configuration blocks no other command', async () => {
     const dataDir = await scratchFolder();
     expect((await runInChild(...toAttachArgs(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
-    // Reading a pipe that nobody writes to, the first one stands still in the middle of its change.
+    // The first command blocks in the middle of its change, because it reads a pipe that nobody writes to.
     const traffic = join(dataDir, 'sites', 'b-example-com.traffic');
     execFileSync('mkfifo', ['-m', '600', traffic]);
     const wordpress = await wordpressFolder();
@@ -84,7 +84,7 @@ describe('commands that change the configuration at the same time', () => {
     const args = [...toAttachArgs(dataDir, wordpress), '--require-guard'];
     const holder = spawn(process.execPath, [bin, ...args], { stdio: 'ignore' });
     onTestFinished(() => void holder.kill('SIGKILL'));
-    // A writer can only open the pipe once it is being read.
+    // A writer can open the pipe only while it is being read.
     const writer = spawn('sh', ['-c', `exec 3>"$0"; echo open; exec sleep 600`, traffic], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -101,7 +101,7 @@ describe('commands that change the configuration at the same time', () => {
     expect((await readSites(dataDir)).map(({ id }) => id)).toEqual(['a-example-com', 'b-example-com', 'c-example-com']);
   });
 
-  it('killed at any moment leaves the old configuration or the new one, and nothing that the next one stumbles over', async () => {
+  it('a command that is killed at any moment leaves the old configuration or the new one, and the next command succeeds', async () => {
     const dataDir = await scratchFolder();
     expect((await runInChild(...toAttachArgs(dataDir, await wordpressFolder(), 'a.example.com'))).status).toBe(0);
     for (let round = 0; round < 12; round++) {
@@ -110,7 +110,7 @@ describe('commands that change the configuration at the same time', () => {
       const ended = once(child, 'exit');
       const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
       if (round % 2 === 0) await new Promise((resolve) => setTimeout(resolve, 100 + round * 60));
-      // Right behind the moment in which the file is written.
+      // Just after the moment when the file is written.
       else
         await eventually(
           async () => child.exitCode !== null || (await readFile(join(dataDir, 'guard.json'), 'utf8')) !== before,
@@ -126,7 +126,7 @@ describe('commands that change the configuration at the same time', () => {
 });
 
 describe('what attach and detach write', () => {
-  it('holds folders as the operator wrote them, the present names of keys, and nothing of the environment', async () => {
+  it('contains folders as the operator wrote them, the present names of keys, and nothing of the environment', async () => {
     const dataDir = await scratchFolder();
     const wordpress = join(dataDir, 'wordpress');
     await cp(await wordpressFolder(), wordpress, { recursive: true });

@@ -8,15 +8,15 @@ import { tryLock } from '../storage/data-dir-lock.js';
 import { CommandError } from './command.js';
 
 /**
- * A change holds the lock while it copies files on this machine, and never while it waits for WordPress. Many commands at
- * once on a busy machine wait for each other one after another.
+ * A command holds the lock while it copies files on this machine, and never while it waits for WordPress. On a busy
+ * machine many commands may queue for it.
  */
 const LOCK_WAIT_MS = 300_000;
-/** Between two looks at a lock that another command holds. */
+/** Interval between attempts to take a lock that another command holds. */
 const LOOK_MS = 25;
 
 /**
- * The configuration file of a data folder, or defaults when there is none yet. To change it, use
+ * Reads the configuration file of a data folder. Returns the defaults when there is none yet. To change it, use
  * `updateConfig`.
  *
  * @throws ConfigError
@@ -29,7 +29,7 @@ export async function readConfig(dataDir: string): Promise<ConfigFile> {
   return config;
 }
 
-/** Whether a data folder has a configuration file. One that can't be looked at must not be taken for none. */
+/** Whether a data folder has a configuration file. A file that can't be accessed must not count as missing. */
 export async function hasConfig(dataDir: string): Promise<boolean> {
   return stat(join(dataDir, CONFIG_FILE)).then(
     () => true,
@@ -41,11 +41,11 @@ export async function hasConfig(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Changes the configuration file while no other command does: the only way in which it is written. Secrets and the
- * files inside WordPress that belong to the change are written by `change` as well, so that two commands about one site
- * never mix. A command that is killed frees the lock and leaves the old file or the new one.
+ * Changes the configuration file under a lock. This is the only function that writes it. `change` also writes the
+ * secrets and the files inside WordPress that belong to the change, so that two commands for one site never interfere.
+ * A command that is killed frees the lock, and the file holds either the old or the new configuration.
  *
- * @param change gets the present configuration. `write` puts the new one on the disk, at once and whole
+ * @param change receives the present configuration. `write` stores the new one on the disk at once, atomically
  * @throws ConfigError, CommandError when another command holds the lock for too long, and what `change` throws
  */
 export async function updateConfig<Result>(
@@ -76,7 +76,7 @@ async function waitForLock(file: string): Promise<{ close(): void }> {
   }
 }
 
-/** Files that a killed command began to write. Under the lock nobody else writes one. */
+/** Removes temporary files of killed commands. Under the lock no other command writes one. */
 async function removeLeftovers(dataDir: string): Promise<void> {
   for (const folder of [dataDir, join(dataDir, 'sites')]) {
     for (const name of await readdir(folder)) {

@@ -30,7 +30,7 @@ async function site() {
     return { loader: join(sources, 'loader.php'), files };
   };
   const loader = () => readFile(join(plugins, 'security-optimizer.php'), 'utf8');
-  /** What the loader would run: the versions of both classes. */
+  /** The versions of both classes that the loader would run. */
   const runs = async () => {
     const [, classes] = /security-optimizer\/([^/]+)\/class-hooks/.exec(await loader()) as RegExpExecArray;
     const of = (name: string) => readFile(join(folder, classes as string, name), 'utf8');
@@ -41,12 +41,12 @@ async function site() {
 }
 
 describe('the files of the connector', () => {
-  it('change all at once: an update that ends halfway leaves every one of the version before', async () => {
+  it('change all at once: an interrupted update keeps all files of the previous version', async () => {
     const { install, folder, version, runs, loader } = await site();
     await install(await version('one'));
     const before = await loader();
     const next = await version('two');
-    // What can't be written, in the middle of the others.
+    // A file that can't be written, in the middle of the others.
     await mkdir(join(folder, 'languages', 'x.mo'), { recursive: true });
     const [file] = next.files;
     const files = [...next.files, { from: file?.from as string, to: 'languages/x.mo' }];
@@ -55,7 +55,7 @@ describe('the files of the connector', () => {
     expect(await runs()).toEqual(['one', 'one']);
   });
 
-  it('of the version before stay for requests that still run it, and go with the next update', async () => {
+  it('of the previous version stay for requests that still run it, and the next update deletes them', async () => {
     const { install, version, runs, kept } = await site();
     for (const [name, folders] of [
       ['one', 1],
@@ -69,7 +69,7 @@ describe('the files of the connector', () => {
     }
   });
 
-  it('are in folders where those of the version before were in one, which goes with the next update', async () => {
+  it('move from one common folder to a folder for each version, and the next update deletes the common one', async () => {
     const { install, folder, version, runs, kept } = await site();
     const flat = await version('one');
     const [hooks, staff] = flat.files;
@@ -88,7 +88,7 @@ describe('the files of the connector', () => {
     expect(await readdir(folder)).not.toContain(old);
   });
 
-  it('take the place of those of a connector that had one folder for all versions', async () => {
+  it('replace those of a connector that had one folder for all versions', async () => {
     const { install, record, folder, version, runs, kept } = await site();
     await mkdir(join(folder, 'includes'), { recursive: true });
     const old = ['class-hooks.php', 'class-old.php'];
@@ -102,7 +102,7 @@ describe('the files of the connector', () => {
     expect(await kept()).toBe(1);
   });
 
-  it('are written again where one was lost or cut short', async () => {
+  it('are written again where one was lost or truncated', async () => {
     const { install, folder, version, runs } = await site();
     await install(await version('one'));
     const [classes] = await readdir(folder);

@@ -18,14 +18,14 @@ import { CommandError } from './command.js';
 export const LOADER = 'security-optimizer.php';
 export const OWN_FOLDER = 'security-optimizer';
 export const SECRET = `${OWN_FOLDER}/secret.php`;
-/** Folder with a key for each site that uses the folder of must-use plugins. */
+/** Folder with one key for each site that uses the folder of must-use plugins. */
 export const KEYS = `${OWN_FOLDER}/keys`;
-/** Folder of the connector's classes among the sources. Installed, it has a name of its own for each content. */
+/** Folder of the connector's classes among the sources. The installed folder's name depends on its content. */
 const CLASSES = 'includes';
 
-/** Which files guard has written into a site. Kept on guard's side, where the site's owner can't change it. */
+/** The files that guard has written into a site. Stored on guard's side, where the site's owner can't change it. */
 export interface FileRecord {
-  /** Nothing when there is no record. */
+  /** Returns an empty list when there is no record. */
   read(): Promise<readonly string[]>;
   write(files: readonly string[]): Promise<void>;
   delete(): Promise<void>;
@@ -47,7 +47,7 @@ export function fileRecord(dataDir: string, site: SiteId): FileRecord {
   };
 }
 
-/** Whether a name may be one of an installed connector. Nothing else is ever deleted, whatever a record says. */
+/** Whether a name may belong to an installed connector. No other file is ever deleted, whatever the record says. */
 export function isConnectorFile(name: string): boolean {
   if (name === LOADER || isKeyFile(name)) return true;
   const [own, top = '', ...rest] = name.split('/');
@@ -56,7 +56,7 @@ export function isConnectorFile(name: string): boolean {
   return rest.every((part) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(part));
 }
 
-/** Whether a name may be that of a site's key. */
+/** Whether a name may be that of a site's key file. */
 export function isKeyFile(name: string): boolean {
   return name === SECRET || /^security-optimizer\/keys\/[0-9a-f]{16}\.php$/.test(name);
 }
@@ -76,7 +76,7 @@ export async function findConnectorSources(): Promise<ConnectorSources> {
     throw new CommandError('The translations are not built. Run `npm run build` in the project and try again.');
   }
   const assets = await filesBelow(dashboard);
-  // The list of entry points goes last: until then WordPress names the files of the version before.
+  // The list of entry points is last: until it is replaced, WordPress names the files of the previous version.
   assets.sort((a, b) => Number(a === 'entrypoints.json') - Number(b === 'entrypoints.json'));
   const own = join(connector, 'security-optimizer');
   return {
@@ -89,14 +89,13 @@ export async function findConnectorSources(): Promise<ConnectorSources> {
   };
 }
 
-/** A connector to install, read into memory. */
+/** A connector to install, in memory. */
 export interface Connector {
-  /** Where its classes are when sites share them; null for a copy of the site's own. */
+  /** Folder of the classes when sites share them; null for a copy of the site's own. */
   readonly sharedRelease: string | null;
-  /** Everything but the key file and the loader, in the order in which it is to be put in place. */
+  /** All files except the key file and the loader, in the order of installation. */
   readonly files: readonly ConnectorFile[];
   readonly loader: ConnectorFile;
-  /** Folder of the classes that an installed loader runs, or null. */
   readClassNames(loader: string): string | null;
 }
 
@@ -105,18 +104,18 @@ interface ConnectorFile {
   readonly bytes: Buffer;
 }
 
-/** What a loader has as the folder of everything but the key. */
+/** The expression in the loader for the folder of all files except the key. */
 const OWN_DIR = "__DIR__ . '/security-optimizer' );";
 
-/** Folder of the classes that an installed loader runs, or null. */
+/** The folder of the classes that an installed loader runs, or null. */
 const readClassNames: Connector['readClassNames'] = (loader) =>
   new RegExp(`/(${CLASSES}[-0-9a-f]*)/class-hooks\\.php`).exec(loader)?.[1] ?? null;
 
 /**
- * Reads the files to install. Classes of two versions must never meet in a request, not even when an update ends
- * halfway or PHP keeps old files in memory: each version has a folder of its own, and the loader names it.
+ * Reads the files to install. One request must never load classes of two versions, not even after an interrupted update
+ * or when PHP caches old files. So each version has a folder of its own, and the loader names it.
  *
- * @param shared folder with the releases that sites share: then the loader alone is installed
+ * @param shared folder with the releases that sites share: then only the loader is installed
  */
 export async function readConnector(sources: ConnectorSources, shared: string | null): Promise<Connector> {
   const contents = await readContents(sources);
@@ -137,22 +136,22 @@ export async function readConnector(sources: ConnectorSources, shared: string | 
   return { files, loader: { name: LOADER, bytes }, sharedRelease: null, readClassNames };
 }
 
-/** Name of the loader in a folder that sites share, for those that `include` it from there. */
+/** Name of the loader in a shared folder, for must-use plugins that `include` it. */
 const SHARED_LOADER = 'loader.php';
 
-/** Everything that a folder for many sites holds of the connector. */
+/** All files of the connector in a folder that sites share. */
 export async function readRelease(sources: ConnectorSources): ReturnType<typeof readContents> {
   const text = await readFile(sources.loader, 'utf8');
   const loader = { to: SHARED_LOADER, bytes: Buffer.from(text.replace(OWN_DIR, '__DIR__ );')) };
   return [...(await readContents(sources)), loader];
 }
 
-/** The line by which a must-use plugin runs the connector out of a shared folder. */
+/** The content of a must-use plugin that runs the connector from a shared folder. */
 export function toIncludingLoader(sharedRelease: string): string {
   return `<?php define( 'SECURITY_OPTIMIZER_FILE', __FILE__ ); require '${sharedRelease}/${SHARED_LOADER}';\n`;
 }
 
-/** Everything of the connector but loader and key, with its path below the connector's folder. */
+/** All files of the connector except loader and key, with paths relative to the connector's folder. */
 export async function readContents(
   sources: ConnectorSources,
 ): Promise<readonly { readonly to: string; readonly bytes: Buffer }[]> {
@@ -160,11 +159,11 @@ export async function readContents(
 }
 
 /**
- * Installs or updates the connector as a must-use plugin, with the rights of the site's owner. The loader comes last;
- * the classes of the version before stay until the next time. What will be written is recorded before it is.
+ * Installs or updates the connector as a must-use plugin, with the rights of the site's owner. The loader is written
+ * last. The classes of the previous version stay until the next update. Files are recorded before they are written.
  *
- * @param options `shared`: folder with the releases that sites share, see `readConnector`; `key`: where the site's key is
- *   put
+ * @param options `shared`: folder with the releases that sites share, see `readConnector`; `key`: where the site's key
+ *   is written
  * @throws SiteFilesError
  */
 export async function installConnector(
@@ -187,7 +186,7 @@ export async function installConnector(
   return installed;
 }
 
-/** Names a content: 12 hexadecimal digits. */
+/** Hash of files and their names: 12 hexadecimal digits. */
 export function toHash(files: readonly { readonly to: string; readonly bytes: Buffer }[]): string {
   const hash = createHash('sha256');
   for (const { to, bytes } of files) hash.update(`${to}\n${bytes.length}\n`).update(bytes);
@@ -214,7 +213,7 @@ async function filesBelow(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Every folder that the files need, parents before children. */
+/** All folders that the files need, parents before children. */
 export function listFolders(names: readonly string[]): string[] {
   const folders = new Set<string>();
   for (const name of names) {

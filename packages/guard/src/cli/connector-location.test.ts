@@ -34,7 +34,7 @@ import { runSiteTask } from '../wordpress/site-files.js';
 const hasPhp = spawnSync('php', ['-v']).status === 0;
 const NOWHERE = 'http://127.0.0.1:1';
 
-/** Laid out as many hosts do: each has a `wp-content` inside of WordPress that nothing uses. */
+/** Layouts of common hosts. Each has an unused `wp-content` inside WordPress. */
 const LAYOUTS: readonly (readonly [string, SiteLayout])[] = [
   ['WordPress-Skeleton', { core: 'wp', content: 'content', config: '' }],
   ['Bedrock with the full core', { core: 'web/wp', content: 'web/app', config: 'web' }],
@@ -42,7 +42,9 @@ const LAYOUTS: readonly (readonly [string, SiteLayout])[] = [
   ['WPMU_PLUGIN_DIR alone', { core: '', content: 'wp-content', config: '', muPlugins: 'must-use' }],
 ];
 
-/** Root asks no code of a tree of its own, see below: so it is a user's where root runs the tests. */
+/**
+ * Root runs no code of a tree that belongs to root, see below. So the tree belongs to a user when root runs the tests.
+ */
 function giveToOwner(folder: string): void {
   if (process.getuid?.() === 0) give(folder, OWNER);
 }
@@ -66,7 +68,7 @@ async function site(layout: SiteLayout) {
   return { ...at, dataDir, line, attach, config, key };
 }
 
-/** A WordPress that runs the connector if it is in its folder of must-use plugins, with the key that is there. */
+/** A WordPress that runs the connector if it is in its folder of must-use plugins, with the key there. */
 async function runningWordPress(at: { readonly wordpress: string; readonly loads: string }): Promise<FakeConnector> {
   const connector = await fakeConnector();
   connector.folders = { wordpress: at.wordpress, connector: at.loads };
@@ -82,24 +84,27 @@ async function runningWordPress(at: { readonly wordpress: string; readonly loads
 
 const filesIn = (folder: string): string[] => (existsSync(folder) ? (readdirSync(folder) as string[]) : []);
 
-describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () => {
-  it.each(LAYOUTS)('is asked of WordPress itself, and the connector is there: %s', async (_name, layout) => {
-    const at = await site(layout);
-    const connector = await runningWordPress(at);
-    const outcome = await at.attach(connector.upstream);
-    expect(outcome).toMatchObject({ status: 0, stderr: '' });
-    expect(outcome.stdout).toContain(
-      `WordPress loads its must-use plugins from ${at.loads}: the connector is there.\n`,
-    );
-    expect(filesIn(at.loads).sort()).toEqual(['security-optimizer', 'security-optimizer.php']);
-    if (at.unused !== at.loads) expect(filesIn(at.unused)).toEqual([]);
-    expect(at.config().sites).toMatchObject([{ muPluginsDir: at.loads, wordpressDir: at.wordpress }]);
-    expect((await at.attach(connector.upstream)).stdout).toContain('Brought up to date: site site.');
-    expect((await runInChild('detach', '--data-dir', at.dataDir)).status).toBe(0);
-    expect(filesIn(at.loads)).toEqual([]);
-  });
+describe.skipIf(!hasPhp)('the folder from which WordPress loads must-use plugins (skipped without PHP)', () => {
+  it.each(LAYOUTS)(
+    'is read from WordPress’s configuration, and the connector is installed there: %s',
+    async (_name, layout) => {
+      const at = await site(layout);
+      const connector = await runningWordPress(at);
+      const outcome = await at.attach(connector.upstream);
+      expect(outcome).toMatchObject({ status: 0, stderr: '' });
+      expect(outcome.stdout).toContain(
+        `WordPress loads its must-use plugins from ${at.loads}: the connector is there.\n`,
+      );
+      expect(filesIn(at.loads).sort()).toEqual(['security-optimizer', 'security-optimizer.php']);
+      if (at.unused !== at.loads) expect(filesIn(at.unused)).toEqual([]);
+      expect(at.config().sites).toMatchObject([{ muPluginsDir: at.loads, wordpressDir: at.wordpress }]);
+      expect((await at.attach(connector.upstream)).stdout).toContain('Brought up to date: site site.');
+      expect((await runInChild('detach', '--data-dir', at.dataDir)).status).toBe(0);
+      expect(filesIn(at.loads)).toEqual([]);
+    },
+  );
 
-  it('is asked also while WordPress does not run, whose database is down: then what is not verified is said', async () => {
+  it('is also read while WordPress’s database is down; then attach reports what is not verified', async () => {
     const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
     const outcome = await at.attach(NOWHERE);
     expect(outcome).toMatchObject({ status: 0, stderr: '' });
@@ -124,7 +129,7 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
     expect(filesIn(at.loads)).toContain('security-optimizer.php');
   });
 
-  it('is kept by the path of a link, so that the next release is attached in its own folder', async () => {
+  it('is stored as a path through the link, so that the next release is attached in its own folder', async () => {
     const [root, dataDir] = [await openFolder(), await scratchFolder()];
     const current = join(root, 'current');
     const line = ['--wordpress', join(current, 'web/wp'), '--upstream', NOWHERE, '--data-dir', dataDir];
@@ -143,7 +148,7 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
     expect(sites).toMatchObject([{ muPluginsDir: join(current, 'web/app/mu-plugins') }]);
   });
 
-  it('is given what a configuration looks at: host, path, and nothing of this environment', async () => {
+  it('is read with the host and path that a configuration may use, and without this process’s environment', async () => {
     const at = await site({ core: '', content: 'wp-content', config: '' });
     const other = join(at.root, 'of-shop', 'mu-plugins');
     mkdirSync(other, { recursive: true });
@@ -175,35 +180,35 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
     ['is no PHP', '('],
     ['ends the process', 'posix_kill( getmypid(), 9 );'],
     ['prints without end', 'while ( true ) { echo str_repeat( "x", 65536 ); }'],
-  ])('is not known where the configuration %s, which is no verdict', async (_what, code) => {
+  ])('is unknown where the configuration %s, which is no error', async (_what, code) => {
     const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
     at.configure(code);
     expect(await at.attach(NOWHERE)).toMatchObject({ status: 0 });
     expect(filesIn(at.unused)).toContain('security-optimizer.php');
   });
 
-  it('is asked for a limited time, and nothing that PHP has started goes on', async () => {
+  it('is read with a timeout that also ends every process that PHP has started', async () => {
     const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
     const pid = join(at.root, 'pid');
     at.configure(`file_put_contents( '${pid}', (string) getmypid() ); exec( 'sleep 600' );`);
     const task = { kind: 'ask-folder', host: 'localhost', path: '/', timeoutMs: 1500 } as const;
     expect(await runSiteTask({ wordpressDir: at.wordpress }, task)).toMatchObject({ folder: null });
     const group = readFileSync(pid, 'utf8');
-    // Those that have ended and wait for their parent are not counted.
+    // Processes that have exited and wait for their parent are not counted.
     const running = () => spawnSync('pgrep', ['-g', group, '-r', 'R,S,D'], { encoding: 'utf8' }).stdout;
     await eventually(() => running() === '');
   });
 
-  it('is not known without PHP on the command line, and the attach does not fail for that', async () => {
+  it('is unknown without PHP on the command line, and the attach succeeds nevertheless', async () => {
     const at = await site({ core: '', content: 'wp-content', config: '' });
     const child = spawn(process.execPath, [bin, ...at.line(NOWHERE)], { env: { PATH: '/nonexistent' }, stdio: 'pipe' });
     expect(await waitForOutcome(child)).toMatchObject({ status: 0, stderr: '' });
     expect(filesIn(at.loads)).toContain('security-optimizer.php');
   });
 
-  it('is asked again by the next attach: a connector that is in the wrong place goes, with its key', async () => {
+  it('is read again by the next attach, which removes a connector in the wrong place with its key', async () => {
     const at = await site(LAYOUTS[1]?.[1] as SiteLayout);
-    // As earlier versions did.
+    // Earlier versions installed the connector there.
     const guessed = join(at.wordpress, 'wp-content', 'mu-plugins');
     const settings = readFileSync(join(at.root, 'web', 'wp-config.php'), 'utf8');
     at.configure('exit;');
@@ -222,45 +227,51 @@ describe.skipIf(!hasPhp)('where WordPress loads from (skipped without PHP)', () 
   });
 });
 
-describe('a connector that does not answer from where it was put', () => {
+describe('a connector that does not respond from where it was installed', () => {
   const skeleton = LAYOUTS[0]?.[1] as SiteLayout;
 
-  it.skipIf(!hasPhp)('goes again with its key, both folders are named, and everything is as before', async () => {
-    const at = await site(skeleton);
-    const connector = await runningWordPress(at);
-    const wrong = at.unused;
-    const refused = await at.attach(connector.upstream, '--mu-plugins', wrong, '--listen', '127.0.0.1:8099');
-    expect(refused).toMatchObject({ status: 1, stdout: '' });
-    expect(refused.stderr).toContain(
-      `WordPress loads its must-use plugins from ${at.loads}, and not from ${wrong}. Attach it with --mu-plugins ${at.loads}.`,
-    );
-    expect(filesIn(wrong)).toEqual([]);
-    expect(filesIn(at.loads)).toEqual([]);
-    expect(existsSync(join(at.dataDir, 'guard.json'))).toBe(false);
-    expect(readdirSync(join(at.dataDir, 'sites'))).toEqual([]);
-    expect((await at.attach(connector.upstream, '--mu-plugins', at.loads)).status).toBe(0);
-    // Of a site that is attached, neither entry nor key nor connector change.
-    const [config, key] = [at.config(), at.key()];
-    expect(await at.attach(connector.upstream, '--mu-plugins', wrong)).toMatchObject({ status: 1 });
-    expect([at.config(), at.key()]).toEqual([config, key]);
-    expect(filesIn(wrong)).toEqual([]);
-    expect(filesIn(at.loads)).toContain('security-optimizer.php');
-    expect((await runInChild('status', '--json', '--data-dir', at.dataDir)).stdout).toContain('"connector":"ok"');
-  });
+  it.skipIf(!hasPhp)(
+    'is removed again with its key, both folders are named, and the previous state is restored',
+    async () => {
+      const at = await site(skeleton);
+      const connector = await runningWordPress(at);
+      const wrong = at.unused;
+      const refused = await at.attach(connector.upstream, '--mu-plugins', wrong, '--listen', '127.0.0.1:8099');
+      expect(refused).toMatchObject({ status: 1, stdout: '' });
+      expect(refused.stderr).toContain(
+        `WordPress loads its must-use plugins from ${at.loads}, and not from ${wrong}. Attach it with --mu-plugins ${at.loads}.`,
+      );
+      expect(filesIn(wrong)).toEqual([]);
+      expect(filesIn(at.loads)).toEqual([]);
+      expect(existsSync(join(at.dataDir, 'guard.json'))).toBe(false);
+      expect(readdirSync(join(at.dataDir, 'sites'))).toEqual([]);
+      expect((await at.attach(connector.upstream, '--mu-plugins', at.loads)).status).toBe(0);
+      // For a site that is attached, neither entry nor key nor connector change.
+      const [config, key] = [at.config(), at.key()];
+      expect(await at.attach(connector.upstream, '--mu-plugins', wrong)).toMatchObject({ status: 1 });
+      expect([at.config(), at.key()]).toEqual([config, key]);
+      expect(filesIn(wrong)).toEqual([]);
+      expect(filesIn(at.loads)).toContain('security-optimizer.php');
+      expect((await runInChild('status', '--json', '--data-dir', at.dataDir)).stdout).toContain('"connector":"ok"');
+    },
+  );
 
-  it.skipIf(!hasPhp)('leaves the note of a detached site as it was, so that it can be taken up still', async () => {
-    const at = await site(skeleton);
-    const connector = await runningWordPress(at);
-    expect((await at.attach(connector.upstream)).status).toBe(0);
-    expect((await runInChild('detach', '--data-dir', at.dataDir)).status).toBe(0);
-    const note = readFileSync(join(at.dataDir, 'sites', 'site.retired'), 'utf8');
-    const again = ['--site', 'site'];
-    expect((await at.attach(connector.upstream, ...again, '--mu-plugins', at.unused)).status).toBe(1);
-    expect(readFileSync(join(at.dataDir, 'sites', 'site.retired'), 'utf8')).toBe(note);
-    expect((await at.attach(connector.upstream, ...again)).stdout).toContain('Attached: site site.');
-  });
+  it.skipIf(!hasPhp)(
+    'leaves the note of a detached site unchanged, so that the site can still be attached again',
+    async () => {
+      const at = await site(skeleton);
+      const connector = await runningWordPress(at);
+      expect((await at.attach(connector.upstream)).status).toBe(0);
+      expect((await runInChild('detach', '--data-dir', at.dataDir)).status).toBe(0);
+      const note = readFileSync(join(at.dataDir, 'sites', 'site.retired'), 'utf8');
+      const again = ['--site', 'site'];
+      expect((await at.attach(connector.upstream, ...again, '--mu-plugins', at.unused)).status).toBe(1);
+      expect(readFileSync(join(at.dataDir, 'sites', 'site.retired'), 'utf8')).toBe(note);
+      expect((await at.attach(connector.upstream, ...again)).stdout).toContain('Attached: site site.');
+    },
+  );
 
-  it('is found by what another copy answers, where PHP can’t be asked', async () => {
+  it('is detected by the response of another copy, where PHP can’t be run', async () => {
     const at = await site(skeleton);
     at.configure('exit;');
     const connector = await runningWordPress(at);
@@ -274,7 +285,7 @@ describe('a connector that does not answer from where it was put', () => {
     expect(at.config().sites).toMatchObject([{ muPluginsDir: at.loads }]);
   });
 
-  it('is told with an error, and stays, where nothing says which folder is right', async () => {
+  it('is reported as an error, and stays, where nothing shows which folder is right', async () => {
     const at = await site(skeleton);
     at.configure('exit;');
     const connector = await runningWordPress(at);
@@ -288,14 +299,14 @@ describe('a connector that does not answer from where it was put', () => {
     expect(all).toMatchObject({ status: 1, stderr: expect.stringContaining('Site site: What answers for the host') });
   });
 
-  it('is no error where the right place is known by its answer, whatever PHP on the command line says', async () => {
+  it('is no error where WordPress’s response confirms the folder, whatever PHP on the command line reports', async () => {
     const at = await site(skeleton);
     const connector = await runningWordPress({ ...at, loads: at.unused });
     expect(await at.attach(connector.upstream, '--mu-plugins', at.unused)).toMatchObject({ status: 0, stderr: '' });
     expect(filesIn(at.unused)).toContain('security-optimizer.php');
   });
 
-  it('is looked for by sites import as well', async () => {
+  it('is also detected by sites import', async () => {
     const at = await site(skeleton);
     at.configure('exit;');
     const connector = await runningWordPress(at);
@@ -307,11 +318,11 @@ describe('a connector that does not answer from where it was put', () => {
   });
 });
 
-describe('code that can’t be written', () => {
+describe('read-only code', () => {
   const flat: SiteLayout = { core: '', content: 'wp-content', config: '' };
 
   it.skipIf(process.getuid?.() !== 0)(
-    'is found before anything is written: a read-only file system',
+    'is detected before anything is written: a read-only file system',
     async ({ skip }) => {
       for (const hasPlugins of [false, true]) {
         const at = await site(flat);
@@ -331,21 +342,24 @@ describe('code that can’t be written', () => {
     },
   );
 
-  it.skipIf(!canPlayUsers)('is found before anything is written: a folder that its owner may not write', async () => {
-    const at = await machine();
-    const content = join(at.wordpress, 'wp-content');
-    chmodSync(content, 0o555);
-    const before = snapshot(at.wordpress);
-    const refused = at.attach();
-    expect(refused).toMatchObject({ status: 1, stdout: '' });
-    expect(refused.stderr).toContain(`User ${OWNER} may not write into ${content}`);
-    expect(readdirSync(at.dataDir).sort()).toEqual(['config.lock', 'sites']);
-    expect(readdirSync(join(at.dataDir, 'sites'))).toEqual([]);
-    expect(snapshot(at.wordpress)).toEqual(before);
-  });
+  it.skipIf(!canPlayUsers)(
+    'is detected before anything is written: a folder that its owner may not write',
+    async () => {
+      const at = await machine();
+      const content = join(at.wordpress, 'wp-content');
+      chmodSync(content, 0o555);
+      const before = snapshot(at.wordpress);
+      const refused = at.attach();
+      expect(refused).toMatchObject({ status: 1, stdout: '' });
+      expect(refused.stderr).toContain(`User ${OWNER} may not write into ${content}`);
+      expect(readdirSync(at.dataDir).sort()).toEqual(['config.lock', 'sites']);
+      expect(readdirSync(join(at.dataDir, 'sites'))).toEqual([]);
+      expect(snapshot(at.wordpress)).toEqual(before);
+    },
+  );
 
   it.skipIf(process.getuid?.() !== 0)(
-    'leaves the configuration as it was where it is found too late: a full disk',
+    'leaves the configuration unchanged where it is detected only while writing: a full disk',
     async ({ skip }) => {
       const at = await site(flat);
       const content = join(at.wordpress, 'wp-content');
@@ -360,9 +374,9 @@ describe('code that can’t be written', () => {
 });
 
 describe.skipIf(!canPlayUsers || !hasPhp)(
-  'where WordPress loads from, asked as root (skipped without root or PHP)',
+  'the folder from which WordPress loads must-use plugins, read as root (skipped without root or PHP)',
   () => {
-    /** A site of a user beside another one. */
+    /** A site of a user next to another site. */
     async function owned(layout: SiteLayout = { core: 'wp', content: 'content', config: '' }) {
       const at = await machine();
       const own = makeSite(join(at.root, 'own'), layout);
@@ -386,7 +400,7 @@ describe.skipIf(!canPlayUsers || !hasPhp)(
       expect(ownersIn(own.root)).toEqual([OWNER]);
     });
 
-    it('never runs code with the group of wp-config.php, which its owner may lack', async () => {
+    it('never runs code with the group of wp-config.php, of which the owner may not be a member', async () => {
       const { own, attach } = await owned();
       const file = join(own.root, 'who');
       own.configure(
@@ -397,7 +411,7 @@ describe.skipIf(!canPlayUsers || !hasPhp)(
       expect(readFileSync(file, 'utf8').split(' ')).not.toContain('33');
     });
 
-    it('never runs code as root: of a tree that is root’s, as nobody', async () => {
+    it('never runs code as root: code that belongs to root runs as nobody', async () => {
       const { root, own, attach } = await owned();
       give(own.root, 0);
       const file = join(root, 'who');
@@ -424,7 +438,7 @@ describe.skipIf(!canPlayUsers || !hasPhp)(
       expect(existsSync(join(dataDir, 'guard.json'))).toBe(false);
     });
 
-    it('goes by ownership as well with a data folder of root’s, where no other user is in between', async () => {
+    it('also checks ownership with a data folder of root’s, without another user in between', async () => {
       const { own, attach, theirs, victim, root } = await owned();
       own.configure(`define( 'WPMU_PLUGIN_DIR', '${theirs}' );`);
       const before = snapshot(victim);
@@ -433,7 +447,7 @@ describe.skipIf(!canPlayUsers || !hasPhp)(
       expect(snapshot(victim)).toEqual(before);
     });
 
-    it('asks no code of a folder that the operator has not named', async () => {
+    it('runs no code of a folder that the operator has not named', async () => {
       const { own, attach, victim, dataDir } = await owned();
       expect(attach().status).toBe(0);
       const file = join(victim, 'ran');

@@ -23,21 +23,21 @@ import { sharedAdvice } from './shared-connector.js';
 const PHP_MS = 10_000;
 /** How long WordPress may take to answer, milliseconds. */
 const RESPONSE_MS = 10_000;
-/** PHP may run a cached copy of a former key file for two seconds (opcache.revalidate_freq). */
+/** PHP may run a cached copy of the previous key file for two seconds (opcache.revalidate_freq). */
 const CACHED_KEY_MS = 3000;
 
 const KEY_ADVICE =
   'The key is found by the folder of WordPress: where PHP sees that under another path, as in a container, attach with --external-key.';
 
-/** What WordPress's own configuration says, and the user as whom it was read. */
+/** What WordPress's configuration says, and the user with whose rights it was read. */
 export interface ReportedMuPlugins extends ReportedFolder {
   readonly uid: number;
 }
 
 /**
- * Asks WordPress's own configuration where must-use plugins are. Changes nothing.
- * @param site `host` and `path` of a page, since configurations of several sites look at them
- * @returns null where that can't be asked: without PHP on the command line, without `wp-config.php`, …
+ * Reads from WordPress's own configuration where must-use plugins are. Changes nothing.
+ * @param site `host` and `path` of a page, since the configuration of several sites may depend on them
+ * @returns null when the configuration can't be read: without PHP on the command line, without `wp-config.php`, …
  */
 export async function readMuPluginsFolder(
   folders: WordPressFolders,
@@ -49,31 +49,31 @@ export async function readMuPluginsFolder(
     const { folder, uid } = await runSiteTask(folders, task, { proof });
     return folder && { ...folder, uid };
   } catch (error) {
-    // What stands in the way of the work in the site is found, and told, when the files are installed.
+    // A fault in the site's files is reported when the connector is installed.
     if (error instanceof SiteFilesError) return null;
     throw error;
   }
 }
 
-/** Where a connector was installed, and what WordPress says of it. */
+/** Where a connector was installed, and where WordPress reports its must-use plugins. */
 export interface InstalledLocation extends Release {
   readonly reported: ReportedMuPlugins | null;
   readonly key: KeyLocation;
 }
 
-/** What came of looking whether the connector runs; `text` is for the operator. */
+/** Outcome of the check whether the connector runs; `text` is for the operator. */
 export type LocationOutcome =
   | { readonly kind: 'confirmed' }
-  /** The connector is not where WordPress loads it from. */
+  /** WordPress loads must-use plugins from another folder. */
   | { readonly kind: 'wrong'; readonly text: string }
   /** WordPress answers without the connector. */
   | { readonly kind: 'missing'; readonly text: string }
-  /** WordPress does not answer, so nothing is known. */
+  /** WordPress does not answer, so the outcome is unknown. */
   | { readonly kind: 'unverified'; readonly text: string };
 
 /**
- * Has WordPress show by a signed call that the connector runs from where it was installed. The caller must not hold the
- * lock of the configuration, since WordPress may take long.
+ * Verifies by a signed call that WordPress runs the connector from where it was installed. The caller must not hold the
+ * lock of the configuration, since WordPress may be slow.
  */
 export async function verifyLocation(
   dataDir: string,
@@ -106,26 +106,26 @@ export async function verifyLocation(
     case 'unverified': {
       const key = location.key === 'external' ? ` ${byHand}` : '';
       const text = `It is not verified that WordPress runs the connector from ${muPluginsDir}: ${called.detail} When WordPress runs: ${check}${key}${advice}`;
-      // A site that is closed without its shared connector answers 503.
+      // A site that refuses requests because its shared connector is missing answers 503.
       const isClosed = called.shared !== null && / 503\b/.test(called.detail);
       return { kind: isClosed ? 'missing' : 'unverified', text };
     }
   }
 }
 
-/** One line for sites whose WordPress did not answer. */
+/** One line for the sites whose WordPress did not answer. */
 export function toUnverifiedText(sites: readonly SiteId[]): string {
   return `Not verified, because WordPress does not answer: ${sites.join(', ')}. When it runs, look with \`security-optimizer status\`.\n`;
 }
 
-/** Names both folders and the option to use. */
+/** Text that names both folders and the option to use. */
 export function describeWrongLocation(muPluginsDir: string, folder: string): string {
   return `WordPress loads its must-use plugins from ${folder}, and not from ${muPluginsDir}. Attach it with --mu-plugins ${folder}.`;
 }
 
 /**
- * What WordPress last told about a site that was attached without a name, since its web server may have other sites, too.
- * Null for any other site, and while nothing is stored.
+ * The facts that WordPress last reported about a site that was attached without a host name. They name the site among
+ * others on the same web server. Null for any other site, and while nothing is stored.
  */
 export async function readStoredFacts(
   { database: url, dataDir }: Pick<Config, 'database' | 'dataDir'>,
@@ -141,7 +141,7 @@ export async function readStoredFacts(
       await db.destroy();
     }
   } catch (error) {
-    // The site can be asked without them, as at the first time.
+    // The site can be called without them, as at the first time.
     if (error instanceof StorageError) return null;
     throw error;
   }
@@ -149,7 +149,7 @@ export async function readStoredFacts(
 
 interface Called {
   readonly response: LocationResponse;
-  /** Why there was no signed answer; empty when there was one. */
+  /** Why there was no signed response; empty when there was one. */
   readonly detail: string;
   /** Folder with the releases that sites share, or null. */
   readonly shared: string | null;
@@ -191,8 +191,8 @@ async function callConnector(dataDir: string, id: SiteId): Promise<Called> {
 }
 
 /**
- * Takes the connector and its key out of folders of the same WordPress in which it was installed before and from which
- * WordPress does not load it. Where other sites run it from the same folder, the key alone.
+ * Removes the connector and its key from folders of the same WordPress in which it was installed before and from which
+ * WordPress does not load it. Where other sites run it from the same folder, only the key is removed.
  *
  * @throws SiteFilesError
  */
@@ -211,7 +211,7 @@ export async function removeMisplaced(dataDir: string, id: SiteId, location: Rel
   });
 }
 
-/** Host and path of a page of the site, for configurations that look at them. */
+/** Host and path of a page of the site, for configurations that depend on them. */
 export function toPage({ hosts, home }: { readonly hosts: readonly string[]; readonly home: string }): {
   readonly host: string;
   readonly path: string;

@@ -17,30 +17,30 @@ import { removeFromRelease } from './remove-connector.js';
 import { recordRetired } from './retired-sites.js';
 import { applyConfiguration, printServed } from './running-guard.js';
 
-/** How long WordPress may take to clean its database, milliseconds. */
+/** How long WordPress may take to delete its rows, milliseconds. */
 const FORGET_TIMEOUT_MS = 10_000;
 
 export interface Detached {
   readonly site: SiteId;
-  /** WordPress has taken what the connector kept out of its database. */
+  /** WordPress has deleted what the connector stored in its database. */
   readonly forgotten: boolean;
-  /** The connector's folder is there still, because it holds files that guard did not write. */
+  /** The connector's folder still exists, because it holds files that guard did not write. */
   readonly hasOthers: boolean;
-  /** The connector is there still, because other sites have their keys in the same folder. */
+  /** The connector is still installed, because other sites have their keys in the same folder. */
   readonly isInUse: boolean;
-  /** Why the site is still attached: its files could not be removed. Null when it is detached. */
+  /** Why the site is still attached: its files could not be removed. Null when the site is detached. */
   readonly failure: string | null;
-  /** What was purged; null when it is kept. */
+  /** What was erased; null when it is kept. */
   readonly erased: ErasedRows | null;
 }
 
 /**
- * Undoes `attach`: removes the connector from WordPress, what it kept in WordPress's database, the secret, and the site
+ * Undoes `attach`: removes the connector from WordPress, its rows in WordPress's database, the secret, and the site
  * from the configuration. Settings and log stay in guard's databases, for an `attach` that names the site's id, unless
- * they are to be purged. WordPress goes first: it must not wait for a guard that forgot it. A WordPress that does not
- * answer is detached all the same; a site whose files can't be removed stays attached.
+ * they are purged. WordPress is cleaned first: it must not depend on a guard that no longer knows it. A WordPress that
+ * does not answer is detached nevertheless; a site whose files can't be removed stays attached.
  *
- * @param options.site the site, or every site when left out; `purge` needs one
+ * @param options.site the site. Default: every site; `purge` needs one
  * @throws CommandError, ConfigError
  */
 export async function detach(options: {
@@ -69,7 +69,7 @@ export async function detach(options: {
         gone.push(site);
         outcomes.push({ ...outcome, hasOthers, isInUse, failure: null });
       } catch (error) {
-        // One site's folder must not keep the others attached.
+        // A fault in one site's folder must not keep the other sites attached.
         if (!(error instanceof SiteFilesError)) throw error;
         outcomes.push({ ...outcome, hasOthers: false, isInUse: false, failure: error.message });
       }
@@ -90,11 +90,11 @@ export async function detach(options: {
 }
 
 /**
- * Takes the connector out of every release that has it, the present one last: a site that is rolled back must not wait
- * for a guard that forgot it.
+ * Removes the connector from every release that has it, the present one last: a site that is rolled back must not
+ * depend on a guard that no longer knows it.
  *
  * @param others sites that stay attached
- * @returns what keeps the connector's folder in the present one
+ * @returns why the connector's folder stays in the present release
  * @throws SiteFilesError
  */
 async function removeConnectorEverywhere(
@@ -109,7 +109,7 @@ async function removeConnectorEverywhere(
   const last = installed.at(-1);
   const record = fileRecord(dataDir, site);
   const files = await record.read();
-  // The path of the site may lead to a release by now that was never attached.
+  // By now the path of the site may lead to a release that was never attached.
   const present = last ?? { muPluginsDir: toUsualMuPlugins(folders.wordpressDir), ...folders };
   const removed = await removeFromRelease(dataDir, site, { ...present, files }, { others });
   await record.delete();
@@ -141,7 +141,7 @@ async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> 
     await client.forget(site).finally(() => client.close());
     return true;
   } catch {
-    // Stopped, moved, or without its key: its files can be removed still.
+    // WordPress is stopped, has moved, or lacks the key. Its files can still be removed.
     return false;
   }
 }
@@ -165,7 +165,7 @@ database.`,
       'data-dir': { type: 'string' },
       site: { type: 'string' },
       purge: { type: 'boolean', default: false },
-      // See act-as-data-owner.
+      // Used by act-as-data-owner.
       'mu-plugins': { type: 'string' },
     });
     if (values.purge && values.site === undefined)

@@ -75,7 +75,7 @@ describe('a certificate', () => {
   });
 });
 
-describe('an answer out of a cache', () => {
+describe('a cached response', () => {
   it.each([
     ['Age', '17'],
     ['CF-Cache-Status', 'HIT'],
@@ -83,7 +83,7 @@ describe('an answer out of a cache', () => {
     ['X-Cache-Status', 'STALE'],
     ['X-Varnish', '3 32770'],
     ['Cache-Status', 'ExampleCache; hit; ttl=30'],
-  ])('shows by %s: %s', (name, value) => {
+  ])('is detected by %s: %s', (name, value) => {
     expect(findCacheEvidence([[name, value]])).toBe(`${name}: ${value}`);
   });
 
@@ -93,7 +93,7 @@ describe('an answer out of a cache', () => {
     ['X-Cache', 'MISS'],
     ['X-Varnish', '32770'],
     ['Cache-Status', 'ExampleCache; fwd=miss'],
-  ])('is not one by %s: %s', (name, value) => {
+  ])('is not detected by %s: %s', (name, value) => {
     expect(findCacheEvidence([[name, value]])).toBeNull();
   });
 
@@ -106,7 +106,7 @@ describe('an answer out of a cache', () => {
     });
   });
 
-  it('in front that gives everybody the same cookies is told', () => {
+  it('in front that gives every visitor the same cookies is reported', () => {
     const headers = [['Set-Cookie', 'cart=1']] as const;
     expect(checkCache([{ path: '/', isPrivate: false, reachedGuard: false, headers }]).message).toContain(
       'everybody gets the same cookies',
@@ -127,11 +127,11 @@ describe('direct requests', () => {
     expect([judge(404), judge(200), judge(403, 200, true, '192.0.2.7:80'), judge(200, 200, false)]).toEqual([
       ...['problem', 'problem', 'warning', 'warning'],
     ]);
-    // It answers this machine alone.
+    // The cache answers only this machine.
     expect(judge(403, 200)).toBe('ok');
   });
 
-  it('tell nothing when the web server redirects or fails', () => {
+  it('are not judged when the web server redirects or fails', () => {
     expect([judge(301), judge(502)]).toEqual(['skipped', 'skipped']);
     const php = { fault: 'nothing listens there' };
     expect(checkDirectRequests({ requireGuard: true, cachePastGuard: null }, { php, page: php }, 'Next.').state).toBe(
@@ -140,20 +140,20 @@ describe('direct requests', () => {
   });
 });
 
-it('clocks may differ by half a minute; beyond a minute no signature is believed', () => {
+it('clocks may differ by half a minute; beyond a minute no signature is accepted', () => {
   expect([0, 29, -31, 59, -62, null].map((ahead) => checkClock(ahead).state)).toEqual([
     ...['ok', 'ok', 'warning', 'warning', 'problem', 'skipped'],
   ]);
 });
 
-it('the disk needs a gigabyte, and stops guard below a tenth of it', () => {
+it('the disk needs a gigabyte, and less than a tenth of that is a problem', () => {
   const megabytes = [2000, 500, 50].map((count) => checkDisk(count * 1024 * 1024));
   expect(megabytes.map(({ state }) => state)).toEqual(['ok', 'warning', 'problem']);
   expect(megabytes[1]?.message).toBe('Only 500 MB are free on the disk of the data folder.');
   expect(checkDisk(null).state).toBe('skipped');
 });
 
-it('http must lead to https, or not be answered', () => {
+it('http must redirect to https, or not be answered', () => {
   const judge = (plain: Parameters<typeof checkHttps>[1]) => checkHttps('https://example.com', plain).state;
   expect(judge({ status: 308, location: 'https://example.com/' })).toBe('ok');
   expect(judge({ fault: 'nothing listens there' })).toBe('ok');
@@ -169,7 +169,7 @@ it('a scheme that differs is a problem at a site with https only', () => {
   expect(states).toEqual(['problem', 'warning', 'ok']);
 });
 
-it('a pause is a problem whatever WordPress runs', () => {
+it('a pause is a problem whatever WordPress enforces', () => {
   expect(checkPolicy(true, '2026-01-01T00:00:00.000Z').state).toBe('problem');
   expect(checkPolicy(null, null).state).toBe('skipped');
 });

@@ -1,13 +1,13 @@
 /**
- * What `doctor` concludes from what it has seen of a site: pure rules over plain data. Every text says what is wrong, and
- * `advice` what to do.
+ * The conclusions of `doctor` about a site: pure rules over plain data. Every message says what is wrong, and `advice`
+ * what to do.
  */
 
 import { sharedAdvice } from './shared-connector.js';
 import type { SiteStatus, StatusReport } from './status.js';
 import { describeCachePastGuard, toUpstreamServerWarnings } from './upstream-server.js';
 
-/** Parts of a site that are looked at, in the order in which they are told. */
+/** Parts of a site that are checked, in the order of the report. */
 export type CheckName =
   | 'guard'
   | 'key'
@@ -27,7 +27,7 @@ export type CheckName =
   | 'disk'
   | 'mail';
 
-/** `skipped`: could not be looked at; the message says why. */
+/** `skipped`: the check was not possible; the message says why. */
 export type CheckState = 'ok' | 'warning' | 'problem' | 'skipped';
 
 export interface Finding {
@@ -39,7 +39,7 @@ export interface Finding {
   readonly advice: string | null;
 }
 
-/** A finding of a check that is named elsewhere. */
+/** A finding without the name of its check. */
 export type Judgement = readonly [state: CheckState, message: string, advice?: string];
 
 export const toFinding = (check: CheckName, [state, message, advice]: Judgement): Finding => ({
@@ -77,7 +77,7 @@ export function checkKey(reason: string | null): Finding {
 
 /**
  * Whether the connector answers with this key, in guard's version.
- * @param sharedConnector folder from which the site runs it; null for a copy of its own
+ * @param sharedConnector folder from which the site runs the connector; null for a copy of its own
  */
 export function checkConnector(
   site: Pick<SiteStatus, 'connector' | 'connectorVersion' | 'connectorFault'>,
@@ -115,7 +115,7 @@ export function checkConnector(
   return toFinding('connector', judge());
 }
 
-/** Whether the first page leads to itself. @param loop what is wrong then and what to do, else null */
+/** Whether the first page redirects to itself. @param loop the fault and the remedy, or null */
 export function checkRedirects(
   loop: { readonly message: string; readonly advice: string } | null,
   { connector, homeUrl }: Pick<SiteStatus, 'connector' | 'homeUrl'>,
@@ -129,7 +129,7 @@ export function checkRedirects(
   return toFinding('redirects', judge());
 }
 
-/** Whether WordPress runs the stored policy. @param inSync null when that can't be known */
+/** Whether WordPress enforces the stored policy. @param inSync null when it is not known */
 export function checkPolicy(inSync: boolean | null, pausedUntil: string | null): Finding {
   const judge = (): Judgement => {
     if (pausedUntil !== null) {
@@ -144,7 +144,8 @@ export function checkPolicy(inSync: boolean | null, pausedUntil: string | null):
 }
 
 /**
- * Whether the web server behind guard sees each visitor, and keeps what is for the machine alone to itself.
+ * Whether the upstream web server sees each visitor's address, and keeps pages that are meant for the machine alone
+ * from visitors.
  * @param upstream `SiteConfig.upstream`
  */
 export function checkUpstreamServer(
@@ -153,7 +154,7 @@ export function checkUpstreamServer(
 ): Finding {
   const isAddressSeen = visitors === null ? null : visitors === 'seen';
   const [first, ...more] = toUpstreamServerWarnings(
-    // It is told with the direct requests.
+    // Reported with the direct requests.
     { isAddressSeen, openPages, cachePastGuard: null },
     upstream,
   );
@@ -176,7 +177,7 @@ export type DirectResponse = { readonly status: number } | { readonly fault: str
 /**
  * Whether WordPress refuses requests that did not come through guard.
  *
- * @param responses to a request that always starts PHP, and to the first page, which a cache may hold
+ * @param responses to a request that always starts PHP, and to the first page, which may be cached
  * @param next for a site that does not require guard: what to do next, as a sentence
  */
 export function checkDirectRequests(
@@ -223,10 +224,12 @@ export function checkDirectRequests(
 const isRefusal = (status: number): boolean => status === 401 || status === 403;
 
 const CLOCK_WARNING_SECONDS = 30;
-/** By how much the time of a signature may differ (docs/developer/connector-protocol.md). */
+/** Largest accepted difference of a signature's time (docs/developer/connector-protocol.md). */
 const SIGNATURE_SECONDS = 60;
 
-/** Whether the clocks of guard and WordPress agree. @param ahead seconds by which WordPress's is ahead, or null */
+/**
+ * Whether the clocks of guard and WordPress agree. @param ahead seconds by which WordPress's clock is ahead, or null
+ */
 export function checkClock(ahead: number | null): Finding {
   const judge = (): Judgement => {
     if (ahead === null) return ['skipped', 'WordPress’s web server did not tell its time.'];
@@ -256,13 +259,13 @@ export function checkDisk(freeBytes: number | null): Finding {
   return toFinding('disk', judge());
 }
 
-/** How mails leave, and what became of it. */
+/** How mails are sent, and the outcome of the tests. */
 export interface MailFacts {
   /** Server of the configuration; null when WordPress sends the mails. */
   readonly server: string | null;
-  /** Why the server does not take mails; null when it does, or when there is none. */
+  /** Why the server does not accept mails; null when it does, or when there is no server. */
   readonly fault: string | null;
-  /** A mail that was sent to test it; null when none was asked for. */
+  /** The mail that was sent as a test; null when none was requested. */
   readonly test: { readonly to: string; readonly fault: string | null } | null;
 }
 

@@ -1,30 +1,30 @@
 import type { ExaminedSite, FileFacts } from '../wordpress/site-files.js';
 import { type Finding, type Judgement, toFinding } from './doctor-checks.js';
 
-/** What `doctor` concludes from owners and modes of guard's files. */
+/** The conclusions of `doctor` about owners and modes of guard's files. */
 
 /** Guard's data folder. */
 export interface DataFolderFacts {
   readonly folder: FileFacts;
-  /** What lies in it, and the site's files in `sites`. */
+  /** Its files, and those of the site in `sites`. */
   readonly files: readonly FileFacts[];
-  /** User of the running guard; null when that is not known. */
+  /** User of the running guard; null when it is not known. */
   readonly guardUid: number | null;
 }
 
-/** Why the files inside WordPress were not looked at. */
+/** Why the files inside WordPress were not checked. */
 export type SiteFilesFault = { readonly fault: string; readonly isDenied: boolean };
 
-/** What nobody but guard's user may read. */
+/** Files that only guard's user may read. */
 const PRIVATE_FILE = /(?:^guard\.json|\.secret|\.key|\.sqlite(?:-wal|-shm)?)$/;
 const OTHERS_WRITE = 0o022;
 
 /**
- * Whether owners and modes of guard's files are as `attach` and guard make them.
+ * Whether owners and modes of guard's files are as `attach` and guard create them.
  *
  * @param site the connector's files; null when guard does not know WordPress's folder
- * @param sharedFault why the site must not run the connector from the folder that it shares; null when it may
- * @param isKeyExternal the operator puts the key in place, so that it is not among these files
+ * @param sharedFault why the site must not run the connector from its shared folder; null when it may
+ * @param isKeyExternal the operator provides the key, so it is not among these files
  */
 export function checkPermissions(
   data: DataFolderFacts,

@@ -4,23 +4,23 @@ import type { Arrival } from '../wordpress/inspection.js';
 import { type Finding, type Judgement, toFinding } from './doctor-checks.js';
 import type { CertificateFacts, OwnEnd } from './visit.js';
 
-/** What `doctor` concludes from visits to the site's public address: pure rules, as those of `doctor-checks`. */
+/** The conclusions of `doctor` from visits to the site's public address: pure rules, like those of `doctor-checks`. */
 
 /** What responded to a visit to the site's public address. */
 export type PublicResponse =
   | { readonly by: 'guard'; readonly arrival: Arrival }
-  /** A guard that did not know the question. */
+  /** A guard that rejected the inspection: another one, or one of an older version. */
   | { readonly by: 'other-guard' }
-  /** WordPress without guard in front, which refuses visitors or serves them. */
+  /** WordPress without guard in front. It refuses visitors or serves them. */
   | { readonly by: 'wordpress'; readonly refuses: boolean }
   | { readonly by: 'other'; readonly status: number }
-  /** Nothing. */
+  /** No response. */
   | { readonly by: 'none'; readonly fault: string };
 
 const LEAD_THROUGH =
   'Have the web server that visitors reach hand them on to guard (docs/operator/install.md, step 5), also for the other servers of this site: port 80, www, IPv6.';
 
-/** Whether visitors of the public address reach this guard. @param url null when it is not known */
+/** Whether visitors of the public address reach this guard. @param url null when the address is not known */
 export function checkPublicAddress(url: string | null, response: PublicResponse | null): Finding {
   const judge = (): Judgement => {
     if (url === null || response === null) {
@@ -58,15 +58,16 @@ export function checkPublicAddress(url: string | null, response: PublicResponse 
   return toFinding('public-address', judge());
 }
 
-/** The invented client that a forged `X-Forwarded-For` names: an address of documentation (RFC 5737). */
+/** The invented client in a forged `X-Forwarded-For`: an address reserved for documentation (RFC 5737). */
 export const FORGED_CLIENT = '192.0.2.123';
 
 /**
  * Whether guard sees the address of each visitor.
  *
- * @param seen the visit as guard saw it, and this machine's end of it; null when guard did not see it
- * @param forged client that guard saw in a visit with a forged `X-Forwarded-For`; null when that could not be seen
- * @param ownAddresses of this machine
+ * @param seen the visit as guard saw it, and this machine's end of the connection; null when guard did not see it
+ * @param forged client that guard saw in a visit with a forged `X-Forwarded-For`; null when guard did not see that
+ *   visit
+ * @param ownAddresses addresses of this machine
  */
 export function checkClientAddress(
   seen: { readonly arrival: Arrival; readonly own: OwnEnd } | null,
@@ -119,14 +120,14 @@ function isPrivate(text: string): boolean {
   return address !== null && privateNetworks.has(address);
 }
 
-/** The response to a visit by http. */
+/** The response to a visit over http. */
 export type PlainResponse = { readonly status: number; readonly location: string | null } | { readonly fault: string };
 
 /**
- * Whether visitors use https, and are led there.
+ * Whether visitors use https, and whether http redirects there.
  *
  * @param url public address; null when it is not known
- * @param plain the response by http; null when it was not asked for
+ * @param plain the response over http; null when it was not requested
  */
 export function checkHttps(url: string | null, plain: PlainResponse | null): Finding {
   const judge = (): Judgement => {
@@ -149,7 +150,7 @@ export function checkHttps(url: string | null, plain: PlainResponse | null): Fin
   return toFinding('https', judge());
 }
 
-/** The usual codes in words. */
+/** Descriptions of the most frequent error codes. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its time is over',
   CERT_NOT_YET_VALID: 'its time has not begun, or a clock is wrong',
@@ -163,7 +164,7 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
 const DAY_MS = 24 * 3600_000;
 const EXPIRY_DAYS = 14;
 
-/** Whether the certificate is valid, and for how long. @param certificate null when none was seen */
+/** Whether the certificate is valid, and for how long. @param certificate null when none was received */
 export function checkCertificate(certificate: CertificateFacts | null, now: number): Finding {
   const judge = (): Judgement => {
     if (certificate === null) return ['skipped', 'No certificate was seen.'];
@@ -185,7 +186,7 @@ export function checkCertificate(certificate: CertificateFacts | null, now: numb
   return toFinding('certificate', judge());
 }
 
-/** Whether guard knows that visitors came by https. */
+/** Whether guard sees that visitors use https. */
 export function checkScheme(url: string | null, arrival: Arrival | null): Finding {
   const judge = (): Judgement => {
     if (url === null || arrival === null) return ['skipped', 'Guard did not see the visit.'];
@@ -205,18 +206,18 @@ export function checkScheme(url: string | null, arrival: Arrival | null): Findin
   return toFinding('scheme', judge());
 }
 
-/** Pages of a site that are looked at for caches. */
+/** A page of the site that is checked for caches. */
 export interface CachedPage {
   readonly path: string;
-  /** Of the login or of wp-admin. */
+  /** The page belongs to the login or to wp-admin. */
   readonly isPrivate: boolean;
-  /** Whether a question to guard with the page's address came there; null when that is not known. */
+  /** Whether an inspection at the page's address reached guard; null when it is not known. */
   readonly reachedGuard: boolean | null;
   /** Names and values of the second response's headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** Whether a cache responds in guard's place. @param pages null when the public address does not reach guard */
+/** Whether a cache responds in place of guard. @param pages null when the public address does not reach guard */
 export function checkCache(pages: readonly CachedPage[] | null): Finding {
   const judge = (): Judgement => {
     if (pages === null) return ['skipped', 'The public address does not reach guard.'];
@@ -246,7 +247,7 @@ export function checkCache(pages: readonly CachedPage[] | null): Finding {
   return toFinding('cache', judge());
 }
 
-/** Headers by which caches say that a response was kept; values that say so. */
+/** Headers with which caches mark a stored response, and the values that say so. */
 const CACHE_HEADERS: Readonly<Record<string, RegExp>> = {
   age: /^\s*0*[1-9]\d*\s*$/,
   'cf-cache-status': /^(?:HIT|STALE|UPDATING|REVALIDATED)\b/i,
@@ -257,13 +258,13 @@ const CACHE_HEADERS: Readonly<Record<string, RegExp>> = {
   'x-litespeed-cache': /\bhit\b/i,
   // RFC 9211.
   'cache-status': /;\s*hit\b/i,
-  // Varnish names two requests when the response belongs to an earlier one.
+  // Varnish names two requests when the response was stored for an earlier one.
   'x-varnish': /^\s*\d+\s+\d+\s*$/,
 };
 
 const EVIDENCE_MAX = 80;
 
-/** The header that says that a response came from a cache, or null. */
+/** The header that shows that a response came from a cache, or null. */
 export function findCacheEvidence(headers: CachedPage['headers']): string | null {
   for (const [name, value] of headers) {
     if (CACHE_HEADERS[name.toLowerCase()]?.test(value)) return `${name}: ${value}`.slice(0, EVIDENCE_MAX);

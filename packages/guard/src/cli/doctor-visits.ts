@@ -14,7 +14,7 @@ import type { PlainResponse, PublicResponse } from './doctor-visit-checks.js';
 import { CONNECTOR_REFUSAL } from './upstream-server-visits.js';
 import { type ConnectTo, type VisitResponse, visit } from './visit.js';
 
-/** How guard saw a visit, or what responded in its place. */
+/** How guard saw a visit, or what responded instead. */
 export interface Inspected {
   readonly response: PublicResponse;
   /** Null when nothing responded. */
@@ -22,8 +22,8 @@ export interface Inspected {
 }
 
 /**
- * Asks guard, by an address of the site, how the request arrived.
- * @param headers further ones
+ * Sends a signed inspection to an address of the site: guard responds how the request arrived.
+ * @param headers additional headers
  */
 export async function inspect(
   url: URL,
@@ -39,7 +39,10 @@ export async function inspect(
   return { response: await identify(url, found, connect), visit: found };
 }
 
-/** What responds at an address, by an API call without rights: guard's code differs from WordPress's. */
+/**
+ * Identifies what responds at an address by an API request without a session: guard's error code differs from
+ * WordPress's.
+ */
 async function identify(url: URL, found: VisitResponse, connect: ConnectTo | undefined): Promise<PublicResponse> {
   const call = new URL(url.origin);
   call.search = '?rest_route=/security-optimizer/v1/fetch-options';
@@ -51,7 +54,7 @@ async function identify(url: URL, found: VisitResponse, connect: ConnectTo | und
   return code === GUARD_CODE ? { by: 'other-guard' } : { by: 'other', status: found.status };
 }
 
-/** Code of guard's response to a call without a session. */
+/** Code of guard's response to a request without a session. */
 const GUARD_CODE = 'rest_cookie_invalid_nonce';
 
 function readCode(body: string): string | null {
@@ -63,7 +66,7 @@ function readCode(body: string): string | null {
   }
 }
 
-/** A visit by http to the host of an https address. */
+/** A visit over http to the host of an https address. */
 export async function visitPlain(url: URL, connect: ConnectTo | undefined): Promise<PlainResponse> {
   const plain = new URL(`http://${url.hostname}${url.pathname}`);
   const response = await visit(plain, { connect });
@@ -76,12 +79,12 @@ export interface DirectVisits {
   readonly php: DirectResponse;
   /** To the first page. */
   readonly page: DirectResponse;
-  /** Seconds by which that machine's clock is ahead; null when it did not tell its time. */
+  /** Seconds by which that machine's clock is ahead; null when the response had no `Date`. */
   readonly clockAhead: number | null;
 }
 
 /**
- * Visits WordPress's web server past guard.
+ * Visits WordPress's web server directly, not through guard.
  * @param home public address, for scheme, host and path; null when it is not known
  */
 export async function visitDirectly(
@@ -98,7 +101,7 @@ export async function visitDirectly(
   const hello = '/index.php?rest_route=/security-optimizer-connector/v1/hello';
   let origin = requested;
   let php = await send(hello, origin);
-  // The public scheme is not known yet, and the web server serves one alone.
+  // The public scheme is not known yet, and the web server accepts only one.
   const other = 'fault' in php ? null : getRedirectOrigin(toRedirect(php), origin);
   if (other !== null && other.host === origin.host) {
     origin = other;
@@ -113,7 +116,7 @@ function toRedirect({ status, headers }: VisitResponse) {
   return { status, signal: signal?.toString(), location: headers.location };
 }
 
-/** `Date` tells whole seconds, of some time between request and response. */
+/** `Date` has a resolution of one second, and is set at some time between request and response. */
 function readClock({ headers, sentAt, receivedAt }: VisitResponse): number | null {
   const serverTime = Date.parse(headers.date ?? '');
   if (Number.isNaN(serverTime)) return null;

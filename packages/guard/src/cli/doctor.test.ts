@@ -19,14 +19,14 @@ import { attach } from './attach.js';
 import { type DoctorOptions, examineSite } from './doctor.js';
 import type { CheckName, Finding } from './doctor-checks.js';
 
-/** What the web server in front of guard does. */
+/** Behavior of the web server in front of guard. */
 interface Front {
-  /** How it treats `X-Forwarded-For`: sets it, hands on what visitors send, or neither. */
+  /** How it treats `X-Forwarded-For`: sets it, passes on the header of visitors, or neither. */
   readonly forwardedFor?: 'set' | 'pass' | 'none';
   readonly forwardedProto?: boolean;
-  /** Where it leads visitors in place of guard. */
+  /** Where it forwards visitors to, instead of guard. */
   readonly target?: string;
-  /** Paths that it answers from a cache. */
+  /** Paths for which it responds from a cache. */
   readonly cached?: readonly string[];
   /** Days for which its certificate is valid. */
   readonly days?: number;
@@ -37,7 +37,7 @@ interface Setup {
   readonly trustedProxies?: readonly string[];
   readonly home?: string;
   readonly requireGuard?: boolean;
-  /** More keys of `guard.json`. */
+  /** Additional keys of `guard.json`. */
   readonly config?: object;
   /** Guard is not started. */
   readonly stopped?: boolean;
@@ -55,7 +55,7 @@ interface Site {
 
 let template: Promise<string> | undefined;
 
-/** A folder with an attached WordPress and a data folder, to be copied: attaching takes long. */
+/** A folder with an attached WordPress and a data folder, to be copied, since attaching is slow. */
 function attachedTemplate(): Promise<string> {
   template ??= (async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-doctor-'));
@@ -76,7 +76,7 @@ afterAll(async () => {
   if (template !== undefined) await rm(await template, { recursive: true, force: true });
 });
 
-/** An attached site: WordPress, guard, and a web server in front that speaks TLS for example.com. */
+/** An attached site: WordPress, guard, and a TLS server in front for example.com. */
 async function site(setup: Setup = {}): Promise<Site> {
   const { front = {}, trustedProxies = ['127.0.0.1'], requireGuard = true } = setup;
   const [connector, folder, template] = [await fakeConnector(), await scratchFolder(), await attachedTemplate()];
@@ -115,7 +115,7 @@ async function site(setup: Setup = {}): Promise<Site> {
   };
 }
 
-/** Key and certificate by days of validity: making a key takes long. */
+/** Key and certificate by days of validity. Cached, since creating a key is slow. */
 const certificates = new Map<number, { readonly key: string; readonly cert: string }>();
 
 async function getCertificate(days: number) {
@@ -171,8 +171,8 @@ const about = (findings: readonly Finding[], check: CheckName): Finding => {
   return found;
 };
 
-describe('doctor at a site where all is well', () => {
-  it('finds every check in order, and changes nothing', async () => {
+describe('doctor at a site without problems', () => {
+  it('reports every check in order, and changes nothing', async () => {
     const well = await site();
     const before = [...well.connector.commands].filter((command) => command !== 'hello' && command !== 'events');
     const findings = await well.examine();
@@ -185,7 +185,7 @@ describe('doctor at a site where all is well', () => {
     expect(after).toEqual(before);
   });
 
-  it('warns where the web server behind has guard’s address for every visitor, and of what is open by that', async () => {
+  it('warns when the upstream web server sees guard’s address for every visitor, and about the pages that this makes public', async () => {
     const { connector, examine } = await site();
     connector.addressSeen = () => false;
     connector.pages.set('/server-status', () => '<h1>Apache Server Status for localhost</h1>');
@@ -204,7 +204,7 @@ describe('doctor at a site where all is well', () => {
     const { dataDir, connect } = await site();
     const doctor = (...more: string[]) =>
       runInChild('doctor', '--data-dir', dataDir, '--connect', `127.0.0.1:${connect.port}`, ...more);
-    // The command trusts the system's authorities alone, so the test's certificate is the one problem.
+    // The command trusts only the system's authorities, so the test's certificate is the only problem.
     const asJson = await doctor('example-com', '--json');
     expect(asJson).toMatchObject({ status: 1, stderr: '' });
     const findings = JSON.parse(asJson.stdout) as Finding[];
@@ -223,14 +223,14 @@ describe('doctor at a site where all is well', () => {
 });
 
 describe('doctor and guard itself', () => {
-  it('says that guard does not run, and still looks at the rest', async () => {
+  it('reports that guard does not run, and still checks the rest', async () => {
     const findings = await (await site({ stopped: true })).examine();
     expect(about(findings, 'guard')).toMatchObject({ state: 'problem', message: 'Guard is not running.' });
     expect(about(findings, 'connector').state).toBe('ok');
     expect(about(findings, 'client-address').state).toBe('skipped');
   });
 
-  it('says that the running guard does not serve the site', async () => {
+  it('reports that the running guard does not serve the site', async () => {
     const { examine, dataDir } = await site();
     const file = join(dataDir, 'guard.sites');
     await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), served: [] }));
@@ -240,7 +240,7 @@ describe('doctor and guard itself', () => {
     });
   });
 
-  it('says why the key can’t be used, and asks nothing with it', async () => {
+  it('reports why the key can’t be used, and sends no request with it', async () => {
     const { examine, dataDir } = await site({ stopped: true });
     await chmod(join(dataDir, 'sites', 'example-com.secret'), 0o644);
     const findings = await examine();
@@ -266,7 +266,7 @@ describe('doctor and the connector', () => {
       /has version 0\.0\.9, guard/,
     ],
     ['can’t be reached', (connector: FakeConnector) => void connector.close(), /WordPress/],
-  ])('says that it %s', async (_which, break_, message) => {
+  ])('reports that it %s', async (_which, break_, message) => {
     const { connector, examine } = await site();
     break_(connector);
     expect(about(await examine(), 'connector')).toMatchObject({
@@ -276,15 +276,15 @@ describe('doctor and the connector', () => {
     });
   });
 
-  it('says that WordPress runs another policy', async () => {
+  it('reports that WordPress runs another policy', async () => {
     const { connector, examine } = await site({ stopped: true });
     connector.policy = { hash: '0123456789abcdef', policy: {} };
     expect(about(await examine(), 'policy').state).toBe('problem');
   });
 });
 
-describe('doctor and requests that go past guard', () => {
-  it('says that WordPress answers them although guard is required', async () => {
+describe('doctor and direct requests', () => {
+  it('reports that WordPress answers them although guard is required', async () => {
     const { connector, examine } = await site();
     connector.requireGuard = false;
     expect(about(await examine(), 'direct-requests')).toMatchObject({
@@ -293,7 +293,7 @@ describe('doctor and requests that go past guard', () => {
     });
   });
 
-  it('warns where guard is not required yet, and says what comes next', async () => {
+  it('warns where guard is not required yet, and names the next step', async () => {
     const { examine } = await site({ requireGuard: false });
     expect(about(await examine(), 'direct-requests')).toMatchObject({
       state: 'warning',
@@ -301,7 +301,7 @@ describe('doctor and requests that go past guard', () => {
     });
   });
 
-  it('says that the public address leads past guard to WordPress', async () => {
+  it('reports that the public address leads past guard to WordPress', async () => {
     const { connector, examine } = await site({ requireGuard: false });
     const { connect } = await webServerInFront({ target: connector.upstream }, '');
     expect(about(await examine({ connect }), 'public-address')).toMatchObject({
@@ -310,7 +310,7 @@ describe('doctor and requests that go past guard', () => {
     });
   });
 
-  it('says that a guard answers at the public address that is not this one', async () => {
+  it('reports that another guard answers at the public address', async () => {
     const [here, elsewhere] = [await site(), await site()];
     expect(about(await here.examine({ connect: elsewhere.connect }), 'public-address')).toMatchObject({
       state: 'problem',
@@ -318,7 +318,7 @@ describe('doctor and requests that go past guard', () => {
     });
   });
 
-  it('says that nothing answers at the public address', async () => {
+  it('reports that nothing answers at the public address', async () => {
     const { examine } = await site();
     const finding = about(await examine({ connect: { host: '127.0.0.1', port: await freePort() } }), 'public-address');
     expect(finding).toMatchObject({
@@ -329,7 +329,7 @@ describe('doctor and requests that go past guard', () => {
 });
 
 describe('doctor and the address of visitors', () => {
-  it('says that a proxy is not trusted, and which', async () => {
+  it('reports which proxy is not trusted', async () => {
     const { examine } = await site({ trustedProxies: [] });
     expect(about(await examine(), 'client-address')).toMatchObject({
       state: 'problem',
@@ -346,7 +346,7 @@ describe('doctor and the address of visitors', () => {
     });
   });
 
-  it('says that a trusted proxy does not name visitors', async () => {
+  it('reports that a trusted proxy does not name visitors', async () => {
     const { examine } = await site({ front: { forwardedFor: 'none' } });
     expect(about(await examine(), 'client-address')).toMatchObject({
       state: 'problem',
@@ -354,7 +354,7 @@ describe('doctor and the address of visitors', () => {
     });
   });
 
-  it('says that visitors can choose their address', async () => {
+  it('reports that visitors can choose their address', async () => {
     const { examine } = await site({ front: { forwardedFor: 'pass' } });
     expect(about(await examine(), 'client-address')).toMatchObject({
       state: 'problem',
@@ -364,7 +364,7 @@ describe('doctor and the address of visitors', () => {
 });
 
 describe('doctor and TLS', () => {
-  it('says that the site is reached by http only', async () => {
+  it('reports that the site is reached by http only', async () => {
     const { examine, dataDir } = await site({ home: 'http://example.com', front: { forwardedProto: false } });
     const { listen: guard } = JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8'));
     const findings = await examine({ connect: { host: '127.0.0.1', port: Number(guard.split(':')[1]) } });
@@ -378,7 +378,7 @@ describe('doctor and TLS', () => {
     });
   });
 
-  it('warns where http does not lead to https', async () => {
+  it('warns where http does not redirect to https', async () => {
     const { examine, connector } = await site({ requireGuard: false });
     const { port } = new URL(connector.upstream);
     expect(about(await examine({ connectByHttp: { host: '127.0.0.1', port: Number(port) } }), 'https')).toMatchObject({
@@ -387,7 +387,7 @@ describe('doctor and TLS', () => {
     });
   });
 
-  it('warns of a certificate that ends soon', async () => {
+  it('warns about a certificate that expires soon', async () => {
     const { examine } = await site({ front: { days: 10 } });
     expect(about(await examine(), 'certificate')).toMatchObject({
       state: 'warning',
@@ -398,7 +398,7 @@ describe('doctor and TLS', () => {
   it.each([
     ['nobody has signed', 'https://example.com', false, 'it is self-signed.'],
     ['is another name’s', 'https://example.org', true, 'it belongs to other names.'],
-  ])('says that the certificate %s', async (_which, home, isKnown, fault) => {
+  ])('reports that the certificate %s', async (_which, home, isKnown, fault) => {
     const { examine, connect } = await site({ home });
     const { ca, ...unknown } = connect;
     expect(about(await examine({ connect: isKnown ? connect : unknown }), 'certificate')).toMatchObject({
@@ -407,7 +407,7 @@ describe('doctor and TLS', () => {
     });
   });
 
-  it('says that guard takes https for http', async () => {
+  it('reports that guard takes https for http', async () => {
     const { examine } = await site({ front: { forwardedProto: false } });
     expect(about(await examine(), 'scheme')).toMatchObject({
       state: 'problem',
@@ -421,7 +421,7 @@ describe('doctor and the clocks', () => {
     [45_000, 'warning', /^The clock of WordPress’s machine is 4[456] seconds ahead of guard’s\.$/],
     [-45_000, 'warning', /4[456] seconds behind guard’s/],
     [300_000, 'problem', /(?:299|300|301) seconds ahead of guard’s\. WordPress believes no signature/],
-  ])('says that WordPress’s is %i ms ahead', async (ahead, state, message) => {
+  ])('reports that WordPress’s clock is %i ms ahead', async (ahead, state, message) => {
     const { connector, examine } = await site();
     connector.clockAhead = ahead;
     expect(about(await examine(), 'clock')).toMatchObject({ state, message: expect.stringMatching(message) });
@@ -429,7 +429,7 @@ describe('doctor and the clocks', () => {
 });
 
 describe('doctor and caches in front', () => {
-  it('says that one answers the login page', async () => {
+  it('reports that a cache answers the login page', async () => {
     const { examine } = await site({ front: { cached: ['/wp-login.php'] } });
     expect(about(await examine(), 'cache')).toMatchObject({
       state: 'problem',
@@ -437,7 +437,7 @@ describe('doctor and caches in front', () => {
     });
   });
 
-  it('warns where one answers the first page', async () => {
+  it('warns where a cache answers the first page', async () => {
     const { examine } = await site({ front: { cached: ['/'] } });
     expect(about(await examine(), 'cache')).toMatchObject({
       state: 'warning',
@@ -468,7 +468,7 @@ describe('doctor and the files', () => {
       (at: Site) => writeFile(join(at.plugins, 'security-optimizer', 'secret.php'), '<?php'),
       /does not hold the site’s key/,
     ],
-  ])('says that %s', async (_which, break_, message) => {
+  ])('reports that %s', async (_which, break_, message) => {
     const at = await site();
     await break_(at);
     expect(permissions(await at.examine())).toEqual([
@@ -476,7 +476,7 @@ describe('doctor and the files', () => {
     ]);
   });
 
-  it('tells how much room the disk has', async () => {
+  it('reports the free space of the disk', async () => {
     expect(about(await (await site({ stopped: true })).examine(), 'disk').message).toMatch(
       /^(?:Only )?[\d,]+ MB are free/,
     );
@@ -486,7 +486,7 @@ describe('doctor and the files', () => {
 describe('doctor and mails', () => {
   const smtp = (port: number) => ({ mail: { smtp: { host: '127.0.0.1', port, from: 'guard@example.com' } } });
 
-  it('greets the mail server and sends nothing', async () => {
+  it('connects to the mail server and sends nothing', async () => {
     const { server, taken } = await mailServer();
     const { examine } = await site({ stopped: true, config: smtp(server.port) });
     expect(about(await examine(), 'mail')).toMatchObject({
@@ -496,7 +496,7 @@ describe('doctor and mails', () => {
     expect(taken).toEqual([]);
   });
 
-  it('says that the mail server does not answer', async () => {
+  it('reports that the mail server does not answer', async () => {
     const { examine } = await site({ stopped: true, config: smtp(await freePort()) });
     expect(about(await examine(), 'mail')).toMatchObject({
       state: 'problem',
@@ -504,7 +504,7 @@ describe('doctor and mails', () => {
     });
   });
 
-  it('sends a mail to an address that it is given, by the mail server or by WordPress', async () => {
+  it('sends a test mail to a given address, through the mail server or WordPress', async () => {
     const { server, taken } = await mailServer();
     const bySmtp = await site({ stopped: true, config: smtp(server.port) });
     expect(about(await bySmtp.examine({ mailTo: 'anna@example.com' }), 'mail').state).toBe('ok');

@@ -48,21 +48,21 @@ import { findSharedFault } from './shared-connector.js';
 import { requireGuardNext, statusReport } from './status.js';
 import { type ConnectTo, visit } from './visit.js';
 
-/** Longest look into the site's folder, and at a step of the mail server, milliseconds. */
+/** Timeout for access to the site's folder and for each step with the mail server, milliseconds. */
 const LOOK_MS = 10_000;
 
 export interface DoctorOptions {
   readonly site: SiteId;
-  /** Where to connect in place of what DNS says of the public address. */
+  /** Server to connect to instead of the one that DNS names for the public address. */
   readonly connect?: ConnectTo;
-  /** Where to connect for http, in place of port 80. */
+  /** Server to connect to for http, instead of port 80. */
   readonly connectByHttp?: ConnectTo;
-  /** Gets a mail to test how they leave. */
+  /** Recipient of a test mail. */
   readonly mailTo?: string;
 }
 
 /**
- * Looks at a site from inside and outside. It changes nothing, and every step has an end.
+ * Examines a site from inside and outside. Changes nothing, and every step has a timeout.
  * @throws UsageError for an id that no site has
  */
 export async function examineSite(config: Config, options: DoctorOptions): Promise<readonly Finding[]> {
@@ -75,7 +75,7 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
   const isServed = inUse === null || quarantined !== undefined ? null : inUse.served.includes(id);
   const first = [checkGuard(report.guard, isServed), checkKey(quarantined?.reason ?? null)];
   const status = report.sites[0];
-  // Without its key nothing more can be asked.
+  // Without the site's key nothing else can be checked.
   if (site === undefined || status === undefined) return first;
 
   const home = status.homeUrl === null ? null : new URL(status.homeUrl);
@@ -128,7 +128,7 @@ function getOwnAddresses(): ReadonlySet<string> {
 interface OutsideVisits {
   readonly inspected: Inspected;
   readonly forgedClient: string | null;
-  /** Null for a public address without TLS, or with a port of its own. */
+  /** Null for a public address without TLS, or with an explicit port. */
   readonly plain: Awaited<ReturnType<typeof visitPlain>> | null;
   readonly pages: readonly CachedPage[];
 }
@@ -137,7 +137,7 @@ interface OutsideVisits {
 async function visitFromOutside(home: URL, site: SiteConfig, options: DoctorOptions): Promise<OutsideVisits> {
   const { connect, connectByHttp } = options;
   const path = home.pathname.replace(/\/+$/, '');
-  // No cache has a response for a path that nobody has asked for.
+  // No cache has a response for a path that nobody has requested.
   const missing = new URL(`${path}/security-optimizer-doctor-${randomBytes(8).toString('hex')}`, home);
   const byHttp = connectByHttp ?? (connect && { host: connect.host });
   const plain = home.protocol === 'https:' && home.port === '' ? visitPlain(home, byHttp) : null;
@@ -155,7 +155,7 @@ async function visitFromOutside(home: URL, site: SiteConfig, options: DoctorOpti
   return { inspected, forgedClient, plain: await plain, pages: pages.filter((page) => page !== null) };
 }
 
-/** Visits a page twice, so that a cache has it, and then asks guard by its address. */
+/** Requests a page twice, so that a cache stores it, and then sends an inspection to its address. */
 async function visitForCache(
   url: URL,
   isPrivate: boolean,
@@ -182,7 +182,7 @@ async function readDataFolder(dataDir: string, site: SiteId): Promise<DataFolder
   return { folder, files, guardUid: process?.uid ?? null };
 }
 
-/** @returns null for what is no longer there */
+/** @returns null when the file no longer exists */
 async function readFacts(path: string): Promise<FileFacts | null> {
   const found = await stat(path).catch(() => null);
   return found && { path, uid: found.uid, mode: found.mode & 0o7777 };
@@ -200,7 +200,7 @@ async function examineSiteFiles({ wordpressDir, muPluginsDir, secret }: SiteConf
   }
 }
 
-/** Looks at the release of this version in a folder that sites share. */
+/** Checks the release of this version in a folder that sites share. */
 async function findReleaseFault(shared: string): Promise<string | null> {
   const { sharedRelease } = await readConnector(await findConnectorSources(), shared);
   return sharedRelease === null ? null : findSharedFault(sharedRelease);
@@ -211,7 +211,7 @@ async function readFreeBytes(folder: string): Promise<number | null> {
   return disk && disk.bavail * disk.bsize;
 }
 
-/** Greets the mail server, and sends a mail only where one was asked for. */
+/** Connects to the mail server, and sends a mail only when one was requested. */
 async function tryMail(config: Config, site: SiteConfig, home: URL | null, to: string | undefined): Promise<MailFacts> {
   const { smtp } = config.mail;
   const server = smtp && `${smtp.host}:${smtp.port}`;
@@ -237,7 +237,7 @@ const LABELS: Readonly<Record<Finding['state'], string>> = {
   skipped: 'skipped',
 };
 
-/** The findings in plain words. */
+/** The findings as text for a terminal. */
 export function doctorText(site: SiteId, findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const indent = ' '.repeat(width + 11);

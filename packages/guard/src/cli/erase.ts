@@ -15,10 +15,10 @@ import { fileRecord } from './connector-files.js';
 import { findRetired, recordErased } from './retired-sites.js';
 
 /**
- * Removes everything that is stored of a site that is not attached: settings, record of changes, Activity Log, second
- * factors, locks, blocks, jobs, reports. Its id stays taken. May be repeated after it was cut off.
+ * Deletes everything that is stored for a site that is not attached: settings, record of changes, Activity Log, second
+ * factors, lockouts, blocks, jobs, reports. Its id stays reserved. Safe to repeat after an interruption.
  *
- * @throws CommandError for a site that is attached, unknown, or known to a running guard; ConfigError, StorageError
+ * @throws CommandError for a site that is attached, unknown, or loaded by a running guard; ConfigError, StorageError
  */
 export async function eraseSite(dataDir: string, id: SiteId): Promise<ErasedRows> {
   if (!(await hasConfig(dataDir))) {
@@ -35,9 +35,9 @@ export async function eraseSite(dataDir: string, id: SiteId): Promise<ErasedRows
       throw new CommandError(`Nothing is kept of a site ${id}.`);
     }
     await refuseInUse(dataDir, id);
-    // From here on nobody can take the site up again.
+    // From this point the site can't be attached again.
     await recordErased(dataDir, id);
-    // Guard writes what it sees of a site's visitors until it is restarted, so also after `detach`.
+    // A guard that still served the site after `detach` may have written notes about its visitors.
     for (const file of [secretFile(dataDir, id), guardedTrafficFile(dataDir, id)]) await rm(file, { force: true });
     await fileRecord(dataDir, id).delete();
     return database;
@@ -45,7 +45,7 @@ export async function eraseSite(dataDir: string, id: SiteId): Promise<ErasedRows
   return eraseSiteRows(id, { dataDir, url }, { guardRuns: isDataDirInUse(dataDir) });
 }
 
-/** @throws CommandError when a running guard has the site in memory: it would write rows of it again */
+/** @throws CommandError when a running guard has the site in memory: it would write rows for it again */
 export async function refuseInUse(dataDir: string, id: SiteId): Promise<void> {
   if (!isDataDirInUse(dataDir)) return;
   const sites = await runningSites(dataDir);
@@ -55,7 +55,7 @@ export async function refuseInUse(dataDir: string, id: SiteId): Promise<void> {
   );
 }
 
-/** Tells what was erased, and what else the operator may want to remove. */
+/** Prints what was erased, and what else the operator may want to remove. */
 export async function printErased(dataDir: string, id: SiteId, { rows, unclean }: ErasedRows): Promise<void> {
   process.stdout.write(`Erased: site ${id}, ${rows.toLocaleString('en')} rows. Its id is not given again.\n`);
   for (const file of unclean) {
@@ -86,17 +86,17 @@ May run beside a guard that was started after the site was detached. The id is n
   },
 };
 
-/** Rows that are removed in one transaction: a guard that writes to the same file waits for no longer than that. */
+/** Rows deleted in one transaction. A guard that writes to the same file waits no longer than one transaction. */
 const ROWS_AT_ONCE = 2000;
-/** Between two of them a guard that waits gets its turn. */
+/** Pause between two transactions, in which a waiting guard can write. */
 const PAUSE_MS = 2;
 const BUSY_TIMEOUT_MS = 10_000;
-/** The disk has all of it at the end, with the checkpoint of the log; what a power cut takes back is erased again. */
+/** The checkpoint at the end makes all of it durable. What a power failure brings back is erased again. */
 const FOR_ERASING = ['secure_delete = on', 'synchronous = normal', 'wal_autocheckpoint = 8192', 'cache_size = -65536'];
-/** A file of this size is written anew within a second or two; a guard that wants to write waits for that. */
+/** A file of this size is vacuumed within a second or two, while writes of guard wait. */
 const QUICK_BYTES = 64 * 1024 * 1024;
 
-/** Where the rows of sites are. */
+/** Where the rows of sites are stored. */
 export interface SiteDatabases {
   readonly dataDir: string;
   /** `sqlite:<file>`, the file relative to the data folder. */
@@ -105,12 +105,12 @@ export interface SiteDatabases {
 
 export interface ErasedRows {
   readonly rows: number;
-  /** Files that may still hold remains of what was removed, since a guard has them open. */
+  /** Files that may still contain remains of deleted rows, since guard has them open. */
   readonly unclean: readonly string[];
 }
 
 /**
- * Whether one of the databases has rows of a site. A database that is missing has none; nothing is made or changed.
+ * Whether one of the databases has rows of a site. A missing database has none. Nothing is created or changed.
  * @throws StorageError
  */
 export function hasSiteRows(site: SiteId, { dataDir, url }: SiteDatabases): boolean {
@@ -118,19 +118,19 @@ export function hasSiteRows(site: SiteId, { dataDir, url }: SiteDatabases): bool
   try {
     if (hasRowsIn(activity, site)) return true;
   } catch (error) {
-    // Guard moves a broken log aside and begins a new one, in which there are none.
+    // Guard moves a corrupt log aside and creates a new one, which is empty.
     if (!(error instanceof StorageError) || error.fault !== 'corrupt') throw error;
   }
   return hasRowsIn(main, site);
 }
 
 /**
- * Removes every row of a site from both databases, whatever tables there are: each one that carries the site is found
- * in the database itself. Rows are overwritten, and then the file is written anew, because SQLite leaves copies behind
- * wherever it has moved rows from one page to another; a large file only while no guard runs. May be repeated after it
- * was cut off. A guard that has the site in memory would write rows again: the caller makes sure that there is none.
+ * Deletes every row of a site from both databases. The tables are found in the database itself: every table with a
+ * column for the site counts. Rows are overwritten, and then the file is vacuumed, because SQLite leaves copies behind
+ * when it moves rows from one page to another; a large file is vacuumed only while no guard runs. Safe to repeat after
+ * an interruption. The caller makes sure that no running guard has the site in memory, since it would write rows again.
  *
- * @param guardRuns on the data folder
+ * @param guardRuns whether guard runs on the data folder
  * @throws StorageError
  */
 export async function eraseSiteRows(
@@ -156,7 +156,7 @@ export async function eraseSiteRows(
   return { rows, unclean };
 }
 
-/** Activity Logs that guard has moved aside because they were broken. They hold visits of every site. */
+/** Activity Logs that guard has moved aside because they were corrupt. They contain visits of every site. */
 export async function brokenLogs(dataDir: string): Promise<readonly string[]> {
   return (await readdir(dataDir)).filter((name) => name.startsWith('activity.sqlite.corrupt-')).sort();
 }
@@ -165,14 +165,14 @@ function databaseFiles({ dataDir, url }: SiteDatabases): readonly [main: string,
   return [resolve(dataDir, url.slice('sqlite:'.length)), join(dataDir, 'activity.sqlite')];
 }
 
-/** @returns whether nothing is left of removed rows, neither in the file nor in its write-ahead log */
+/** @returns whether no remains of deleted rows are left, neither in the file nor in its write-ahead log */
 function writeAnew(database: SqliteDatabase, mayTakeItsTime: boolean): boolean {
   try {
     if (mayTakeItsTime) database.exec('vacuum');
     const log = database.prepare('pragma wal_checkpoint(truncate)').get() as { busy: number };
     return mayTakeItsTime && log.busy === 0;
   } catch {
-    // Locked for too long, or no room on the disk. The rows are gone all the same.
+    // The database was locked for too long, or the disk is full. The rows are deleted nevertheless.
     return false;
   }
 }
@@ -213,7 +213,7 @@ function toStorageFault(error: unknown, file: string): StorageError {
   return new StorageError(fault, `${file}: ${message}`, { cause: error });
 }
 
-/** The tables that carry the site, and how each names it: by its id, or in the Activity Log by a number. */
+/** The tables with a column for the site, and the site's key in each: its id, or a number in the Activity Log. */
 function siteTables(database: SqliteDatabase, site: SiteId): { table: string; key: string | number }[] {
   const tables = database
     .prepare(
@@ -227,13 +227,14 @@ function siteTables(database: SqliteDatabase, site: SiteId): { table: string; ke
     : undefined;
   const byNumber = tables.filter(({ type }) => type !== 'text').map(({ name }) => ({ name, key: number }));
   const byId = tables.filter(({ type }) => type === 'text').map(({ name }) => ({ name, key: site }));
-  // By number first: the table that tells the number is one of the others, and must outlast them.
+  // Tables with the number first: the table that maps the id to the number is one of the others, and must be kept until
+  // then.
   return [...byNumber, ...byId].flatMap(({ name, key }) => (key === undefined ? [] : [{ table: name, key }]));
 }
 
 async function removeRows(database: SqliteDatabase, table: string, key: string | number): Promise<number> {
   const row = rowKey(database, table);
-  // In the order of the key where rows lie in it: neighbours are on the same pages.
+  // In the order of the primary key where the table is stored in that order: neighbours are on the same pages.
   const order = row === 'rowid' ? '' : `order by ${row}`;
   const remove = database.prepare(
     `delete from ${quoted(table)} where (${row}) in
@@ -247,7 +248,7 @@ async function removeRows(database: SqliteDatabase, table: string, key: string |
   }
 }
 
-/** What names one row of a table: its number, or the columns of its key in a table without numbers. */
+/** The columns that identify a row: its rowid, or the primary key in a table without rowids. */
 function rowKey(database: SqliteDatabase, table: string): string {
   const { wr: hasNoNumbers } = database
     .prepare(`select wr from pragma_table_list where schema = 'main' and name = ?`)
@@ -264,8 +265,9 @@ function quoted(name: string): string {
 }
 
 /**
- * All sites share one sequence of versions, and a running guard asks for those above the last that it has seen. When
- * the site with the highest one goes, the next must be higher all the same: the empty id, which no site has, keeps it.
+ * All sites share one sequence of versions, and a running guard reads the changes above the last version that it has
+ * seen. When the site with the highest version is erased, the next version must still be higher. A row with the empty
+ * id, which no site has, keeps the highest version.
  */
 function keepVersionsGrowing(database: SqliteDatabase): void {
   const [table] = database.prepare(`select 1 from sqlite_master where name = 'site_versions'`).all();

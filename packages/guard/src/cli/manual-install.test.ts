@@ -9,7 +9,7 @@ import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 const isRoot = process.getuid?.() === 0;
 const hasPhp = spawnSync('php', ['-v']).status === 0;
 
-/** A shared connector, and a WordPress whose code guard does not write. */
+/** A shared connector, and a WordPress into whose code guard does not write. */
 async function machine() {
   const [root, wordpress, dataDir] = [await scratchFolder(), await wordpressFolder(), await scratchFolder()];
   await chmod(root, 0o755);
@@ -29,7 +29,7 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     const output = print(...line, '--shared-connector', shared);
     expect(output).toMatchObject({ status: 0, stderr: '' });
     expect(await readdir(join(wordpress, 'wp-content'))).toEqual([]);
-    // Guard knows no folder, so that neither `attach --all` nor a lost key leads it there.
+    // Guard stores no folder, so neither `attach --all` nor the restoring of a lost key writes there.
     expect(await readSites()).toMatchObject([{ id: 'shop-example', wordpressDir: null, sharedConnector: shared }]);
     expect(output.stdout).toContain(join(wordpress, 'wp-content', 'mu-plugins'));
     expect(output.stdout).toContain(await readSecret('shop-example'));
@@ -51,7 +51,7 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     expect(run('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
   });
 
-  it('shows what is there of a site that attach installs into, and changes nothing', async () => {
+  it('shows the present values of a site into which attach installs, and changes nothing', async () => {
     const { wordpress, print, dataDir, readSecret } = await machine();
     const line = ['--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--data-dir', dataDir];
     expect(run('attach', ...line, '--external-key')).toMatchObject({
@@ -65,7 +65,7 @@ describe.skipIf(!isRoot)('attach --print (skipped without root)', () => {
     expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).toBe(before);
   });
 
-  it.skipIf(!hasPhp)('shows a loader of one line and a key that PHP takes', async () => {
+  it.skipIf(!hasPhp)('shows a one-line loader and a key file that PHP accepts', async () => {
     const { root, wordpress, shared, print, readSecret } = await machine();
     const { stdout } = print('--host', 'a.example', '--upstream', 'http://127.0.0.1:1', '--shared-connector', shared);
     const [loader, key] = stdout.match(/^<\?php[\s\S]*?;$/gm) as [string, string];

@@ -19,21 +19,21 @@ import {
 } from './site-entry.js';
 import { toRealAddressAdvice } from './upstream-server.js';
 
-/** A site whose files the operator puts in place: its code can't be written, or is on another machine. */
+/** A site whose files the operator installs by hand, because its code is read-only or on another machine. */
 export interface ManualSite {
   readonly id: SiteId;
   /** 64 hexadecimal digits. */
   readonly secret: string;
   readonly requireGuard: boolean;
-  /** Folder of the connector's release, as PHP sees it; null where `attach` installs the connector. */
+  /** Folder of the connector's release, as PHP sees it; null for a site into which `attach` installs the connector. */
   readonly sharedRelease: string | null;
   /** Folder of must-use plugins; null when guard does not know it. */
   readonly muPluginsDir: string | null;
-  /** Its web server, see `SiteConfig.upstream`. */
+  /** Its upstream web server, see `SiteConfig.upstream`. */
   readonly upstream: string;
 }
 
-/** What to put where, as a text for the operator. It shows the key. */
+/** Instructions for the operator: what to write where. The text contains the key. */
 export function printManualInstall(site: ManualSite): string {
   const { id, secret, requireGuard, sharedRelease, muPluginsDir, upstream } = site;
   const file = `/etc/security-optimizer/${id}.php`;
@@ -75,7 +75,7 @@ SECURITY_OPTIMIZER_REQUIRE_GUARD=${requireGuard ? 1 : 0}
 `;
 }
 
-/** What `attach --print` takes: nothing in it leads guard into WordPress. */
+/** The options of `attach --print`. None of them makes guard access WordPress's folders. */
 type PrintOptions = Pick<
   AttachOptions,
   'dataDir' | 'upstream' | 'listen' | 'hosts' | 'site' | 'trustedProxies' | 'allowDirect' | 'requireGuard' | 'home'
@@ -86,10 +86,10 @@ type PrintOptions = Pick<
 };
 
 /**
- * Writes guard's side of a site whose files the operator puts in place, since its code can't be written or is on another
- * machine. Of a site that `attach` installs into nothing is changed.
+ * Writes guard's side of a site whose files the operator installs by hand, because its code is read-only or on another
+ * machine. For a site into which `attach` installs the connector, nothing is changed.
  *
- * @returns what to put where, with the key
+ * @returns instructions that contain the key
  * @throws CommandError, ConfigError
  */
 export async function attachByHand(options: PrintOptions): Promise<string> {

@@ -15,51 +15,52 @@ import { becomeUser, isRoot } from '../lib/privileges.js';
 import type { SiteCall } from '../wordpress/site-files.js';
 
 /**
- * How a process gets into a site's folder of must-use plugins and moves below it: with the rights of the folder's owner,
- * and through no link or folder of another user (docs/decisions/0019). It works in its working directory, and it gives
- * root's rights away for good, so that it is for one site.
+ * How a process enters a site's folder of must-use plugins and moves below it: with the rights of the folder's owner,
+ * and never through a link or a folder of another user (docs/decisions/0019). The process works in its working
+ * directory, and drops root's rights permanently, so it can serve only one site.
  */
 
-/** wp-config.php, whose rights the key file gets. */
+/** wp-config.php. The key file gets the same readers. */
 export interface Model {
   readonly path: string;
   readonly file: Stats;
-  /** The link by which it was found. */
+  /** The link through which the file was found, if any. */
   readonly link: Stats | null;
 }
 
 /** A site whose folder of must-use plugins is the working directory. */
 export interface OpenSite {
-  /** WordPress's folder without links in its path, as PHP has it in ABSPATH. */
+  /** WordPress's folder with links resolved, as PHP has it in ABSPATH. */
   readonly wordpressDir: string;
   readonly plugins: Stats;
-  /** This process has made that folder. */
+  /** This process has created that folder. */
   readonly isMade: boolean;
   readonly model: Model;
 }
 
-/** User who owns the folders from here on; 0 while every folder so far was root's. */
+/** User who owns the folders that follow; 0 while every folder so far belongs to root. */
 let owner = 0;
 const startedAsRoot = isRoot();
 
 /** A WordPress folder that was entered. */
 export interface EnteredWordPress {
-  /** Without links in its path. */
+  /** With links resolved. */
   readonly path: string;
   readonly folder: Stats;
   readonly model: Model;
 }
 
-/** Throws MissingFolder or RefusedPath. */
+/** @throws MissingFolder, RefusedPath */
 export function enterWordPress(wordpressDir: string): EnteredWordPress {
   const folder = enterNamed(wordpressDir);
   return { path: process.cwd(), folder, model: readModel(folder) };
 }
 
 /**
- * Goes on to the folder of must-use plugins. Throws MissingFolder or RefusedPath.
- * @param make whether that folder is made where it is missing
- * @returns null where there is none and none is to be made
+ * Enters the folder of must-use plugins.
+ * @param make whether to create that folder when it is missing
+ * @returns null when it is missing and `make` is false
+ * @throws MissingFolder, RefusedPath
  */
 export function openSite(
   { folders, isMuPluginsNamed, owner: wanted, toldOwner }: SiteCall,
@@ -108,7 +109,7 @@ export function openSite(
   return { wordpressDir: path, plugins: lstatSync('.'), isMade, model };
 }
 
-/** @param wanted user whose folders these must be, or would be when they are made; undefined for anybody */
+/** @param wanted user who must own these folders, or would own them once they are created; undefined for any user */
 function refuseUnlessOwner(wanted: number | undefined): void {
   if (wanted === undefined || owner === wanted) return;
   throw new RefusedPath(
@@ -116,7 +117,7 @@ function refuseUnlessOwner(wanted: number | undefined): void {
   );
 }
 
-/** @returns whether the folder was made; false where there was one already */
+/** @returns whether the folder was created; false when it existed already */
 function makeWanted(name: string, wanted: number | undefined): boolean {
   if (look(name) !== null) return false;
   refuseUnlessOwner(wanted);
@@ -125,7 +126,7 @@ function makeWanted(name: string, wanted: number | undefined): boolean {
 
 const NAME_THE_FOLDER = 'Name the real path of its folder of must-use plugins with --mu-plugins.';
 
-/** Goes on with the rights of a folder's owner, unless everything so far is root's own. */
+/** Continues with the rights of a folder's owner, unless every folder so far belongs to root. */
 function takeOwner(folder: Stats, model: Model): void {
   owner = folder.uid;
   if (owner === 0 || !isRoot()) return;
@@ -136,14 +137,14 @@ function takeOwner(folder: Stats, model: Model): void {
 function descend(name: string, model: Model): void {
   const folder = enterFolder(name, (found) => {
     const own = process.geteuid?.();
-    // Below folders of root's, the first other owner counts: nobody but root can have put the folder there.
+    // Below root's folders, the first other owner counts: only root can have created that folder there.
     if (owner === 0 || found.uid === owner || (own !== 0 && found.uid === own)) return;
     throw new RefusedPath(`${shown(name)} belongs to user ${found.uid}, the folder around it to user ${owner}.`);
   });
   if (owner === 0 && folder.uid !== 0) takeOwner(folder, model);
 }
 
-/** Does something in a folder below the working directory and comes back. */
+/** Runs a function in a folder below the working directory, and returns to the working directory. */
 export function within<Result>(path: string, model: Model, make: boolean, work: () => Result): Result {
   const names = path === '' ? [] : path.split('/');
   const trail: Stats[] = [];
@@ -158,7 +159,7 @@ export function within<Result>(path: string, model: Model, make: boolean, work: 
   return result;
 }
 
-/** Goes back to the folder of must-use plugins from where a failed step has left the process. Throws RefusedPath. */
+/** Returns to the folder of must-use plugins from wherever a failed step has ended. @throws RefusedPath */
 export function goBack({ plugins }: OpenSite): void {
   const deepest = 16;
   for (let step = 0; step < deepest; step++) {
@@ -169,18 +170,18 @@ export function goBack({ plugins }: OpenSite): void {
   throw new RefusedPath('The folders of the site were moved while guard worked in them.');
 }
 
-/** Whether a file below the folder is there. */
+/** Whether a file below the folder exists. */
 export function isThere(site: OpenSite, name: string): boolean {
   return withinIfThere(toFolder(name), site, () => look(basename(name)) !== null) === true;
 }
 
-/** The folder of a name, '' for the top. */
+/** The folder part of a name; '' for the top. */
 export function toFolder(name: string): string {
   const folder = dirname(name);
   return folder === '.' ? '' : folder;
 }
 
-/** Does something in a folder that may be missing, and comes back. @returns null where it is missing */
+/** Runs a function in a folder that may be missing, and returns from it. @returns null when the folder is missing */
 export function withinIfThere<Result>(path: string, site: OpenSite, work: () => Result): Result | null {
   try {
     return within(path, site.model, false, work);
@@ -192,8 +193,8 @@ export function withinIfThere<Result>(path: string, site: OpenSite, work: () => 
 }
 
 /**
- * wp-config.php, or wp-load.php before WordPress is configured. As wp-load.php does, it takes the one a folder up only
- * if that folder holds no WordPress: the other one's configuration may have other readers.
+ * wp-config.php, or wp-load.php before WordPress is configured. Like wp-load.php, this uses the file in the parent
+ * folder only if that folder holds no WordPress, whose configuration may have other readers.
  * @param wordpress the working directory
  */
 function readModel(wordpress: Stats): Model {
@@ -209,15 +210,15 @@ function readModel(wordpress: Stats): Model {
 }
 
 /**
- * Whether the owner may have a file of the group that wp-config.php has. They have one already if it is theirs; a file
- * of another user is in their folder because that user or root put it there, unless it is a second name of it.
+ * Whether the owner may receive a file with the group of wp-config.php. They may if they own wp-config.php. A file of
+ * another user is in their folder because that user or root put it there, unless it is a hard link.
  */
 function isTrusted({ file, link }: Model): boolean {
   if (file.uid === owner) return true;
   return link === null ? file.nlink === 1 : link.uid === 0;
 }
 
-/** Those who may read the database password may read the key, nobody else. */
+/** Users who may read the database password may read the key, and nobody else. */
 export function secretRights(model: Model): Rights {
   const { path, file } = model;
   const mode = file.mode & 0o644;
@@ -236,5 +237,5 @@ export function secretRights(model: Model): Rights {
     : { mode, uid: null, gid: file.gid, required: true };
 }
 
-/** Of every file but a key. */
+/** Rights of every file except a key. */
 export const PUBLIC: Rights = { mode: 0o644, uid: null, gid: null, required: false };

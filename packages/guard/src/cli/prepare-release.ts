@@ -12,21 +12,21 @@ import { type LocatedSite, toKeyLocation } from './site-identity.js';
 import { readNotes, restoreNotes } from './undo-attach.js';
 
 export interface PreparedRelease {
-  /** Folder of the release that holds wp-load.php. */
+  /** Folder of the release that contains wp-load.php. */
   readonly wordpressDir: string;
   readonly dataDir: string;
-  /** May be left out where one site alone is attached. */
+  /** Optional when only one site is attached. */
   readonly site?: SiteId;
-  /** Folder of its must-use plugins; the one that the site has, in this release, when left out. */
+  /** Folder of its must-use plugins. Default: the site's own, in this release. */
   readonly muPluginsDir?: string;
 }
 
 /**
- * Installs the connector in a release of an attached site to which the site's path does not lead yet, so that no visitor
- * meets the release without it. Nothing of the site is changed.
+ * Installs the connector in a release of an attached site before the site's path leads to it, so that the release never
+ * serves a visitor without the connector. Nothing else of the site is changed.
  *
  * @returns the site's id
- * @throws as `attach`
+ * @throws what `attach` throws
  */
 export async function prepareRelease(options: PreparedRelease): Promise<SiteId> {
   const named = resolve(options.wordpressDir);
@@ -55,7 +55,7 @@ export async function prepareRelease(options: PreparedRelease): Promise<SiteId> 
       await enterRelease(dataDir, site.id, release, record);
       await installConnector(folders, sources, content, record, { shared, proof, key });
     } catch (error) {
-      // Else guard would not notice that this release has no connector.
+      // Otherwise guard would not notice that this release has no connector.
       await restoreNotes(dataDir, site.id, notes).catch(() => {});
       throw error;
     }
@@ -63,7 +63,7 @@ export async function prepareRelease(options: PreparedRelease): Promise<SiteId> 
   });
 }
 
-/** The attached site that is named, or the only one that is on this machine. */
+/** The attached site with that id, or the only site on this machine. */
 function findDeployedSite({ sites }: ConfigFile, id: SiteId | undefined): SiteEntry {
   const known = sites.filter((site) => site.wordpressDir !== null);
   const [first, ...others] = id === undefined ? known : known.filter((site) => site.id === id);
@@ -77,7 +77,7 @@ function findDeployedSite({ sites }: ConfigFile, id: SiteId | undefined): SiteEn
   return first;
 }
 
-/** A folder of another site would get this site's key in place of its own. */
+/** In a folder of another site, this site's key would replace the other site's. */
 async function refuseUnlessFree(
   dataDir: string,
   others: readonly LocatedSite[],
@@ -94,8 +94,8 @@ async function refuseUnlessFree(
 }
 
 /**
- * The folder of must-use plugins that a site has moved, in a release: as it lies to WordPress, where both are reached by
- * the link to the current release, and else the one that all releases share.
+ * The folder of moved must-use plugins in a release. When the link to the current release leads to both WordPress and
+ * that folder, it has the same relative path in this release; otherwise all releases share it.
  */
 async function toReleaseMuPlugins(dataDir: string, site: SiteEntry, release: string): Promise<string | undefined> {
   if (site.muPluginsDir === undefined || site.wordpressDir === null) return undefined;

@@ -75,14 +75,14 @@ interface OpenPerson {
   readonly person: Person;
   readonly dataDir: string;
   readonly main: SqliteDatabase;
-  /** Null when nothing was ever logged of the site. */
+  /** Null when the log has no entries of the site. */
   readonly activity: { readonly database: SqliteDatabase; readonly site: number } | null;
   readonly output: string | undefined;
   readonly yes: boolean;
 }
 
 const BUSY_TIMEOUT_MS = 10_000;
-/** Removed rows are overwritten in the file, and the disk has it before the command ends. */
+/** Deleted rows are overwritten in the file, and are on the disk before the command ends. */
 const PRAGMAS = ['trusted_schema = off', 'secure_delete = on', 'synchronous = full'];
 
 async function withPerson(args: readonly string[], task: (open: OpenPerson) => Promise<number>): Promise<number> {
@@ -142,7 +142,7 @@ function readNames(values: { address?: string | undefined; user?: string | undef
   return { address: parsed?.text ?? null, user, email: email?.toLowerCase() ?? null };
 }
 
-/** Tables are as this release has them, no matter which release opened the database last. */
+/** Migrates the tables to this release, whichever release opened the database last. */
 async function bringUpToDate(config: Config): Promise<void> {
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
   await db.destroy();
@@ -154,7 +154,7 @@ function openFile(file: string): SqliteDatabase {
   return database;
 }
 
-/** Who is meant by a login or a number, with every login that is stored of the user. */
+/** The user with a login or a number, with every login that is stored for them. */
 function findUser(
   name: string,
   { main, activity, site }: Pick<OpenPerson, 'main' | 'activity' | 'site'>,
@@ -165,7 +165,7 @@ function findUser(
   ];
   const found = find(name);
   const byLogin = found.filter(({ login }) => login.toLowerCase() === name.toLowerCase());
-  // A login may look like a number.
+  // A login may consist of digits.
   const id = (byLogin[0] ?? found[0])?.id ?? (/^[1-9]\d{0,14}$/.test(name) ? Number(name) : null);
   const others = id === null ? [] : find(String(id)).filter((user) => user.id === id);
   const isNumber = byLogin.length === 0 && String(id) === name;
@@ -173,14 +173,18 @@ function findUser(
   return { id, logins: [...new Set(logins.map((login) => login.toLowerCase()))].filter((login) => login !== '') };
 }
 
-/** Time in which what a running guard still has in memory comes to its databases: batch, folded second and commit. */
+/**
+ * How long a running guard may take to store what it holds in memory: batch, folded second and commit, milliseconds.
+ */
 const LATE_MS = 2500;
-/** Erasures until nothing comes late any more; a person who goes on visiting is recorded anew each time. */
+/**
+ * Maximum number of erasures while new rows keep arriving. A person who continues to visit is recorded again each time.
+ */
 const PASSES = 4;
 
 /**
- * Erases a person from both databases. A running guard drops what its caches hold when it finds its databases changed;
- * requests of the last second are still on their way to them, so the erasure is repeated until none come.
+ * Erases a person from both databases. A running guard drops its caches when it finds its databases changed. Requests
+ * of the last second may not be stored yet, so the erasure is repeated until it finds no rows.
  */
 async function erasePerson(open: OpenPerson): Promise<Erasure> {
   const total: Record<string, number> = {};
@@ -200,7 +204,7 @@ function toMainScope({ main, site, person }: OpenPerson) {
   return { database: main, site: site.id, person, now: systemClock() };
 }
 
-/** The main database first: what the Activity Log takes over from it names nobody then. */
+/** The main database is first, so that what the Activity Log copies from it no longer names the person. */
 function eraseOnce(open: OpenPerson): Erasure {
   const { activity, person } = open;
   const scope = toMainScope(open);
@@ -227,7 +231,7 @@ async function printErasure({ dataDir, main, activity }: OpenPerson, { erased, k
   );
 }
 
-/** @throws CommandError when the operator does not agree, or can't be asked */
+/** @throws CommandError when the operator does not confirm, or there is no terminal */
 async function confirm({ address, user, email }: Person): Promise<void> {
   if (!process.stdin.isTTY) throw new CommandError('Nothing was erased. Confirm with --yes.');
   const named = [address, user?.logins[0] ?? user?.id, email].filter((each) => each != null).join(', ');

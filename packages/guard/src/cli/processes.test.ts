@@ -20,7 +20,7 @@ const feeds = async (url: string) => {
   return (body.data as { disable_feed: number }).disable_feed;
 };
 
-/** Starts `serve`; `code` is null once it serves, and what it ended with when it does not. */
+/** Starts `serve`. `code` is null once it serves, and its exit code when it does not. */
 async function tryToServe(dataDir: string) {
   const { child, log } = spawnServe(dataDir);
   let code: number | null = null;
@@ -32,7 +32,7 @@ async function tryToServe(dataDir: string) {
 }
 
 describe('a second guard on a data folder', () => {
-  it('ends at once and leaves the first one as it was', async () => {
+  it('exits at once and does not disturb the first one', async () => {
     const { dataDir } = await dataFolder();
     const first = await serve(dataDir);
     expect((await setFeeds(first.url, 1)).http).toBe(200);
@@ -49,7 +49,7 @@ describe('a second guard on a data folder', () => {
     expect(first.log()).not.toMatch(/"level":"(?:error|fatal)"/);
   });
 
-  it('of six that start at the same time one serves, and each other says why it does not', async () => {
+  it('is one of six that start together: exactly one serves, and each other one reports why it does not', async () => {
     const { dataDir } = await dataFolder();
     const all = await Promise.all(Array.from({ length: 6 }, () => tryToServe(dataDir)));
     const [serving, ...more] = all.filter(({ code }) => code === null);
@@ -60,13 +60,13 @@ describe('a second guard on a data folder', () => {
     }
   });
 
-  it('takes over at once from one that was killed, also when its process number belongs to another program now', async () => {
+  it('takes over at once after the first one was killed, also when another program has its process id now', async () => {
     const { dataDir } = await dataFolder();
     const first = await serve(dataDir);
     expect((await setFeeds(first.url, 1)).http).toBe(200);
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');
-    // The number of a program that lives: this one.
+    // The process id of a running program: this one.
     await writeFile(join(dataDir, 'guard.pid'), `${process.pid}\n`);
     const { stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
     expect(JSON.parse(stdout).guard).toMatchObject({ running: false, pid: null });
@@ -76,8 +76,8 @@ describe('a second guard on a data folder', () => {
   });
 });
 
-describe('the command line beside a guard that answers requests', () => {
-  it('and owners change the same settings: no change that was acknowledged is lost, nobody gets an error', async () => {
+describe('the command line while guard answers requests', () => {
+  it('changes the same settings as owners do: no acknowledged change is lost, and no request fails', async () => {
     const { connector, dataDir } = await dataFolder();
     const { url, log } = await serve(dataDir);
     await eventually(() => connector.policy !== null);
@@ -127,7 +127,7 @@ describe('the command line beside a guard that answers requests', () => {
     const db = await openTestDatabase(dataDir);
     onTestFinished(() => db.destroy());
     const rows = await db.selectFrom('audit').select(['name', 'actor_login']).execute();
-    // Each change of the owner turned the value, but for the first to what it was.
+    // Each change of the owner toggled the value, except that the first may have set the value that was stored already.
     expect(rows.filter(({ name }) => name === 'disable_feed').length).toBeGreaterThanOrEqual(changes - 1);
     const byCommand = rows.filter(({ actor_login }) => actor_login === 'command line').map(({ name }) => name);
     const once = ['paused_until', 'paused_until', 'login_unblock'];
@@ -136,7 +136,7 @@ describe('the command line beside a guard that answers requests', () => {
 });
 
 describe('SIGUSR2', () => {
-  it('switches the log to debug and back, and says so', async () => {
+  it('switches the log to debug and back, and logs it', async () => {
     const { dataDir } = await dataFolder();
     const { child, url, log } = await serve(dataDir);
     const refusals = () => log().match(/"request-refused"/g)?.length ?? 0;

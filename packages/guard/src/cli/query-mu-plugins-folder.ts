@@ -6,14 +6,14 @@ import { parseReportedFolder, READ_FOLDER_PHP } from '../wordpress/must-use-fold
 import type { SiteCall, SiteResults, SiteTask } from '../wordpress/site-files.js';
 import { type EnteredWordPress, enterWordPress } from './open-site.js';
 
-/** Enough for what a configuration may print before and after the answer. */
+/** Allows for what a configuration may print before and after the result. */
 const MAX_PRINTED_BYTES = 1_048_576;
-/** Where systems keep programs, for a process without a PATH. */
+/** Where systems keep programs, for a process without PATH. */
 const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Has PHP of the command line read WordPress's configuration. That runs code of the site: never as root, and with the
- * owner's own group alone, not with that of wp-config.php, which the owner need not have.
+ * Has PHP of the command line read WordPress's configuration. That runs code of the site: never as root, and with only
+ * the owner's primary group. The group of wp-config.php is not used, since the owner may not be a member of it.
  */
 export async function queryMuPluginsFolder(
   call: SiteCall,
@@ -29,7 +29,7 @@ export async function queryMuPluginsFolder(
   return { folder: parseReportedFolder(printed, marker), uid };
 }
 
-/** User of whom no file is. */
+/** A user who owns no files. */
 const NOBODY = 65_534;
 
 function takeCodeOwner({ folder, model }: EnteredWordPress): void {
@@ -39,8 +39,9 @@ function takeCodeOwner({ folder, model }: EnteredWordPress): void {
 }
 
 /**
- * Runs a program in PHP: nothing to read, an empty environment, and an end after a time for all that it has started.
- * @returns what it has printed; nothing where there is no PHP
+ * Runs a program in PHP without input, with an empty environment, and with a timeout for all processes that it has
+ * started.
+ * @returns what it has printed; empty when there is no PHP
  */
 function runPhp(code: string, args: readonly string[], timeoutMs: number): Promise<string> {
   const settings = ['display_errors=0', 'log_errors=0', 'auto_prepend_file=', 'auto_append_file='];
@@ -48,7 +49,7 @@ function runPhp(code: string, args: readonly string[], timeoutMs: number): Promi
     const php = spawn('php', [...settings.flatMap((each) => ['-d', each]), '-r', code, '--', ...args], {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: { PATH: process.env.PATH ?? USUAL_PATH },
-      // A group of processes of its own, which can be ended as a whole.
+      // A process group of its own, which can be killed as a whole.
       detached: true,
     });
     const chunks: Buffer[] = [];

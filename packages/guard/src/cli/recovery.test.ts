@@ -10,7 +10,7 @@ import { sqlBlocklistStore } from '../activity/blocklist/blocklist-store.js';
 import { sqlLoginAttemptStore } from '../login/login-attempts-store.js';
 import { createSettingsStore } from '../settings/settings-store.js';
 
-/** A data folder with a look into its database. Guard does not run yet. */
+/** A data folder with access to its database. Guard does not run yet. */
 async function dataFolder() {
   const connector = await fakeConnector();
   const dataDir = await dataFolderFor(connector);
@@ -58,7 +58,7 @@ describe('while guard does not run', () => {
     [['login-url', 'reset'], 'login_url', custom, { ...custom, type: 'default' }, 'wp-login.php'],
     [['login-access', 'clear'], 'login_access', ['192.0.2.1'], [], 'list is empty'],
     [['away-mode', 'off'], 'away_mode', away, { type: 'off' }, 'Away Mode is off'],
-  ])('%j changes what is stored, and says who did it', async (args, name, before, after, text) => {
+  ])('%j changes the stored settings and records who did it', async (args, name, before, after, text) => {
     const { dataDir, store, stored, audited } = await dataFolder();
     await store({ [name]: before });
     expect(run(...args, '--data-dir', dataDir)).toMatchObject({
@@ -71,7 +71,7 @@ describe('while guard does not run', () => {
     expect(run(...args, '--data-dir', dataDir).status).toBe(0);
   });
 
-  it('`unblock` lifts the lock of one address, an IPv6 one by its /64, or of all', async () => {
+  it('`unblock` ends the lockout of one address, of the /64 of an IPv6 address, or of all', async () => {
     const { dataDir, db, audited } = await dataFolder();
     const attempts = sqlLoginAttemptStore(db);
     const keys = ['192.0.2.1', '2001:db8:0:1::/64', '198.51.100.9', 'device:a'];
@@ -90,7 +90,7 @@ describe('while guard does not run', () => {
   });
 
   it.each(['192.0.2.1', '64:ff9b::192.0.2.1', '2002:c000:201::5', '2001:0:203:4:0:1:3fff:fdfe', '１９２．０．２．１,'])(
-    '`unblock %s` lifts the lock and the block of the address that it is',
+    '`unblock %s` ends the lockout and the block of the address that it carries',
     async (typed) => {
       const { dataDir, db } = await dataFolder();
       await sqlLoginAttemptStore(db).save('site', [{ key: '192.0.2.1', ...lock }]);
@@ -103,7 +103,7 @@ describe('while guard does not run', () => {
     },
   );
 
-  it('`two-factor reset` forgets the factor by name or number, also when WordPress is down', async () => {
+  it('`two-factor reset` deletes the second factor by name or number, also when WordPress is down', async () => {
     const { connector, dataDir, db, audited } = await dataFolder();
     await insertFactor(db);
     const done = await runInChild('two-factor', 'reset', 'owner', '--data-dir', dataDir);
@@ -158,12 +158,12 @@ describe('while guard runs', () => {
     await eventually(() => connector.policy !== null);
     const status = async (path: string, init: RequestInit = {}) =>
       (await fetch(`${guard.url}${path}`, { redirect: 'manual', ...init })).status;
-    /** The next change is pushed to WordPress at once: the last push was long ago. */
+    /** The next change is pushed to WordPress at once, because the last push was long ago. */
     const passes = () => void guard.child.kill('SIGUSR2');
     return { ...folder, guard, status, passes };
   }
 
-  it('the login is back at its own address within seconds, in WordPress too', async () => {
+  it('the login is back at its default address within seconds, in WordPress too', async () => {
     const { connector, dataDir, passes } = await running({ login_url: custom });
     expect(connector.policy?.policy.login_url_login).toBe('my-door');
     passes();
@@ -171,7 +171,7 @@ describe('while guard runs', () => {
     await eventually(() => connector.policy?.policy.login_url_login === '');
   });
 
-  it('a list that shuts everyone out is gone, and Away Mode too', async () => {
+  it('an allowlist that locks everyone out is removed, and Away Mode too', async () => {
     const { dataDir, guard } = await running({ login_access: ['203.0.113.0/24'], away_mode: away });
     const logIn = async () => (await fetch(`${guard.url}/wp-login.php`, { redirect: 'manual' })).status;
     expect(await logIn()).not.toBe(200);
@@ -180,7 +180,7 @@ describe('while guard runs', () => {
     await eventually(async () => (await logIn()) === 200);
   });
 
-  it('a locked address may try again', async () => {
+  it('a locked address may try again after `unblock`', async () => {
     const { dataDir, guard } = await running({}, (db) =>
       sqlLoginAttemptStore(db).save('site', [{ key: '127.0.0.1', ...lock }]),
     );
@@ -193,7 +193,7 @@ describe('while guard runs', () => {
     await eventually(async () => (await logIn()) !== 429);
   });
 
-  it('status knows the accounts that guard slows down, so that it finds the policy in force', async () => {
+  it('status includes the accounts that guard throttles, so it reports the policy as in force', async () => {
     const { connector, dataDir, guard, passes } = await running({});
     passes();
     for (let round = 0; round < 21; round++) await guessFrom(guard.url, `127.0.41.${1 + Math.floor(round / 4)}`);
@@ -203,7 +203,7 @@ describe('while guard runs', () => {
       return JSON.parse(stdout).sites[0].policyInSync;
     };
     expect(await inSync()).toBe(true);
-    // A guard that was killed leaves WordPress as it is; the next one starts without throttled accounts.
+    // Killing guard does not change WordPress. The next guard starts without throttled accounts.
     guard.child.kill('SIGKILL');
     await once(guard.child, 'exit');
     expect(await inSync()).toBe(true);
@@ -212,7 +212,7 @@ describe('while guard runs', () => {
     expect(await inSync()).toBe(true);
   });
 
-  it('what was blocked is let in again: an address, a range, a user', async () => {
+  it('blocked visitors are allowed again after `unblock`: an address, a range, a user', async () => {
     const { connector, dataDir, db, guard, passes } = await running({});
     passes();
     const blocks = sqlBlocklistStore(db);
@@ -232,7 +232,7 @@ describe('while guard runs', () => {
     await eventually(async () => (await home()) !== 403 && connector.policy?.policy.blocked_users === '');
   });
 
-  it('a pause switches everything off, in WordPress too, until it is ended; status and log say so', async () => {
+  it('a pause switches all protections off, in WordPress too, until it ends; status and log report it', async () => {
     const { connector, dataDir, guard, status, passes } = await running({
       login_access: ['203.0.113.0/24'],
       sg2fa: 1,
@@ -262,7 +262,7 @@ describe('while guard runs', () => {
     );
     expect(await status('/xmlrpc.php', { method: 'POST' })).toBe(200);
     expect(connector.policy?.policy.disable_xml_rpc).toBe(0);
-    // Ten minutes later, in WordPress too.
+    // Ten minutes later, also according to WordPress's clock.
     connector.clockAhead = 600_000;
     passes();
     await eventually(() => guard.log().includes('"event":"pause-ended"'));
@@ -270,7 +270,7 @@ describe('while guard runs', () => {
     await eventually(() => connector.policy?.policy.disable_xml_rpc === 1);
   });
 
-  it('the API still tells the stored settings during a pause', async () => {
+  it('the API still returns the stored settings during a pause', async () => {
     const { guard } = await running({ paused_until: Date.now() + 60_000 });
     const { body } = await callApi(guard.url, '/fetch-options', { body: '{"page":"security"}' });
     expect(body.data).toMatchObject({ disable_xml_rpc: 1 });

@@ -29,25 +29,25 @@ export const recoveryOptionsHelp = `  --data-dir DIR   guard's data folder
 
 Works while guard runs, within a second, and while it does not.`;
 
-/** A site of the configuration, whether guard can serve it or not: what is stored of it can be changed. */
+/** A site of the configuration, quarantined or not. Its stored settings can be changed in both cases. */
 export type KnownSite = SiteConfig | QuarantinedSite;
 
-/** A site whose settings are open for a change from outside guard. */
+/** A site whose settings a command can change. */
 export interface OpenSite {
   readonly site: KnownSite;
   readonly db: Database;
   readonly now: number;
-  /** Words of the command that are no options. */
+  /** Positional arguments of the command. */
   readonly positionals: readonly string[];
-  /** Stores changes; a running guard puts them in force and hands them to WordPress. */
+  /** Stores changes. A running guard applies them and sends them to WordPress. */
   change(decide: (settings: SiteSettings) => SettingChanges): Promise<SiteSettings>;
 }
 
 /**
- * Opens the database of a data folder for one recovery command, and closes it again. It never waits for WordPress or
+ * Opens the database of a data folder for one recovery command, and closes it again. Never waits for WordPress or
  * guard, so that it works when one of them is the problem.
  *
- * @param form what has to stand beside the options, for messages, for example `['reset']` or `['IP']`
+ * @param form the expected positional arguments, for messages, for example `['reset']` or `['IP']`
  * @throws UsageError, CommandError, ConfigError, StorageError
  */
 export async function withSite<Flag extends string = never>(
@@ -87,7 +87,7 @@ export async function withSite<Flag extends string = never>(
   }
 }
 
-/** Words in capitals are placeholders; the others have to be there letter by letter. */
+/** Words in capitals are placeholders; the others must match exactly. */
 function checkArguments(given: readonly string[], wanted: readonly string[]): void {
   const fits = wanted.every((word, index) =>
     word === word.toUpperCase() ? given[index] !== undefined && given[index] !== '' : given[index] === word,
@@ -99,7 +99,7 @@ function checkArguments(given: readonly string[], wanted: readonly string[]): vo
   }
 }
 
-/** The site that an operator names, or the only one. @throws UsageError, CommandError */
+/** The site with that id, or the only one. @throws UsageError, CommandError */
 export function pickSite(sites: readonly KnownSite[], id: string | undefined): KnownSite {
   const [first, second] = sites;
   if (first === undefined) throw new CommandError('No site is attached in this data folder.');
@@ -155,7 +155,7 @@ The own addresses are kept for the next time.`,
     }),
 };
 
-/** A day. For longer, detach the site. */
+/** A day. For longer pauses, detach the site. */
 const MAX_MINUTES = 1440;
 
 export const pauseCommand: Command = {
@@ -212,7 +212,7 @@ Ends the sessions of the user too, if WordPress answers.`,
       const done = await resetTwoFactor(
         {
           store,
-          // A phone is lost also while WordPress is down: the factor goes all the same.
+          // A phone can be lost while WordPress is down: the second factor is reset nevertheless.
           endSessions: async () => {
             sessionsLeft = await endSessions({ site, db }, user);
           },
@@ -231,7 +231,7 @@ Ends the sessions of the user too, if WordPress answers.`,
     }),
 };
 
-/** @returns why they could not be ended, or null */
+/** @returns why the sessions could not be ended, or null */
 async function endSessions({ site, db }: Pick<OpenSite, 'site' | 'db'>, user: number): Promise<string | null> {
   if ('reason' in site) return `WordPress can’t be asked: ${site.reason}.`;
   const { facts } = await createSiteFactsStore(db).read(site.id);
@@ -284,7 +284,7 @@ async function unblock({ site, db, now }: OpenSite, text: string): Promise<strin
   const typed = parseAddress(name);
   const carried = range === null ? null : findCarriedRange(range);
   const address = carried === null ? typed : toAddress(carried.from);
-  // With an IPv6 address its /64 is blocked. What carries an IPv4 address may be blocked as either.
+  // For an IPv6 address, its /64 is blocked. An address that carries an IPv4 address may be blocked in either form.
   const names = [
     name,
     ...(typed?.family === 6 ? [toClientKey(typed)] : []),

@@ -6,7 +6,7 @@ import { findRedirectLoop } from './redirect-loop.js';
 
 const HOME = 'https://a.example';
 
-/** A web server that leads everybody there. @returns its upstream, and requests as `seen` of `webServer` */
+/** A web server that redirects every request there. @returns its upstream, and requests like `seen` of `webServer` */
 async function leadingTo(location: (upstream: string) => string, status = 301) {
   let own = '';
   const upstream = await webServer((_request, response) => {
@@ -27,7 +27,7 @@ describe('the first page of a site', () => {
     ['the web server’s own address, which guard rewrites', HOME, (upstream) => `${upstream}/`],
     ['its address in a folder', `${HOME}/blog`, () => `${HOME}/blog/`],
     ['its address by http', 'http://a.example:8080', () => 'http://a.example:8080/#top'],
-  ])('leads to itself when the web server redirects to %s', async (_what, home, location) => {
+  ])('is a loop when the web server redirects to %s', async (_what, home, location) => {
     for (const status of [301, 302, 307]) {
       const { upstream, seen } = await leadingTo(location, status);
       expect(await findRedirectLoop(siteConfig({ upstream }), home)).toBe(`${home}/`);
@@ -37,29 +37,29 @@ describe('the first page of a site', () => {
   });
 
   it.each(['https://www.a.example/', '/en/', '/?lang=en', 'https://a.example/wp-admin/install.php', 'https://[', ''])(
-    'does not when it redirects to %j',
+    'is no loop when it redirects to %j',
     async (location) => {
       const { upstream } = await leadingTo(() => location);
       expect(await findRedirectLoop(siteConfig({ upstream }), HOME)).toBeNull();
     },
   );
 
-  it('does not when it is there, or nothing answers', async () => {
+  it('is no loop when it is served, or nothing answers', async () => {
     const { upstream } = await webServer(byHttpsAlone);
     expect(await findRedirectLoop(siteConfig({ upstream }), HOME)).toBeNull();
     expect(await findRedirectLoop(siteConfig({ upstream: 'http://127.0.0.1:1' }), HOME)).toBeNull();
   });
 });
 
-describe('the visits past guard of doctor', () => {
-  it('have the scheme and host of the site', async () => {
+describe('direct visits by doctor', () => {
+  it('use the scheme and host of the site', async () => {
     const { upstream, seen } = await webServer(byHttpsAlone);
     const { php, page } = await visitDirectly(siteConfig({ upstream }), new URL(HOME));
     expect(seen).toEqual(Array(2).fill('https a.example 127.0.0.1 127.0.0.1 true'));
     expect([php, page]).toMatchObject([{ status: 403 }, { status: 403 }]);
   });
 
-  it('find the scheme where WordPress has never told it', async () => {
+  it('find the scheme when WordPress has never reported it', async () => {
     const { upstream, seen } = await webServer(byHttpsAlone);
     const { php } = await visitDirectly(siteConfig({ upstream, hosts: ['*.a.example'] }), null);
     expect(php).toMatchObject({ status: 403 });

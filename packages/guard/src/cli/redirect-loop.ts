@@ -8,10 +8,10 @@ import { GUARD_HEADER, guardHeader } from '../wordpress/signature.js';
 import { OWN_ADDRESS, toForwardedHeaders, toSiteOrigin } from '../wordpress/site-origin.js';
 import { visit } from './visit.js';
 
-/** Longest address that is told, characters. */
+/** Longest address in a message, characters. */
 const ADDRESS_MAX = 200;
 
-/** Why visitors see no page, and what ends it. @param address that leads to itself */
+/** Why visitors see no page, and the remedy. @param address address that redirects to itself */
 export function describeRedirectLoop(address: string): { readonly message: string; readonly advice: string } {
   return {
     message: `The web server behind guard leads visitors of ${address} to the very same address, without end.`,
@@ -21,12 +21,12 @@ export function describeRedirectLoop(address: string): { readonly message: strin
 }
 
 /**
- * Visits a site's first page as guard hands on a visitor, past guard itself, and looks whether the web server behind leads
- * to the very same address: browsers give up after some twenty rounds. It does so where it takes the visitor's https for
- * http, and where a page cache has kept a redirect from http to https.
+ * Requests a site's first page from the upstream web server, as guard forwards a visitor, and checks whether the server
+ * redirects to the same address: browsers stop after about 20 redirects. This happens when the server treats the
+ * visitor's https as http, or when a page cache has stored a redirect from http to https.
  *
- * @param homeUrl the site's address, as WordPress names it
- * @returns the address that leads to itself, or null
+ * @param homeUrl the site's address according to WordPress
+ * @returns the address that redirects to itself, or null
  */
 export async function findRedirectLoop(site: SiteConfig, homeUrl: string): Promise<string | null> {
   const origin = toSiteOrigin(site, { homeUrl });
@@ -49,9 +49,9 @@ export async function findRedirectLoop(site: SiteConfig, homeUrl: string): Promi
   });
   if ('fault' in response || response.status < 300 || response.status > 399) return null;
   const { location } = response.headers;
-  // Browsers show a response with an empty one as a page.
+  // Browsers show a redirect with an empty `Location` as a page.
   if (location === undefined || location === '') return null;
-  // Visitors get it as guard rewrites it.
+  // Guard rewrites `Location` for visitors.
   const shown = rewriteLocation(location, { ...origin, upstream: toUpstreamAuthority(upstream), target });
   if (!URL.canParse(shown, address.href)) return null;
   const named = new URL(shown, address);

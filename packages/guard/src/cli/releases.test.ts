@@ -29,12 +29,12 @@ import {
 } from '../../test/support/users.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 
-/** A site whose releases are folders, with a link to the current one, as deployment tools lay them out. */
+/** A site whose releases are folders, with a link to the current one, as deployment tools create them. */
 async function deployedSite() {
   const [root, bare, dataDir] = [await scratchFolder(), await wordpressFolder(), await scratchFolder()];
   const current = join(root, 'current');
   mkdirSync(join(root, 'releases'));
-  /** Puts a new release in place. */
+  /** Deploys a new release. */
   const deploy = (name: string): string => {
     const release = join(root, 'releases', name);
     if (!existsSync(release)) cpSync(bare, release, { recursive: true });
@@ -54,7 +54,7 @@ const keyIn = (release: string) =>
   )?.[1];
 const readConfig = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'guard.json'), 'utf8'));
 
-/** Has the only site stand in the configuration with the folder of its release. */
+/** Replaces the folder in the configuration's only site by the folder of its release. */
 function storeAsEarlierVersions(dataDir: string, release: string): void {
   const stored = readConfig(dataDir);
   stored.sites[0].wordpressDir = release;
@@ -63,7 +63,7 @@ function storeAsEarlierVersions(dataDir: string, release: string): void {
 }
 
 describe('a site whose path is a link to the current release', () => {
-  it('stays one site when the same line is run after a deployment: its id, key and entry are as they were', async () => {
+  it('stays one site when the same command is run after a deployment: its id, key and entry do not change', async () => {
     const { current, dataDir, deploy, attach, site } = await deployedSite();
     const first = deploy('1');
     expect(attach(...site)).toMatchObject({ status: 0, stdout: expect.stringContaining('Attached: site site.') });
@@ -79,7 +79,7 @@ describe('a site whose path is a link to the current release', () => {
     expect(keyIn(second)).toBe(keyIn(first));
   });
 
-  it('needs no --upstream the next time, and keeps what it has', async () => {
+  it('needs --upstream only the first time, and keeps its value', async () => {
     const { current, dataDir, deploy, attach, site } = await deployedSite();
     deploy('1');
     expect(attach('--wordpress', current)).toMatchObject({
@@ -93,7 +93,7 @@ describe('a site whose path is a link to the current release', () => {
     expect(readConfig(dataDir)).toEqual(config);
   });
 
-  it('may be named by the folder of the release, too', async () => {
+  it('may also be named by the folder of the release', async () => {
     const { current, dataDir, deploy, attach, site } = await deployedSite();
     const first = deploy('1');
     attach(...site);
@@ -101,7 +101,7 @@ describe('a site whose path is a link to the current release', () => {
     expect(readConfig(dataDir).sites).toMatchObject([{ wordpressDir: current }]);
   });
 
-  it('is found by a link below its path as well: WordPress in a folder of the release', async () => {
+  it('is also found through a link below its path: WordPress in a sub-folder of the release', async () => {
     const { root, dataDir, deploy, attach } = await deployedSite();
     const nested = join(root, 'current', 'web', 'wp');
     for (const name of ['1', '2']) {
@@ -119,7 +119,7 @@ describe('a site whose path is a link to the current release', () => {
     }
   });
 
-  it('of which an earlier version has stored the release becomes the site of the path', async () => {
+  it('that an earlier version stored by its release is stored by its path after an attach', async () => {
     const { current, dataDir, deploy, attach, site } = await deployedSite();
     const first = deploy('1');
     attach(...site);
@@ -128,7 +128,7 @@ describe('a site whose path is a link to the current release', () => {
     expect(readConfig(dataDir).sites).toMatchObject([{ id: 'site', wordpressDir: current }]);
   });
 
-  it('of which an earlier version has stored a release that is no longer current: the refusal says the way on', async () => {
+  it('that an earlier version stored by a release that is no longer current is refused with a remedy', async () => {
     const { current, dataDir, deploy, attach, site } = await deployedSite();
     const first = deploy('1');
     attach(...site);
@@ -144,7 +144,7 @@ describe('a site whose path is a link to the current release', () => {
     expect(keyIn(second)).toBe(keyIn(first));
   });
 
-  it('is told apart from another site by its path, where two links lead to different releases', async () => {
+  it('is distinguished from another site by its path, where two links lead to different releases', async () => {
     const [one, other] = [await deployedSite(), await deployedSite()];
     one.deploy('1');
     other.deploy('1');
@@ -160,7 +160,7 @@ describe('a site whose path is a link to the current release', () => {
     expect(readConfig(one.dataDir)).toEqual(both);
   });
 
-  it('is named by status while the current release lacks the connector', async () => {
+  it('is reported by status while the current release lacks the connector', async () => {
     const { current, dataDir, deploy, attach, site } = await deployedSite();
     deploy('1');
     attach(...site);
@@ -193,7 +193,7 @@ describe('a site whose path is a link to the current release', () => {
     expect(existsSync(join(plugins(first), old))).toBe(false);
   });
 
-  it('leaves nothing in any release when it is detached, and is not held up by releases that are gone', async () => {
+  it('keeps nothing in any release after detach, which ignores releases that no longer exist', async () => {
     const { deploy, attach, site, dataDir } = await deployedSite();
     const releases = ['1', '2', '3'].map((name) => {
       const release = deploy(name);
@@ -212,7 +212,7 @@ describe('a site whose path is a link to the current release', () => {
 });
 
 describe('attach --release', () => {
-  /** A release that is there and not current. */
+  /** A release that exists and is not current. */
   async function preparedSite() {
     const at = await deployedSite();
     const first = at.deploy('1');
@@ -241,7 +241,7 @@ describe('attach --release', () => {
     for (const release of [first, second]) expect(existsSync(plugins(release))).toBe(false);
   });
 
-  it('requires guard in it where the site does', async () => {
+  it('requires guard in the release where the site requires it', async () => {
     const { second, attach, site } = await preparedSite();
     attach(...site, '--require-guard', '--force');
     expect(attach('--release', second).status).toBe(0);
@@ -269,7 +269,7 @@ describe('attach --release', () => {
     }
   });
 
-  it('takes no folder of another site, asks which site where there are several, and takes no other option', async () => {
+  it('refuses a folder of another site, requires --site where there are several, and accepts no other option', async () => {
     const { second, attach, dataDir } = await preparedSite();
     const other = await deployedSite();
     const folder = other.deploy('1');
@@ -296,7 +296,7 @@ describe('attach --release', () => {
 });
 
 describe('attach --all', () => {
-  it('brings every site up to date, and names the one that fails and why', async () => {
+  it('brings every site up to date, and reports the site that fails and why', async () => {
     const [one, other, gone] = [await deployedSite(), await deployedSite(), await deployedSite()];
     for (const [at, { deploy, current }] of [one, other, gone].entries()) {
       deploy('1');
@@ -316,7 +316,7 @@ describe('attach --all', () => {
     expect(readConfig(one.dataDir)).toEqual(config);
   });
 
-  it('changes nothing else: it takes no other option, and leaves alone who may go past guard', async () => {
+  it('changes nothing else: it accepts no other option, and direct requests stay allowed or refused', async () => {
     const { deploy, attach, site, dataDir } = await deployedSite();
     deploy('1');
     attach(...site, '--require-guard', '--force');
@@ -331,7 +331,7 @@ describe('attach --all', () => {
     expect(readConfig(dataDir).sites).toMatchObject([{ requireGuard: true }]);
   });
 
-  it('has the running guard take up the sites as they are now', async () => {
+  it('makes the running guard reload the updated sites', async () => {
     const { deploy, attach, site, dataDir } = await deployedSite();
     deploy('1');
     attach(...site, '--listen', '127.0.0.1:0');
@@ -343,7 +343,7 @@ describe('attach --all', () => {
 });
 
 describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', () => {
-  /** A site of releases, attached by root once, and its second release. */
+  /** A site with releases that root has attached once, and its second release. */
   async function deployed() {
     const at = await machine();
     const releases = join(at.root, 'releases');
@@ -360,7 +360,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
     const attached = runAsRoot('attach', '--wordpress', current, ...upstream, '--data-dir', dataDir);
     expect(attached).toMatchObject({ status: 0, stderr: '' });
     leadTo(second as string);
-    /** As guard's user, who owns the data folder, may do. */
+    /** Changes a file as guard's user, who owns the data folder. */
     const edit = (file: string, change: (content: string) => string) => {
       const path = join(dataDir, file);
       writeFileSync(path, change(readFileSync(path, 'utf8')));
@@ -369,7 +369,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
     return { ...at, releases, first: first as string, second: second as string, current, edit, attachAll };
   }
 
-  it('is not needed for a release that was prepared by name, as its owner', async () => {
+  it('is not needed for a release that its owner has prepared by name', async () => {
     const { second, first, dataDir } = await deployed();
     expect(runAsRoot('attach', '--release', second, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
     const plugins = join(second, 'wp-content', 'mu-plugins');
@@ -380,7 +380,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
     expect(ownersIn(dataDir)).toEqual([GUARD]);
   });
 
-  it('installs in the new release, as its owner', async () => {
+  it('installs in the new release, with the rights of its owner', async () => {
     const { second, first, attachAll, dataDir } = await deployed();
     expect(attachAll()).toMatchObject({ status: 0, stderr: '' });
     const plugins = join(second, 'wp-content', 'mu-plugins');
@@ -439,7 +439,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
         }),
       'belongs to user',
     ],
-  ])('changes nothing in a folder of somebody else %s', async (_what, prepare, message) => {
+  ])('changes nothing in a folder of another user %s', async (_what, prepare, message) => {
     const at = await deployed();
     prepare(at);
     const before = [snapshot(at.victim), snapshot(at.releases), snapshot(at.ofRoot)];
@@ -447,7 +447,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
     expect([snapshot(at.victim), snapshot(at.releases), snapshot(at.ofRoot)]).toEqual(before);
   });
 
-  it('asks for the folder by name where it is root’s, since root’s folders belong to many sites', async () => {
+  it('requires the folder by name where it belongs to root, since root’s folders belong to many sites', async () => {
     const { releases, current, second, attachAll, dataDir } = await deployed();
     give(releases, 0);
     rmSync(current);

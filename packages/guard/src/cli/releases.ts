@@ -13,22 +13,22 @@ import { CommandError } from './command.js';
 import type { FileRecord } from './connector-files.js';
 
 /**
- * Deployment tools put each release of a site into a folder of its own and have a link lead to the current one. The
- * connector is installed in each release that is attached, so guard keeps on its side in which ones it is: `status` tells
- * when the current release lacks it, and `detach` also takes it out of releases to which the site may be rolled back.
+ * Deployment tools put each release of a site into a folder of its own, and a link leads to the current one. The
+ * connector is installed in each attached release, so guard records which ones have it: `status` reports a current
+ * release without it, and `detach` also removes it from releases to which the site may be rolled back.
  */
 
-/** Folders of a release, without links in their paths. */
+/** Folders of a release, with links resolved. */
 export interface Release {
-  /** Folder that holds wp-load.php. */
+  /** Folder that contains wp-load.php. */
   readonly wordpressDir: string;
   /** Folder of must-use plugins. */
   readonly muPluginsDir: string;
 }
 
 /**
- * The releases of a site in which its connector was installed, the one that was attached last at the end. None for a site
- * that was attached by an earlier version of guard.
+ * The releases of a site in which its connector was installed, the one that was attached last at the end. Empty for a
+ * site that was attached by an earlier version of guard.
  *
  * @throws CommandError for a file that can't be read
  */
@@ -44,8 +44,9 @@ export async function readReleases(dataDir: string, site: SiteId): Promise<reado
 }
 
 /**
- * Makes a release the one that is attached last: the record then lists the files that guard has written there. Releases
- * that are gone are forgotten. The caller holds the lock of the configuration.
+ * Moves a release to the end as the one that was attached last: the file record then lists the files that guard has
+ * written in it. Releases that no longer exist are removed from the record. The caller holds the lock of the
+ * configuration.
  */
 export async function enterRelease(
   dataDir: string,
@@ -64,7 +65,8 @@ export async function enterRelease(
   const before = former.find((release) => release.muPluginsDir === muPluginsDir);
   const others = former.filter((release) => release !== before);
   await writeReleases(dataDir, site, [...others, { wordpressDir, muPluginsDir, files: [] }]);
-  // A site that an earlier version of guard has attached has a record without a release: it is that of this folder.
+  // A site that an earlier version of guard has attached has a file record without a release. It belongs to this
+  // folder.
   if (last !== undefined) await record.write(before?.files ?? []);
 }
 
@@ -73,7 +75,7 @@ export function isSameRelease(one: Release, other: Release): boolean {
   return one.wordpressDir === other.wordpressDir && one.muPluginsDir === other.muPluginsDir;
 }
 
-/** Folders of a release as the configuration would name them: the usual folder of must-use plugins is left out. */
+/** Folders of a release as the configuration names them: the usual folder of must-use plugins is omitted. */
 export function toReleaseFolders({ wordpressDir, muPluginsDir }: Release): WordPressFolders {
   return muPluginsDir === toUsualMuPlugins(wordpressDir) ? { wordpressDir } : { wordpressDir, muPluginsDir };
 }
@@ -83,13 +85,13 @@ export function toUsualMuPlugins(wordpressDir: string): string {
   return join(wordpressDir, 'wp-content', 'mu-plugins');
 }
 
-/** The last release and nothing else: the connector was taken out of the others. */
+/** Keeps only the last release: the connector was removed from the others. */
 export async function forgetFormerReleases(dataDir: string, site: SiteId): Promise<void> {
   const last = (await readReleases(dataDir, site)).at(-1);
   if (last !== undefined) await writeReleases(dataDir, site, [last]);
 }
 
-/** The connector was taken out of a release. The caller holds the lock of the configuration. */
+/** Called after the connector was removed from a release. The caller holds the lock of the configuration. */
 export async function forgetRelease(dataDir: string, site: SiteId, removed: Release): Promise<void> {
   const others = (await readReleases(dataDir, site)).filter((each) => !isSameRelease(each, removed));
   await writeReleases(dataDir, site, others);
@@ -100,10 +102,10 @@ export async function deleteReleases(dataDir: string, site: SiteId): Promise<voi
 }
 
 /**
- * Finds out whether the path of a site leads to a release in which the connector was never installed.
+ * Checks whether the path of a site leads to a release in which the connector was never installed.
  *
- * @param wordpressDir as the operator named it, absolute
- * @returns one sentence for the operator; null when the connector was installed there, or this user may not look
+ * @param wordpressDir absolute path, as the operator named it
+ * @returns one sentence for the operator; null when the connector was installed there, or this user has no access
  */
 export async function findNewRelease(dataDir: string, site: SiteId, wordpressDir: string): Promise<string | null> {
   const release = await findBareRelease(dataDir, site, wordpressDir);
@@ -111,7 +113,7 @@ export async function findNewRelease(dataDir: string, site: SiteId, wordpressDir
   return `${wordpressDir} leads to ${release}, a release without the connector. Run \`security-optimizer attach --all\` after each deployment.`;
 }
 
-/** A folder that this user may not look at may be there. */
+/** A folder to which this user has no access counts as existing. */
 async function isGone({ muPluginsDir }: Release): Promise<boolean> {
   return stat(muPluginsDir).then(
     () => false,

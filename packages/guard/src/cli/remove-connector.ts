@@ -8,8 +8,8 @@ import { fileRecord, isKeyFile } from './connector-files.js';
 import { type Release, readReleases, toReleaseFolders, toUsualMuPlugins } from './releases.js';
 
 /**
- * Takes the connector and the key of a site out of one folder of must-use plugins; while other sites run the connector
- * from there, the key alone. The caller holds the lock of the configuration.
+ * Removes the connector and the key of a site from one folder of must-use plugins. While other sites run the connector
+ * from that folder, only the key is removed. The caller holds the lock of the configuration.
  *
  * @param options `others`: the other sites of the configuration
  * @throws SiteFilesError
@@ -24,7 +24,7 @@ export async function removeFromRelease(
   const secret = (await readFile(secretFile(dataDir, site), 'utf8').catch(() => '')).trim();
   const task = { kind: 'remove', recorded: release.files, secret, isInUse: users.length > 0 } as const;
   const removed = await runSiteTask(toReleaseFolders(release), task, options);
-  // What this site has installed is removed with the last of them.
+  // The files that this site has installed are removed with the last of those sites.
   if (users[0] !== undefined) {
     const heir = fileRecord(dataDir, users[0]);
     await heir.write([...new Set([...(await heir.read()), ...release.files.filter((name) => !isKeyFile(name))])]);
@@ -47,7 +47,7 @@ async function findUsers(
   return users;
 }
 
-/** Of a site that an earlier version of guard has attached. */
+/** The folder of a site that an earlier version of guard has attached. */
 async function toConfiguredFolder(
   dataDir: string,
   { wordpressDir, muPluginsDir }: SiteEntry,
@@ -56,7 +56,7 @@ async function toConfiguredFolder(
   return wordpressDir === null ? [] : [toUsualMuPlugins(await toReal(resolve(dataDir, wordpressDir)))];
 }
 
-/** The path without links, or as it is where this user may not look. */
+/** The path with links resolved, or unchanged when this user has no access. */
 function toReal(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }

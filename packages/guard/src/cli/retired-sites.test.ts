@@ -29,7 +29,7 @@ async function sitesIn(dataDir: string): Promise<{ id: string; wordpressDir: str
   return JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites;
 }
 
-/** Makes both databases with all of their tables. */
+/** Creates both databases with all of their tables. */
 async function makeDatabases(dataDir: string): Promise<void> {
   await (await openTestDatabase(dataDir, { file: MAIN })).destroy();
   await (await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now })).close();
@@ -60,8 +60,9 @@ const opened = <Result>(dataDir: string, file: string, work: (database: SqliteDa
 };
 
 /**
- * Puts rows of a site into every table that carries sites, whatever its columns are. Each text names the site.
- * @returns how many, by table
+ * Inserts rows of a site into every table with a column for sites, whatever its other columns are. Each text names the
+ * site.
+ * @returns the number of rows by table
  */
 function fill(dataDir: string, site: string, rows: number): Map<string, number> {
   const filled = new Map<string, number>();
@@ -77,7 +78,7 @@ function fill(dataDir: string, site: string, rows: number): Map<string, number> 
         if (own === undefined) continue;
         const number = (): number =>
           (database.prepare('select id from activity_sites where site = ?').get(site) as { id: number }).id;
-        // One row for each site, or many.
+        // One row for each site, or many rows.
         const isKey = own.pk === 1 && columns.every(({ name, pk }) => pk === 0 || name === 'site');
         const count = isKey || table === 'activity_sites' ? 1 : rows;
         const given = columns.filter(
@@ -104,7 +105,7 @@ function fill(dataDir: string, site: string, rows: number): Map<string, number> 
   return filled;
 }
 
-/** Rows of a site, by table; tables without any are left out. */
+/** Number of rows of a site by table; tables without any are omitted. */
 function countRows(dataDir: string, site: string): Map<string, number> {
   const counted = new Map<string, number>();
   for (const file of [MAIN, ACTIVITY]) {
@@ -125,13 +126,13 @@ function countRows(dataDir: string, site: string): Map<string, number> {
   return counted;
 }
 
-/** Files of the data folder that hold a text anywhere. */
+/** Files of the data folder that contain a text. */
 async function filesWith(dataDir: string, text: string): Promise<string[]> {
   const names = await readdir(dataDir, { recursive: true });
   const found: string[] = [];
   for (const name of names) {
     const file = join(dataDir, name);
-    // SQLite removes its files beside a database when the last connection ends, which may be when it is collected.
+    // SQLite deletes its companion files when the last connection is closed, which may happen at garbage collection.
     const isFile = await stat(file).then(
       (entry) => entry.isFile(),
       () => false,
@@ -143,7 +144,7 @@ async function filesWith(dataDir: string, text: string): Promise<string[]> {
 }
 
 describe('ids are never given twice', () => {
-  it('a new site with the name of a detached one gets another id, also in the same folder, and sees nothing of it', async () => {
+  it('a new site with the name of a detached one gets another id, also in the same folder, and sees none of its data', async () => {
     const dataDir = await scratchFolder();
     const [first, second] = [await wordpressFolder(), await wordpressFolder()];
     const host = ['--host', 'shop.example.com'];
@@ -158,25 +159,28 @@ describe('ids are never given twice', () => {
     expect(await readdir(join(dataDir, 'sites'))).not.toContain('shop-example-com.secret');
   });
 
-  it.each([MAIN, ACTIVITY])('nor one that only %s knows, or a secret that was left', async (file) => {
-    const dataDir = await scratchFolder();
-    await makeDatabases(dataDir);
-    opened(dataDir, file, (database) =>
-      database.exec(
-        file === MAIN
-          ? `insert into second_factor_devices values ('shop-example-com', 'x', 1, 1, 1)`
-          : `insert into activity_sites (site) values ('shop-example-com')`,
-      ),
-    );
-    await mkdir(join(dataDir, 'sites'));
-    await writeFile(join(dataDir, 'sites', 'shop-example-com-2.secret'), SECRET, { mode: 0o600 });
-    const attached = await attach(dataDir, await wordpressFolder(), '--host', 'shop.example.com');
-    expect(attached.stdout).toContain('site shop-example-com-3.');
-    // Looking into a database leaves nothing beside it.
-    expect((await readdir(dataDir)).filter((name) => /-(?:wal|shm)$/.test(name))).toEqual([]);
-  });
+  it.each([MAIN, ACTIVITY])(
+    'a new site does not get an id that only %s contains, or one whose secret is left',
+    async (file) => {
+      const dataDir = await scratchFolder();
+      await makeDatabases(dataDir);
+      opened(dataDir, file, (database) =>
+        database.exec(
+          file === MAIN
+            ? `insert into second_factor_devices values ('shop-example-com', 'x', 1, 1, 1)`
+            : `insert into activity_sites (site) values ('shop-example-com')`,
+        ),
+      );
+      await mkdir(join(dataDir, 'sites'));
+      await writeFile(join(dataDir, 'sites', 'shop-example-com-2.secret'), SECRET, { mode: 0o600 });
+      const attached = await attach(dataDir, await wordpressFolder(), '--host', 'shop.example.com');
+      expect(attached.stdout).toContain('site shop-example-com-3.');
+      // Reading a database creates no other file.
+      expect((await readdir(dataDir)).filter((name) => /-(?:wal|shm)$/.test(name))).toEqual([]);
+    },
+  );
 
-  it('--site takes up what is kept of a detached one, and nothing else', async () => {
+  it('--site restores the kept data of a detached site, and nothing else', async () => {
     const dataDir = await scratchFolder();
     const [shop, other] = [await wordpressFolder(), await wordpressFolder()];
     await attach(dataDir, shop, '--host', 'shop.example.com', '--home', '/blog');
@@ -203,7 +207,7 @@ describe('ids are never given twice', () => {
 });
 
 describe('erasing a site', () => {
-  it('leaves no row of it in any table that has sites, no text of it in any file, and all of the others', async () => {
+  it('leaves no row of it in any table with sites, no text of it in any file, and keeps all rows of other sites', async () => {
     const dataDir = await scratchFolder();
     const wordpress = await wordpressFolder();
     await attach(dataDir, wordpress, '--host', 'gone.example.com');
@@ -213,7 +217,7 @@ describe('erasing a site', () => {
     expect(filled.size).toBeGreaterThan(20);
     expect(countRows(dataDir, 'gone-example-com')).toEqual(filled);
     const kept = fill(dataDir, 'stays-example-com', 10);
-    // What a guard that runs on notes of its visitors.
+    // The notes of a running guard about the site's visitors.
     await writeFile(join(dataDir, 'sites', 'gone-example-com.traffic'), '{"since":1,"until":2}');
     const { status, stdout } = await detach(dataDir, '--site', 'gone-example-com', '--purge');
     const rows = [...filled.values()].reduce((sum, count) => sum + count, 0);
@@ -223,7 +227,7 @@ describe('erasing a site', () => {
     });
     expect(countRows(dataDir, 'gone-example-com')).toEqual(new Map());
     expect(countRows(dataDir, 'stays-example-com')).toEqual(kept);
-    // Its id is all that is left, so that nobody else gets it.
+    // Only the id is left, so that no other site gets it.
     expect((await readdir(join(dataDir, 'sites'))).filter((name) => name.startsWith('gone'))).toEqual([
       'gone-example-com.retired',
     ]);
@@ -235,7 +239,7 @@ describe('erasing a site', () => {
     );
   });
 
-  it('finds every table: each one carries the site, but for those that hold nothing of any', async () => {
+  it('finds every table: each one has a column for the site, except those without data of sites', async () => {
     const dataDir = await scratchFolder();
     await makeDatabases(dataDir);
     for (const [file, others] of [
@@ -248,7 +252,7 @@ describe('erasing a site', () => {
     }
   });
 
-  it('is for detached sites that are known, and may be repeated', async () => {
+  it('is for known detached sites, and may be repeated', async () => {
     const dataDir = await scratchFolder();
     await attach(dataDir, await wordpressFolder());
     await makeDatabases(dataDir);
@@ -264,12 +268,12 @@ describe('erasing a site', () => {
     expect((await erase(dataDir, '../site')).status).toBe(2);
     expect((await detach(dataDir, '--purge')).stderr).toContain('--purge needs --site');
     expect(await sitesIn(dataDir)).toHaveLength(1);
-    // Of a version that left no note.
+    // A site detached by a version that left no note.
     for (const round of [1, 2]) expect([round, (await erase(dataDir, 'old')).status]).toEqual([round, 0]);
     expect(countRows(dataDir, 'old')).toEqual(new Map());
   });
 
-  it('goes on where it was killed, and lets nobody take up the half that is left', async () => {
+  it('continues where it was killed, and the half-erased site can’t be attached again', async () => {
     const dataDir = await scratchFolder();
     const wordpress = await wordpressFolder();
     await attach(dataDir, wordpress);
@@ -286,7 +290,7 @@ describe('erasing a site', () => {
     expect(countRows(dataDir, 'site')).toEqual(new Map());
   });
 
-  it('makes nothing in a folder that is no data folder, and erases nothing where the configuration is elsewhere', async () => {
+  it('creates nothing in a folder that is no data folder, and erases nothing where the configuration is elsewhere', async () => {
     const dataDir = await scratchFolder();
     expect(await erase(dataDir, 'site')).toMatchObject({
       status: 1,
@@ -295,7 +299,7 @@ describe('erasing a site', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('without databases only takes note', async () => {
+  it('without databases only records the erasure', async () => {
     const dataDir = await scratchFolder();
     await attach(dataDir, await wordpressFolder());
     await detach(dataDir);
@@ -303,7 +307,7 @@ describe('erasing a site', () => {
     expect(await readdir(dataDir)).not.toContain(MAIN);
   });
 
-  it('names the broken logs that guard has moved aside', async () => {
+  it('names the corrupt logs that guard has moved aside', async () => {
     const dataDir = await scratchFolder();
     await attach(dataDir, await wordpressFolder());
     await detach(dataDir);
@@ -312,8 +316,8 @@ describe('erasing a site', () => {
   });
 });
 
-describe('erasing a site beside a guard', () => {
-  /** Two sites on a guard that runs; the second one was changed last. */
+describe('erasing a site while guard runs', () => {
+  /** Two sites of a running guard. The second one was changed last. */
   async function twoSites() {
     const connector = await fakeConnector();
     const sites = ['stays', 'gone'].map((id) => ({ id, upstream: connector.upstream, hosts: [`${id}.example.com`] }));
@@ -327,11 +331,11 @@ describe('erasing a site beside a guard', () => {
     return { dataDir, guard };
   }
 
-  it('is refused while that one has the site in memory, before anything is changed', async () => {
+  it('is refused while that guard has the site in memory, before anything is changed', async () => {
     const { dataDir } = await twoSites();
     const file = join(dataDir, 'guard.json');
     const config = JSON.parse(await readFile(file, 'utf8'));
-    // By hand, and guard has not been told.
+    // Changed by hand, without a signal to guard.
     await writeFile(
       file,
       JSON.stringify({ ...config, sites: config.sites.filter(({ id }: { id: string }) => id !== 'gone') }),
@@ -343,7 +347,7 @@ describe('erasing a site beside a guard', () => {
     expect(countRows(dataDir, 'gone').get(`${MAIN} settings`)).toBe(1);
   });
 
-  it('works while that one goes on with the others, and nothing of the site is stored again', async () => {
+  it('works while that guard serves other sites, and nothing of the site is stored again', async () => {
     const { dataDir, guard } = await twoSites();
     const visit = () => fetch(guard.url, { headers: { host: 'gone.example.com' } }).then(({ status }) => status);
     await visit();
@@ -360,7 +364,7 @@ describe('erasing a site beside a guard', () => {
     expect(guard.log()).toContain('"event":"sites-changed"');
   });
 
-  it('works once guard was started without it, and guard still hears of changes to the others', async () => {
+  it('works once guard was started without it, and guard still receives changes to the other sites', async () => {
     const { dataDir, guard } = await twoSites();
     expect((await detach(dataDir, '--site', 'gone')).status).toBe(0);
     guard.child.kill('SIGTERM');

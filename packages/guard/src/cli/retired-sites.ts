@@ -7,9 +7,9 @@ import type { SiteId } from '../site.js';
 import { CommandError } from './command.js';
 
 /**
- * Ids that were in use stay taken for ever: settings, second factors and the log of a site belong to its id, and nothing
- * of them may come to another customer who gets the same name. Each site that is detached leaves a note in the data
- * folder; of an erased one only its id and the time are left.
+ * Ids that were in use stay reserved permanently: settings, second factors and the log of a site belong to its id, and
+ * must never become visible to another customer with the same host name. Each detached site has a note in the data
+ * folder. For an erased site it holds only the id and the time.
  */
 
 const retiredSite = siteEntry.pick({ id: true, hosts: true, wordpressDir: true, home: true }).extend({
@@ -20,18 +20,18 @@ export type RetiredSite = z.output<typeof retiredSite>;
 
 const SUFFIX = '.retired';
 
-/** Notes that a site was detached. The caller holds the lock of the configuration, as everywhere here. */
+/** Records that a site was detached. The caller of every function in this file holds the lock of the configuration. */
 export async function recordRetired(dataDir: string, site: Omit<RetiredSite, 'retiredAt' | 'erasedAt'>): Promise<void> {
   const { id, hosts, wordpressDir, home } = site;
   await writeRetirement(dataDir, id, { id, hosts, wordpressDir, home, retiredAt: new Date().toISOString() });
 }
 
-/** Notes that nothing of a site is to be kept. */
+/** Records that a site's data were erased. */
 export async function recordErased(dataDir: string, id: SiteId): Promise<void> {
   await writeRetirement(dataDir, id, { id, erasedAt: new Date().toISOString() });
 }
 
-/** A site is in use again. */
+/** Records that a site is in use again. */
 export async function forgetRetired(dataDir: string, id: SiteId): Promise<void> {
   await rm(retirementFile(dataDir, id), { force: true });
 }
@@ -52,7 +52,7 @@ export async function findRetired(dataDir: string, id: SiteId): Promise<RetiredS
 }
 
 /**
- * Sites that a WordPress folder was before and of which something is kept.
+ * Detached sites that used a WordPress folder before, and whose data are kept.
  * @param paths of the folder, absolute
  */
 export async function findRetiredIn(dataDir: string, paths: readonly string[]): Promise<readonly RetiredSite[]> {

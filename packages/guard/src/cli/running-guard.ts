@@ -3,20 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { configWrittenAt } from '../config/load-config.js';
 import { type AppliedConfiguration, isDataDirInUse, readGuardPid, runningSites } from '../storage/data-dir-lock.js';
 
-/** How long a running guard may take to serve a changed configuration, milliseconds; thousands of new sites take seconds. */
+/**
+ * How long a running guard may take to apply a changed configuration, milliseconds; thousands of new sites take
+ * seconds.
+ */
 const APPLY_MS = 60_000;
-/** Between two looks at what guard has noted. */
+/** Polling interval for the outcome that guard has recorded. */
 const LOOK_MS = 50;
 
-/** What became of a changed configuration at the guard that runs on the data folder. */
+/** Outcome of a changed configuration at the guard that runs on the data folder. */
 export type Applied =
   | { readonly kind: 'not-running' }
-  /** It could not be told, or did not answer. */
+  /** The signal could not be sent, or guard did not respond. */
   | { readonly kind: 'restart-needed' }
   | { readonly kind: 'read'; readonly configuration: AppliedConfiguration };
 
 /**
- * Has the running guard, if there is one, read the configuration file again, and waits until it has.
+ * Has the running guard, if any, read the configuration file again, and waits until it has.
  * @throws ConfigError when the file can't be read
  */
 export async function applyConfiguration(folder: string): Promise<Applied> {
@@ -25,7 +28,7 @@ export async function applyConfiguration(folder: string): Promise<Applied> {
   const writtenAt = BigInt(await configWrittenAt({ dataDir }));
   const before = (await runningSites(dataDir))?.configuration;
   const pid = await readGuardPid(dataDir);
-  // An older guard would be ended by the signal.
+  // The signal would end an older guard.
   if (before === undefined || pid === null) return { kind: 'restart-needed' };
   try {
     process.kill(pid, 'SIGHUP');
@@ -45,9 +48,9 @@ export async function applyConfiguration(folder: string): Promise<Applied> {
 }
 
 /**
- * Applies a changed configuration and tells the operator what became of it.
- * @param options `needsGuard`: say how to start guard when it does not run
- * @returns false when guard refuses the configuration
+ * Applies a changed configuration and prints the outcome for the operator.
+ * @param options `needsGuard`: print how to start guard when it does not run
+ * @returns false when guard rejects the configuration
  */
 export async function printServed(dataDir: string, options: { readonly needsGuard: boolean }): Promise<boolean> {
   const applied = await applyConfiguration(dataDir);

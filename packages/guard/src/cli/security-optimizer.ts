@@ -9,7 +9,10 @@ import { SiteFilesError } from '../wordpress/site-files.js';
 import { actAsDataOwner } from './act-as-data-owner.js';
 import { type Command, CommandError, UsageError } from './command.js';
 
-/** Each command by its name. Loaded when it is called: the service must start fast and hold nothing that it never uses. */
+/**
+ * The commands by name. Each is loaded when it is called, so that the service starts fast and holds no code that it
+ * never uses.
+ */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['sites add', async () => (await import('./attach-command.js')).attachCommand],
   ['sites remove', async () => (await import('./detach.js')).detachCommand],
@@ -37,13 +40,13 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['resume', async () => (await import('./recovery.js')).resumeCommand],
 ]);
 
-/** Commands that have another name, too. */
+/** Other names of commands. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['attach', 'sites add'],
   ['detach', 'sites remove'],
 ]);
 
-/** First words of commands that have two. */
+/** First words of two-word commands. */
 const GROUPS: ReadonlySet<string> = new Set(['sites', 'settings', 'privacy']);
 
 /** The command's name, of one or two words, and its arguments. */
@@ -69,7 +72,7 @@ async function overview(): Promise<string> {
   ].join('\n');
 }
 
-/** @returns the exit code: 0 done, 1 could not be done or problems found, 2 called wrongly */
+/** @returns the exit code: 0 success, 1 failure or problems found, 2 wrong usage */
 async function main(positionals: readonly string[]): Promise<number> {
   const [name, ...args] = readCommand(positionals);
   if (name === '--version') return print(`${version}\n`);
@@ -100,7 +103,7 @@ function print(text: string): 0 {
   return 0;
 }
 
-/** What went wrong in words for the one who called; a stack only for faults of our own. */
+/** The error as text for the user. Only unexpected errors have a stack trace. */
 function explain(error: unknown): string {
   const EXPECTED_ERRORS = [UsageError, CommandError, SiteFilesError, DataDirInUseError, SocketActivationError];
   if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) return (error as Error).message;

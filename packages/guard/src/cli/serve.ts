@@ -12,10 +12,13 @@ import type { DataDirLock } from '../storage/data-dir-lock.js';
 import { openStorage, sitesInUse } from '../storage/open-storage.js';
 import { type Command, readOptions, UsageError } from './command.js';
 
-/** What the end of a guard may take beyond its requests, seconds. Less than MARGIN_SECONDS and the unit's time to stop. */
+/**
+ * How long guard's shutdown may take after its last request, seconds. Less than MARGIN_SECONDS and the unit's stop
+ * timeout.
+ */
 const CLEANUP_SECONDS = 5;
 
-/** What another guard's end may take beyond its requests, as seen by the one that waits for it, seconds. */
+/** How long a starting guard waits for another one's shutdown after its last request, seconds. */
 const MARGIN_SECONDS = 10;
 
 export const serveCommand: Command = {
@@ -82,7 +85,7 @@ as long as that one may take to stop, unless --wait says otherwise.`,
           { event: 'data-folder-awaited', pid },
           'Another guard runs on the data folder; waiting for its end.',
         );
-        // Loaded meanwhile.
+        // Loaded while this process waits.
         void import('../main.js');
       },
     };
@@ -95,13 +98,13 @@ as long as that one may take to stop, unless --wait says otherwise.`,
       deadline.release();
       return 0;
     }
-    // Its thread reads the long lists while the program is loaded, which is nine tenths of guard.
+    // The storage thread reads the long lists while `main.js`, nine tenths of guard's code, is loaded.
     const blocked = preloadBlocks(storage.thread);
     const { startGuard } = await import('../main.js');
     const guard = await startGuard(config, { logger, storage, blocked, socket });
     running = guard;
     reloading.start(createReload({ guard, source, started: config, lock: storage.lock, logger }));
-    // Changed while guard waited for another one, which was the one to be told.
+    // The configuration changed while this guard waited for another one, which received the signal.
     if ((await configWrittenAt(source).catch(() => writtenAt)) !== writtenAt) reloading.request();
     void notifySupervisor('READY=1');
     const signal = await stopped;
@@ -121,12 +124,12 @@ function readSeconds(text: string): number {
   throw new UsageError('--wait: use a whole number of seconds.');
 }
 
-/** Each SIGUSR2 switches the log between `debug` and the configured level. */
+/** Each SIGUSR2 switches the log level between `debug` and the configured level. */
 function toggleDebugOnSignal(logger: Logger): void {
   const configured = logger.level;
   process.on('SIGUSR2', () => {
     const level = logger.level === 'debug' ? configured : 'debug';
-    // At the level that writes it, also when the configured one does not.
+    // Written at `debug`, so that the line appears even when the configured level would suppress it.
     logger.level = 'debug';
     logger.info({ event: 'log-level-changed', to: level }, `The log level is ${level} now, by SIGUSR2.`);
     logger.level = level;
@@ -150,7 +153,7 @@ function stopSignal(logger: Logger): Promise<NodeJS.Signals> {
   });
 }
 
-/** Runs one reload after the other for SIGHUP; those that come during one share the next. */
+/** Runs one reload at a time for SIGHUP; signals that arrive during a reload share the next one. */
 function reloadSignal(): { start(reload: () => Promise<void>): void; request(): void; stop(): void } {
   let reload: (() => Promise<void>) | null = null;
   let isStopRequested = false;
@@ -185,8 +188,8 @@ function reloadSignal(): { start(reload: () => Promise<void>): void; request(): 
 }
 
 /**
- * Returns what SIGHUP does: reads the configuration again and serves its sites. A configuration with mistakes changes
- * nothing. Commands read the outcome in `guard.sites`. Never throws.
+ * Returns the handler of SIGHUP: it reads the configuration again and serves its sites. An invalid configuration
+ * changes nothing. Commands read the outcome in `guard.sites`. Never throws.
  */
 function createReload(parts: {
   readonly guard: RunningGuard;
@@ -222,7 +225,7 @@ function createReload(parts: {
 
   return async () => {
     try {
-      // Before the file: if it is replaced meanwhile, the program that did so asks again.
+      // Read before the file: a program that replaces the file in the meantime sends another signal.
       const writtenAt = await configWrittenAt(source);
       const mistakes = await apply();
       await lock.writeSites(sitesInUse(served, { writtenAt, mistakes, restartKeys }));
@@ -237,7 +240,7 @@ function createReload(parts: {
 
 const LIVE_KEYS: readonly (keyof LiveConfig)[] = ['sites', 'quarantined', 'trustedProxies'];
 
-/** Keys of the configuration that differ, besides those that count at once. */
+/** Keys of the configuration that differ and take effect only after a restart. */
 function changedKeys(started: Config, next: Config): string[] {
   const keys = Object.keys(next) as (keyof Config)[];
   return keys.filter(
@@ -245,7 +248,7 @@ function changedKeys(started: Config, next: Config): string[] {
   );
 }
 
-/** After a fault that nobody caught the state is unknown: say what happened and let the supervisor start anew. */
+/** After an uncaught error the state is unknown: log the error and let the supervisor restart the process. */
 function endOnFault(logger: Logger): void {
   const end = (error: unknown) => {
     logger.fatal({ event: 'guard-crashed', err: error }, 'Guard ends because of a fault.');

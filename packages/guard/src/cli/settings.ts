@@ -94,7 +94,7 @@ interface SiteNow {
   readonly maxEmails: number;
 }
 
-/** The values as they are stored, by the rules that the pages follow. Mistakes are appended to the list. */
+/** The values in their stored form, validated by the rules of the dashboard. Mistakes are appended to the list. */
 function checkValues(values: Readonly<Record<string, unknown>>, site: SiteNow, mistakes: string[]): SettingChanges {
   const changes: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -147,7 +147,7 @@ function checkLoginUrl(
   const paths = { login: normaliseLoginPath(login), signup: normaliseLoginPath(signup) };
   const fields: Record<string, ReturnType<typeof checkLoginPath> & {}> = {};
   for (const name of ['login', 'signup'] as const) {
-    // Both may be empty while they are not in use; the sign-up also where nobody may register.
+    // Both may be empty while they are not in use; the sign-up path also when registration is closed.
     if (paths[name] === '' && (type === 'default' || name === 'signup')) continue;
     const wrong = checkLoginPath(paths[name], facts?.paths ?? defaultSitePaths);
     if (wrong !== null) fields[name] = wrong;

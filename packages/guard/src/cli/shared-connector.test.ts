@@ -11,12 +11,12 @@ import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 import { findConnectorSources } from './connector-files.js';
 import { shareConnector } from './shared-connector.js';
 
-/** A user without an entry in the system's list. */
+/** A user id without an entry in the system's user database. */
 const OTHER_USER = 54_321;
 const isRoot = process.getuid?.() === 0;
 const hasPhp = spawnSync('php', ['-v']).status === 0;
 
-/** A machine with a shared connector and a WordPress, not attached yet. */
+/** A machine with a shared connector and a WordPress that is not attached yet. */
 async function machine() {
   const [root, wordpress, dataDir] = [await scratchFolder(), await wordpressFolder(), await scratchFolder()];
   await chmod(root, 0o755);
@@ -43,7 +43,7 @@ const filesBelow = async (folder: string): Promise<string[]> =>
 const readSites = async (dataDir: string) => JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites;
 
 describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', () => {
-  it('comes whole into a folder of its own, which root alone may change and everybody read', async () => {
+  it('is installed as a whole in a folder of its own, which only root may change and everybody may read', async () => {
     const { shared, release } = await machine();
     expect(await readdir(shared)).toEqual([release.slice(shared.length + 1)]);
     expect(release).toMatch(/\/[0-9a-f]{12}$/);
@@ -58,7 +58,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect((await stat(release)).ctimeMs).toBe(before);
   });
 
-  it('leaves a site the loader and its key, and detach takes these away and nothing else', async () => {
+  it('adds only the loader and the key to a site, and detach removes only these', async () => {
     const { attachShared, attach, dataDir, plugins, release, shared, wordpress } = await machine();
     expect(attachShared()).toMatchObject({ status: 0 });
     expect(await filesBelow(plugins)).toEqual(['security-optimizer.php', 'security-optimizer/secret.php']);
@@ -69,7 +69,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await readFile(join(dataDir, 'sites', 'site.files'), 'utf8')).toBe(
       'security-optimizer.php\nsecurity-optimizer/secret.php\n',
     );
-    // Repeated for an update, it stays shared.
+    // Repeated for an update, the connector stays shared.
     expect(attach()).toMatchObject({ status: 0 });
     expect(await filesBelow(plugins)).toHaveLength(2);
     await writeFile(join(plugins, 'other.php'), '<?php');
@@ -79,7 +79,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await filesBelow(release)).toEqual(before);
   });
 
-  it('takes the place of a copy, whose files go with the next attach, and is replaced by one', async () => {
+  it('replaces a copy, whose files the next attach removes, and can be replaced by a copy again', async () => {
     const { attachShared, attach, plugins, dataDir } = await machine();
     expect(attach()).toMatchObject({ status: 0 });
     const copy = await filesBelow(plugins);
@@ -123,7 +123,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await readFile(join(at.dataDir, 'guard.json'), 'utf8').catch(() => null)).toBeNull();
   });
 
-  it('is no folder of guard’s user, who may change the configuration: root installs nothing from there', async () => {
+  it('is never read from a folder of guard’s user, who may change the configuration: root installs nothing from there', async () => {
     const at = await machine();
     expect(at.attachShared()).toMatchObject({ status: 0 });
     const theirs = join(at.root, 'theirs');
@@ -136,7 +136,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await readFile(join(at.plugins, 'security-optimizer.php'), 'utf8')).toBe(before);
   });
 
-  it('is not made where a link or a folder of another user leads', async () => {
+  it('is not created where a link or a folder of another user leads', async () => {
     const { root, shared } = await machine();
     await symlink(shared, join(root, 'link'));
     const before = await filesBelow(shared);
@@ -152,7 +152,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await readdir(theirs)).toEqual([]);
   });
 
-  it('can be read by PHP whatever the umask of root says', async () => {
+  it('can be read by PHP whatever root’s umask is', async () => {
     const { root } = await machine();
     const folder = join(root, 'deep', 'connector');
     const command = `umask 077; exec "${process.execPath}" "${bin}" share-connector "${folder}"`;
@@ -160,7 +160,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect((await stat(join(root, 'deep'))).mode & 0o777).toBe(0o755);
   });
 
-  it('has an absolute path that PHP can take as it is', async () => {
+  it('needs an absolute path that PHP can use unchanged', async () => {
     const { attach } = await machine();
     expect(attach('--shared-connector', 'connector').status).toBe(2);
     expect(attach('--shared-connector', "/opt/it's").status).toBe(2);
@@ -168,7 +168,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(run('share-connector').status).toBe(2);
   });
 
-  it('of the version before stays as it is while sites run it', async () => {
+  it('of the previous version stays unchanged while sites run it', async () => {
     const { shared, release, plugins, attachShared } = await machine();
     expect(attachShared()).toMatchObject({ status: 0 });
     const sources = await findConnectorSources();
@@ -185,7 +185,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await readFile(join(plugins, 'security-optimizer.php'), 'utf8')).toContain(release);
   });
 
-  it('that others may change is told by doctor', async () => {
+  it('that other users may change is reported by doctor', async () => {
     const { shared, dataDir, attachShared } = await machine();
     expect(attachShared()).toMatchObject({ status: 0 });
     await chmod(shared, 0o777);
@@ -200,7 +200,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(connector.advice).toContain('where PHP has open_basedir');
   });
 
-  it('that WordPress does not run is told by attach, with what may be in the way', async () => {
+  it('that WordPress does not run is reported by attach, with possible causes', async () => {
     const { shared, wordpress, dataDir } = await machine();
     const connector = await fakeConnector();
     connector.mode = 'gone';
@@ -214,7 +214,7 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
 });
 
 describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (skipped without root or PHP)', () => {
-  /** A web server of PHP in which the loader runs as the first must-use plugin. */
+  /** A web server of PHP that runs the loader as the first must-use plugin. */
   async function served(at: Awaited<ReturnType<typeof machine>>, ...settings: string[]) {
     const port = await freePort();
     const router = join(at.wordpress, 'router.php');
@@ -244,13 +244,13 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
   it('runs the classes of the release', async () => {
     const at = await machine();
     expect(at.attachShared()).toMatchObject({ status: 0 });
-    // Without a key the connector asks WordPress for nothing.
+    // Without a key the connector calls no function of WordPress.
     await rm(join(at.plugins, 'security-optimizer', 'secret.php'));
     const { send } = await served(at);
     expect(await send()).toEqual({ status: 200, text: `WordPress ${at.release}/includes/transport/class-outbox.php` });
   });
 
-  it('reads the key beside itself, and refuses requests that did not come through guard', async () => {
+  it('reads the key from its own folder, and refuses requests that did not come through guard', async () => {
     const at = await machine();
     expect(at.attachShared('--require-guard', '--force')).toMatchObject({ status: 0 });
     const { send } = await served(at);
@@ -261,7 +261,7 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     ['that is gone', false],
     ['that open_basedir closes', true],
   ])(
-    'keeps a site closed that requires guard, without a folder %s, and says so in the log',
+    'keeps refusing requests to a site that requires guard, without a folder %s, and logs the cause',
     async (_which, isThere) => {
       const at = await machine();
       expect(at.attachShared('--require-guard', '--force')).toMatchObject({ status: 0 });
@@ -269,12 +269,12 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
       const { send, log, router, options } = await served(at, ...(isThere ? [`open_basedir=${at.wordpress}`] : []));
       expect(await send()).toEqual(closed);
       expect(log()).toContain(`Security Optimizer: PHP can not read ${at.release}.`);
-      // The command line goes on, as with the connector.
+      // The command line continues, as with the connector.
       expect(spawnSync('php', [...options, router], { encoding: 'utf8' }).stdout).toBe('WordPress alone');
     },
   );
 
-  it('lets a site go on that does not require guard, as without the connector', async () => {
+  it('does not stop a site that does not require guard, as without the connector', async () => {
     const at = await machine();
     expect(at.attachShared()).toMatchObject({ status: 0 });
     await rm(at.shared, { recursive: true });
@@ -287,7 +287,8 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     const at = await machine();
     expect(at.attachShared()).toMatchObject({ status: 0 });
     await rm(join(at.plugins, 'security-optimizer', 'secret.php'));
-    // What PHP remembers of a file older than two seconds would be asked, not the loader (opcache.revalidate_freq).
+    // With opcache, PHP would run its cached copy of a file older than two seconds, not the new loader
+    // (opcache.revalidate_freq).
     const { send } = await served(at, 'opcache.enable=0');
     const next = join(at.shared, '0123456789ab');
     await cp(at.release, next, { recursive: true });

@@ -8,17 +8,17 @@ import type { ConnectorSources } from '../wordpress/site-files.js';
 import { type Command, CommandError, checked, readArguments, UsageError } from './command.js';
 import { findConnectorSources, listFolders, readRelease, toHash } from './connector-files.js';
 
-/** What to look at when WordPress runs without the connector that it shares. */
+/** Advice for a WordPress that runs without the connector that it shares. */
 export function sharedAdvice(shared: string): string {
   return `The site runs the connector from ${shared}: where PHP has open_basedir, it must name that folder; where PHP keeps files in memory, reload it.`;
 }
 
-/** Classes that a loader needs first; a release without them is none. */
+/** A class that the loader needs first. A folder without it is no release. */
 const FIRST_CLASS = 'includes/class-hooks.php';
 
 /**
- * Why sites must not run the connector from a folder: everybody who may change it could run code in all of them. It has
- * to be root's on its whole way, without links, and PHP of every site has to be able to read it.
+ * Why sites must not run the connector from a folder: any user who may change it could run code in all of them. The
+ * folder and all its ancestors must belong to root and contain no links, and PHP of every site must be able to read it.
  *
  * @param release folder of one release
  * @returns the fault as a sentence, or null
@@ -33,15 +33,15 @@ export function findSharedFault(release: string): string | null {
   return null;
 }
 
-/** Folders around a path, from the root on. */
+/** Ancestors of a path, from the root on. */
 function listAncestors(path: string): readonly string[] {
   const around = dirname(path);
   return around === path ? [] : [...listAncestors(around), around];
 }
 
 /**
- * @param place `isInside`: it is the shared folder or lies in it, so that nobody else may add to it. Around it, the sticky
- * bit keeps others from replacing what is root's
+ * @param place `isInside`: the path is the shared folder or below it, where only root may add files. Above it, the
+ *   sticky bit keeps other users from replacing root's files
  */
 function findFault(path: string, place: { readonly isFile: boolean; readonly isInside: boolean }): string | null {
   let found: Stats | undefined;
@@ -62,10 +62,10 @@ function findFault(path: string, place: { readonly isFile: boolean; readonly isI
 }
 
 /**
- * Copies the connector of this version into a folder that sites share. The release comes whole, under the name of its
- * content, and is never changed afterwards, so that no request runs two versions.
+ * Copies the connector of this version into a folder that sites share. The release appears atomically under a name
+ * derived from its content, and is never changed afterwards, so that no request runs two versions.
  *
- * @param shared absolute path; made if it is missing
+ * @param shared absolute path; created if it is missing
  * @returns the folder of the release
  * @throws CommandError, or the system's error
  */
@@ -91,14 +91,14 @@ export async function shareConnector(shared: string, sources: ConnectorSources):
     await rename(temporary, release);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
-    // Another command was faster.
+    // Another command has created the release first.
     if (!(await isThere(release))) throw error;
   }
   return accepted(release);
 }
 
 /**
- * Makes the folders that are missing, one by one, in folders of root's alone: root must not write where a link of
+ * Creates missing folders one by one, only in folders that belong to root alone: root must not write where a link of
  * another user leads.
  */
 async function makeSharedFolder(shared: string): Promise<void> {
@@ -116,7 +116,7 @@ function accepted(release: string): string {
   return release;
 }
 
-/** The mode given to mkdir() is cut by the umask. */
+/** The umask restricts the mode that mkdir() receives. */
 async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { mode: 0o755 });
   await chmod(path, 0o755);

@@ -33,7 +33,7 @@ async function machine() {
   return { root, dataDir, attach, detach, readSecret, readSites };
 }
 
-/** Two sites with a core of their own each and one folder of must-use plugins. */
+/** Two sites, each with its own core, and one folder of must-use plugins. */
 async function sharedPlugins() {
   const at = await machine();
   const plugins = join(at.root, 'mu-plugins');
@@ -47,7 +47,7 @@ async function sharedPlugins() {
 }
 
 describe('one core that two sites use', () => {
-  /** Paths of both sites that lead to one core, and a content folder of each. */
+  /** Paths of both sites that lead to one core, and a content folder for each. */
   async function sharedCore() {
     const at = await machine();
     const core = await wordpressFolder();
@@ -89,7 +89,7 @@ describe('one core that two sites use', () => {
     expect([existsSync(a.key), existsSync(b.key)]).toEqual([false, true]);
   });
 
-  it('with one folder of must-use plugins is refused for the second, with the reason and the way out', async () => {
+  it('with one folder of must-use plugins is refused for the second, with the reason and the remedy', async () => {
     const { attach, core, readSites } = await sharedCore();
     expect(attach('--wordpress', core, '--host', 'a.example').status).toBe(0);
     const before = readSites();
@@ -101,7 +101,7 @@ describe('one core that two sites use', () => {
     expect(readSites()).toEqual(before);
   });
 
-  it('and one folder of must-use plugins serve two sites that name a key of their own each', async () => {
+  it('and one folder of must-use plugins serve two sites that each provide their own key', async () => {
     const { attach, core, readSites, dataDir } = await sharedCore();
     expect(attach('--wordpress', core, '--host', 'a.example', '--external-key').status).toBe(0);
     expect(attach('--wordpress', core, '--host', 'b.example', '--new-site', '--external-key')).toMatchObject({
@@ -127,7 +127,7 @@ describe('one core that two sites use', () => {
 });
 
 describe('one folder of must-use plugins that two sites use', () => {
-  it('has a key for each of them, under the name of its WordPress', async () => {
+  it('has a key for each of them, named after its WordPress', async () => {
     const { attachTo, one, two, own, toKeyFile, readSecret } = await sharedPlugins();
     expect(attachTo(one, 'one.example', '--shared-mu-plugins')).toMatchObject({ status: 0, stderr: '' });
     expect(attachTo(two, 'two.example', '--require-guard', '--force')).toMatchObject({
@@ -138,7 +138,7 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect(existsSync(join(own, 'secret.php'))).toBe(false);
     expect(readFileSync(toKeyFile(one), 'utf8')).toContain(`'${readSecret('one-example')}', 'require_guard' => false`);
     expect(readFileSync(toKeyFile(two), 'utf8')).toContain(`'${readSecret('two-example')}', 'require_guard' => true`);
-    // Both again, in the other order: nobody fights.
+    // Both again, in the other order: neither overwrites the other's files.
     const before = [one, two].map((site) => readFileSync(toKeyFile(site), 'utf8'));
     for (const [site, host] of [
       [two, 'two.example'],
@@ -148,7 +148,7 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect([one, two].map((site) => readFileSync(toKeyFile(site), 'utf8'))).toEqual(before);
   });
 
-  it('keeps the first site’s secret.php for it, and moves it when that site is attached again', async () => {
+  it('keeps the first site’s secret.php for that site, and moves it when that site is attached again', async () => {
     const { attachTo, one, two, own, toKeyFile, readSecret } = await sharedPlugins();
     attachTo(one, 'one.example');
     expect(readFileSync(join(own, 'secret.php'), 'utf8')).toContain(readSecret('one-example'));
@@ -162,10 +162,10 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect(existsSync(join(own, 'secret.php'))).toBe(false);
   });
 
-  it('leaves a connector of an earlier version its secret.php, for its own site alone', async () => {
+  it('keeps secret.php for a connector of an earlier version, restricted to its own site', async () => {
     const { attachTo, one, plugins, own, toKeyFile, readSecret } = await sharedPlugins();
     attachTo(one, 'one.example');
-    // A loader of another version, which knows no other place.
+    // A loader of an earlier version, which reads only `secret.php`.
     writeFileSync(join(plugins, 'security-optimizer.php'), '<?php // earlier');
     attachTo(one, 'one.example', '--shared-mu-plugins');
     expect(readFileSync(toKeyFile(one), 'utf8')).toContain(readSecret('one-example'));
@@ -174,7 +174,7 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect(existsSync(join(own, 'secret.php'))).toBe(false);
   });
 
-  it('keeps the connector until the last of them is detached, then nothing', async () => {
+  it('keeps the connector until the last of them is detached', async () => {
     const { attachTo, one, two, plugins, toKeyFile, detach } = await sharedPlugins();
     attachTo(one, 'one.example', '--shared-mu-plugins');
     attachTo(two, 'two.example');
@@ -185,13 +185,13 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect(existsSync(plugins)).toBe(false);
   });
 
-  it.skipIf(!hasPhp)('keeps what the first site has when the attach of a second one is undone', async () => {
+  it.skipIf(!hasPhp)('keeps the first site’s files when the attach of a second one is undone', async () => {
     const { attach, detach, readSites, readSecret } = await machine();
     const root = await openFolder();
     const plugins = join(root, 'shared');
     const one = makeSite(join(root, 'one'), { core: '', content: 'wp-content', config: '', muPlugins: '../shared' });
     const two = makeSite(join(root, 'two'), { core: 'wp', content: 'content', config: '' });
-    // Root asks no code of a tree of its own.
+    // Root runs no code of a tree that belongs to root.
     if (process.getuid?.() === 0) give(root, OWNER);
     const attachTo = (site: typeof one, host: string) =>
       attach('--wordpress', site.wordpress, '--mu-plugins', plugins, '--host', host, '--shared-mu-plugins');
@@ -214,7 +214,7 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect(existsSync(plugins)).toBe(false);
   });
 
-  it('has a way out where PHP sees WordPress under another path, as in a container, and finds no key', async () => {
+  it('supports a site whose PHP sees WordPress under another path, as in a container, and finds no key', async () => {
     const { attachTo, dataDir, one, plugins } = await sharedPlugins();
     const connector = await fakeConnector();
     connector.mode = 'gone';
@@ -228,7 +228,7 @@ describe('one folder of must-use plugins that two sites use', () => {
     expect(outcome.stderr).toContain('--external-key');
   });
 
-  it('loses the keys of releases that are gone, and keeps those that the site may be rolled back to', async () => {
+  it('deletes the keys of releases that no longer exist, and keeps those for a rollback', async () => {
     const at = await sharedPlugins();
     const current = join(at.root, 'current');
     const lead = (release: string) => {
@@ -247,7 +247,7 @@ describe('one folder of must-use plugins that two sites use', () => {
 });
 
 describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
-  /** What a request meets that did not come through guard, in the WordPress of a folder. */
+  /** The response to a request that did not come through guard, in the WordPress of a folder. */
   async function serve(plugins: string, wordpress: string, options: { settings?: string; env?: object } = {}) {
     const port = await freePort();
     const router = join(wordpress, 'router.php');
@@ -274,7 +274,7 @@ describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
   const readClasses = (plugins: string) =>
     readdirSync(join(plugins, 'security-optimizer')).find((name) => name.startsWith('includes')) as string;
 
-  it('is that of its own WordPress, whatever a visitor sends, and none in a site that is not attached', async () => {
+  it('is the key of its own WordPress, whatever a visitor sends, and none in a site that is not attached', async () => {
     const { attachTo, one, two, plugins, readSecret } = await sharedPlugins();
     attachTo(one, 'one.example', '--shared-mu-plugins', '--require-guard', '--force');
     const unattached = await serve(plugins, two);
@@ -290,7 +290,7 @@ describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
     expect(await askTwo(lies)).toEqual({ secret: readSecret('two-example'), require_guard: false });
   });
 
-  it('is the one that the site names: a constant before the environment, never the folder’s instead', async () => {
+  it('is the one that the site provides: a constant before the environment, never the folder’s instead', async () => {
     const { attachTo, one, plugins, root } = await sharedPlugins();
     attachTo(one, 'one.example');
     const [file, digits, missing] = ['key.php', 'key', 'missing'].map((name) => join(root, name)) as [

@@ -18,7 +18,7 @@ import { findRetired, type RetiredSite } from './retired-sites.js';
 import { findSharedFault } from './shared-connector.js';
 import type { LocatedSite } from './site-identity.js';
 
-/** What commands that connect a site need: its id, its key, what is kept of it, and what speaks against it. */
+/** Shared by the commands that connect a site: its id, its key, its stored data, and the reasons to refuse. */
 
 /** The sites of the configuration whose folders guard knows. */
 export async function locateSites(dataDir: string, { sites }: ConfigFile): Promise<readonly LocatedSite[]> {
@@ -36,7 +36,7 @@ export async function locateSites(dataDir: string, { sites }: ConfigFile): Promi
       placed.push({ site, named, wordpressDir, muPluginsDir: plugins });
       continue;
     }
-    // Where guard's user may not look, root has noted what it found when the site was attached.
+    // Where guard's user has no access, use what root recorded when the site was attached.
     const last = (await readReleases(dataDir, site.id).catch(() => [])).at(-1);
     placed.push({
       ...{ site, named },
@@ -47,7 +47,7 @@ export async function locateSites(dataDir: string, { sites }: ConfigFile): Promi
   return placed;
 }
 
-/** A path without links; null where it is not there, or this user may not follow it. */
+/** The path with links resolved; null when it does not exist or this user has no access. */
 export function withoutLinks(path: string): string | null {
   try {
     return realpathSync.native(path);
@@ -56,7 +56,7 @@ export function withoutLinks(path: string): string | null {
   }
 }
 
-/** As `withoutLinks`, also for a folder that is still to be made. */
+/** Like `withoutLinks`, but also for a folder that does not exist yet. */
 function toFutureFolder(path: string): string | null {
   try {
     return realpathSync.native(path);
@@ -67,7 +67,7 @@ function toFutureFolder(path: string): string | null {
   }
 }
 
-/** Where the site's connector may be already; the folder itself first, for an update in place. */
+/** Folders in which the site's connector may already be; the folder itself first, for an update in place. */
 export async function toProof(dataDir: string, site: SiteId, folders: WordPressFolders): Promise<KeyProof> {
   const { wordpressDir, muPluginsDir = toUsualMuPlugins(wordpressDir) } = folders;
   const former = [...(await readReleases(dataDir, site))].reverse();
@@ -75,7 +75,7 @@ export async function toProof(dataDir: string, site: SiteId, folders: WordPressF
   return { secret: secret.trim(), installed: [{ wordpressDir, muPluginsDir }, ...former] };
 }
 
-/** The site's secret: the one it has, or a new one of 32 random bytes. */
+/** The site's existing secret, or a new one of 32 random bytes. */
 export async function siteSecret(dataDir: string, site: SiteId): Promise<string> {
   const file = secretFile(dataDir, site);
   const present = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -95,8 +95,8 @@ export async function siteSecret(dataDir: string, site: SiteId): Promise<string>
 }
 
 /**
- * What is kept of the site that is to be taken up again; null when none was named.
- * @throws CommandError when there is nothing
+ * The stored data of a detached site that is attached again; null when none was named.
+ * @throws CommandError when nothing is stored
  */
 export async function takeUp(databases: SiteDatabases, id: SiteId | undefined): Promise<Partial<RetiredSite> | null> {
   if (id === undefined) return null;
@@ -123,7 +123,7 @@ export function refuseTakenHosts(config: ConfigFile, site: SiteEntry): void {
   }
 }
 
-/** Closing a site in front of its visitors would refuse all of them. */
+/** Requiring guard before visitors use it would refuse all of them. */
 export async function refuseUnlessVisited(dataDir: string, site: SiteId): Promise<void> {
   const missing = missingTraffic(await readGuardedTraffic(dataDir, site), systemClock());
   if (missing === null) return;
@@ -141,8 +141,8 @@ export async function refuseUnlessShared(sources: ConnectorSources, shared: stri
 
 /**
  * A readable id that no site has or ever had.
- * @param name what it is made of, for example a host
- * @throws StorageError when the databases can't tell
+ * @param name the text from which the id is derived, for example a host
+ * @throws StorageError when the databases can't be read
  */
 export async function newSiteId(name: string, config: ConfigFile, databases: SiteDatabases): Promise<SiteId> {
   const base =
@@ -152,7 +152,8 @@ export async function newSiteId(name: string, config: ConfigFile, databases: Sit
       .slice(0, 50)
       .toLowerCase() || 'site';
   const files = await readdir(join(databases.dataDir, 'sites'));
-  // Secrets as well as notes: an owner who takes a site out of the configuration by hand leaves its secret.
+  // Secrets count as well as notes: an owner who removes a site from the configuration by hand leaves its secret
+  // behind.
   const taken = new Set(
     [...config.sites.map(({ id }) => id), ...files.map((file) => file.replace(/\..*$/, ''))].map((id) =>
       id.toLowerCase(),

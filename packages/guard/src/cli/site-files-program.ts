@@ -66,9 +66,9 @@ import {
 } from './site-keys.js';
 
 /**
- * The program that works in a site's folder. It does one task and ends, so that it can give root's rights away for good
- * before it touches anything (docs/decisions/0019). As `broker` it stays root, touches nothing itself, and starts such a
- * program for each task that a command without root's rights asks for.
+ * The program that works in a site's folder. It carries out one task and exits, so that it can drop root's rights
+ * permanently before it accesses anything (docs/decisions/0019). As `broker` it stays root, accesses no site's folder
+ * itself, and starts such a program for each task that a command without root's rights requests.
  */
 
 function locate({ folders }: SiteCall): SiteResults['locate'] {
@@ -98,7 +98,7 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   }
   const { model } = wordpress;
   const site = openSite(call, wordpress, false);
-  // The process is in that folder, or in the one around it.
+  // The working directory is that folder, or its parent.
   const plugins = site === null ? shown(basename(muPluginsDir ?? 'mu-plugins')) : process.cwd();
   refuseUnlessWritable();
   secretRights(model);
@@ -117,12 +117,12 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   };
 }
 
-/** Whether the folder is no part of the site: outside of WordPress, and of another user. */
+/** Whether the folder is not part of the site: outside WordPress, and owned by another user. */
 function isElsewhere(plugins: string, site: OpenSite, { path, folder }: EnteredWordPress): boolean {
   return site.plugins.uid !== folder.uid && relative(path, plugins).startsWith('..');
 }
 
-/** Throws RefusedPath where no file can be made in the working directory, with the cause and a way out. */
+/** @throws RefusedPath with the cause and a remedy when no file can be created in the working directory */
 function refuseUnlessWritable(): void {
   try {
     accessSync('.', constants.W_OK | constants.X_OK);
@@ -154,14 +154,14 @@ function install(
   const site = openSite(call, wordpress, true) as OpenSite;
   const loader = readPlainFile(LOADER, MAX_READ_BYTES) ?? '';
   const before = connector.readClassNames(loader);
-  // The key comes before the loader, so that WordPress never runs the connector without it.
+  // The key is before the loader, so that WordPress never runs the connector without it.
   const files = [...connector.files, ...toKeyFiles(site, task.key, task.content), connector.loader];
   const current = new Set(files.map(({ name }) => name));
   place(site, files);
   const isNewLoader = loader !== connector.loader.bytes.toString();
   const kept = task.key === 'secret.php' ? [] : leaveSecret(site, task, isNewLoader);
   kept.push(...leaveFormerKeys(site, task.recorded, current));
-  // Until guard serves the shared files, and pages that are open ask for no more, those of the copy are needed.
+  // The files of the copy are needed until guard serves the shared files and pages that are open request no more.
   const isLeavingCopy = connector.sharedRelease !== null && before !== null && before !== 'includes';
   const old = task.recorded.filter((name) => isConnectorFile(name) && !isKeyFile(name) && !current.has(name));
   for (const name of old) {
@@ -173,8 +173,8 @@ function install(
 }
 
 /**
- * Takes this site's key out of `secret.php`, where every site of the folder would find it. Requests that run a connector
- * of an earlier version know no other place, so that it stays for this site alone until the next time.
+ * Removes this site's key from `secret.php`, where every site of the folder could read it. Requests that still run an
+ * earlier version of the connector read only that file, so until the next update it stays, restricted to this site.
  *
  * @returns the file's name while it is kept
  */
@@ -192,7 +192,7 @@ function leaveSecret(
 }
 
 /**
- * Removes this site's keys under the names of releases that are gone. The others stay for a release that is rolled back to.
+ * Removes this site's keys under the names of releases that no longer exist. The others stay for a rollback.
  * @returns names of those that stay
  */
 function leaveFormerKeys(site: OpenSite, recorded: readonly string[], current: ReadonlySet<string>): string[] {
@@ -200,7 +200,9 @@ function leaveFormerKeys(site: OpenSite, recorded: readonly string[], current: R
   return former.filter((name) => !isOfGoneRelease(site, name) || !removeRecorded(site, name));
 }
 
-/** Writes all files beside their places and only then gives them their names: without room nothing has changed. */
+/**
+ * Writes all files under temporary names first, and renames them only then: when the disk is full nothing has changed.
+ */
 function place(site: OpenSite, files: readonly { readonly name: string; readonly bytes: Uint8Array }[]): void {
   const { model } = site;
   const staged: { readonly folder: string; readonly file: StagedFile }[] = [];
@@ -217,7 +219,7 @@ function place(site: OpenSite, files: readonly { readonly name: string; readonly
       const folder = toFolder(name);
       within(folder, model, false, () => {
         const file = isKeyFile(name)
-          ? // A web server never shows a key that a killed process has left behind.
+          ? // A web server never serves a key file that a killed process has left behind.
             stageFile(basename(name), bytes, key, '.php')
           : stageFile(basename(name), bytes, PUBLIC);
         staged.push({ folder, file });
@@ -247,7 +249,7 @@ function undo(
       goBack(site);
       within(folder, site.model, false, work);
     } catch {
-      // The folders were changed under this process; what it left there is the owner's.
+      // The folders were changed under this process. What it has left there belongs to the owner.
     }
   };
   for (const { folder, file } of staged) attempt(folder, () => removeFile(file.temporary));
@@ -255,14 +257,14 @@ function undo(
   if (site.isMade) attempt('', removeThisIfEmpty);
 }
 
-/** Removes the working directory if it is empty, and leaves it. */
+/** Removes the working directory if it is empty, and changes to its parent. */
 function removeThisIfEmpty(): void {
   const name = basename(process.cwd());
   process.chdir('..');
   removeIfEmpty(name);
 }
 
-/** @returns whether it is gone */
+/** @returns whether the file no longer exists */
 function removeRecorded(site: OpenSite, name: string): boolean {
   try {
     within(toFolder(name), site.model, false, () => removeFile(basename(name)));
@@ -283,7 +285,7 @@ function removeEmptyFolders(site: OpenSite, names: readonly string[]): void {
   }
 }
 
-/** The loader goes first, so that no half of the connector runs. */
+/** The loader is removed first, so that an incomplete connector never runs. */
 function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): SiteResults['remove'] {
   const recorded = task.recorded.filter(isConnectorFile);
   let site: OpenSite | null;
@@ -296,19 +298,19 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   if (site === null) return { hasOthers: false, isInUse: false };
   const keys = listKeys(site);
   const opened = site;
-  // Not by the record, which guard's user can change: the others belong to other sites.
+  // Does not use the record, which guard's user can change: the other keys belong to other sites.
   const ownKeys = keys.filter((name) =>
     isSecret(task.secret) ? holdsKey(opened, name, task.secret) : name === ownKeyFile(opened),
   );
   const isSecretOwn = holdsKey(site, SECRET, task.secret);
-  // A key of another site: without one, `secret.php` is this site's, whatever it holds.
+  // A key belongs to another site. Without such a key, `secret.php` belongs to this site, whatever it contains.
   if (task.isInUse || keys.length > ownKeys.length || (keys.length > 0 && !isSecretOwn && isThere(site, SECRET))) {
     for (const name of isSecretOwn ? [...ownKeys, SECRET] : ownKeys) removeRecorded(site, name);
     removeEmptyFolders(site, ownKeys);
     return { hasOthers: false, isInUse: true };
   }
   const names = [...new Set([...recorded, ...ownKeys])];
-  // Before anything goes: nothing stands in the way.
+  // Checks access to all folders before anything is deleted.
   for (const folder of listFolders(names)) {
     withinIfThere(folder, site, () => {});
   }
@@ -318,7 +320,7 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   }
   removeEmptyFolders(site, names);
   const hasOthers = look(OWN_FOLDER) !== null;
-  // Gone if it is empty now; WordPress has no such folder by itself.
+  // Deletes the folder of must-use plugins if it is empty now; WordPress has no such folder by default.
   removeThisIfEmpty();
   return { hasOthers, isInUse: false };
 }
@@ -330,12 +332,12 @@ function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boole
     if (!look(LOADER)?.isFile()) return { written: false };
     if (holdsKey(site, findKeyFile(site), content.secret)) return { written: false };
   }
-  // In a folder with keys of several sites, `secret.php` would be every site's.
+  // In a folder with keys of several sites, every site could read `secret.php`.
   place(site, toKeyFiles(site, hasKeys(site) ? 'by-path' : 'secret.php', content));
   return { written: true };
 }
 
-/** Looks at what is installed, following no link and making nothing. */
+/** Examines what is installed, without following links or creating anything. */
 function examine(call: SiteCall, secret: string): SiteResults['examine'] {
   const wordpress = enterWordPress(call.folders.wordpressDir);
   const { model } = wordpress;
@@ -373,7 +375,7 @@ async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {
     case 'inspect':
       return inspect(call);
     case 'install':
-      // Read while this is root: the site's owner need not be able to.
+      // Read with root's rights: the site's owner may not be able to read these files.
       return install(call, task, await readConnector(task.sources, task.shared));
     case 'remove':
       return remove(call, task);
@@ -394,12 +396,12 @@ async function answer(work: () => Promise<SiteReply>): Promise<SiteReply> {
   }
 }
 
-/** Tasks that install nothing, so that the operator need not have named the folder. */
+/** Tasks that install nothing, so the operator need not have named the folder. */
 const UNNAMED_TASKS: ReadonlySet<SiteTask['kind']> = new Set(['remove', 'locate', 'examine']);
 
 /**
- * Checks what a command without root's rights asks for. Its user may have changed the configuration: files are
- * installed where the operator said, and they are guard's own.
+ * Validates a request of a command without root's rights. Its user may have changed the configuration: files are
+ * installed only in folders that the operator has named, and only guard's own files.
  */
 async function brokered(call: SiteCall, installable: Set<string>): Promise<SiteReply> {
   const { folders, task, proof } = call;
@@ -417,7 +419,7 @@ async function brokered(call: SiteCall, installable: Set<string>): Promise<SiteR
     folders,
     ...(owner !== null && { owner }),
     ...(call.toldOwner !== undefined && { toldOwner: call.toldOwner }),
-    // What is only looked at may be anywhere.
+    // A folder that is only examined may be anywhere.
     isMuPluginsNamed: task.kind === 'examine' || isMuPluginsNamed,
     task: task.kind === 'install' ? { ...task, sources: await findConnectorSources() } : task,
   });
@@ -427,8 +429,9 @@ async function brokered(call: SiteCall, installable: Set<string>): Promise<SiteR
 }
 
 /**
- * The owner of a folder in which the connector has a site's key. Guard's user may have made up the folders, but only
- * their owner, or root for them, can have put the key there. Root proves nothing: its folders belong to many sites.
+ * The owner of a folder in which the connector has a site's key. Guard's user could have invented the folders, but only
+ * their owner, or root for them, can have put the key there. Root's ownership proves nothing: its folders belong to
+ * many sites.
  */
 async function findKeyOwner(proof: SiteCall['proof']): Promise<number | null> {
   if (proof === undefined || !/^[0-9a-f]{64}$/.test(proof.secret)) return null;

@@ -19,26 +19,26 @@ function find(sites: readonly LocatedSite[], wanted: Partial<NamedSite>): string
   );
 }
 
-describe('the site of a folder', () => {
+describe('findNamedSite', () => {
   const a = placed('a', '/srv/a/wp', { wordpressDir: CORE });
   const b = placed('b', '/srv/b/wp', { wordpressDir: CORE });
 
-  it('is the one with its path, wherever it leads by now', () => {
+  it('finds the site by its path, wherever the path leads by now', () => {
     expect(find([a, b], { named: '/srv/a/wp', wordpressDir: '/srv/core-7' })).toBe('a');
     expect(find([a, b], { named: '/srv/b/wp', wordpressDir: CORE })).toBe('b');
   });
 
-  it('may be named by the folder that its path leads to', () => {
+  it('finds the site by the folder that its path leads to', () => {
     expect(find([a], { named: CORE })).toBe('a');
     expect(find([a], { named: CORE, hosts: ['a.example'] })).toBe('a');
   });
 
-  it('is another one where two paths lead to one core, and their hosts differ', () => {
+  it('tells two sites apart whose paths lead to one core and whose hosts differ', () => {
     expect(find([a], { named: '/srv/b/wp', wordpressDir: CORE, hosts: ['b.example'] })).toBeNull();
     expect(find([a], { named: '/srv/a2/wp', wordpressDir: CORE, hosts: ['a.example', 'www.a.example'] })).toBe('a');
   });
 
-  it('is not taken over by another path to its core with another upstream or other must-use plugins', () => {
+  it('does not take another path to the core for the site when the upstream or the must-use plugins differ', () => {
     const wanted = { named: '/srv/b/wp', wordpressDir: CORE };
     expect(find([a], { ...wanted, upstream: 'http://127.0.0.1:1' })).toBe('a');
     expect(() => find([a], { ...wanted, upstream: 'http://127.0.0.1:2' })).toThrow(
@@ -49,13 +49,13 @@ describe('the site of a folder', () => {
     expect(find([a], { ...wanted, upstream: 'http://127.0.0.1:2', id: 'a' })).toBe('a');
   });
 
-  it('is not guessed where several share the folder', () => {
+  it('does not guess where several sites share the folder', () => {
     expect(() => find([a, b], { named: '/srv/c/wp', wordpressDir: CORE })).toThrow('several sites: a, b');
     expect(find([a, b], { named: CORE, id: 'b' })).toBe('b');
     expect(find([a, b], { named: CORE, hosts: ['b.example'] })).toBe('b');
   });
 
-  it('does not lose its hosts to another site in the same folder', () => {
+  it('does not give the hosts of a site to another site in the same folder', () => {
     const one = placed('a', CORE);
     expect(() => find([one], { named: CORE, hosts: ['b.example'] })).toThrow(
       '/srv/core is the site a with the host a.example. If that site has other hosts from now on, add --site a; if this is another site that shares the folder, add --new-site.',
@@ -64,14 +64,14 @@ describe('the site of a folder', () => {
     expect(find([one], { named: CORE, hosts: ['b.example'], isNew: true })).toBeNull();
   });
 
-  it('may have its hosts named that took every host so far, and the other way round', () => {
+  it('lets a site change from all hosts to named ones, and back', () => {
     const all = placed('site', CORE, {}, ['*']);
     expect(find([all], { named: CORE, hosts: ['a.example'] })).toBe('site');
     expect(find([placed('a', CORE)], { named: CORE, hosts: ['*'] })).toBe('a');
   });
 });
 
-describe('the place of a key', () => {
+describe('the location of a key', () => {
   const folder: KeyFolder = {
     wordpressDir: '/srv/a',
     muPluginsDir: '/srv/a/wp-content/mu-plugins',
@@ -80,17 +80,17 @@ describe('the place of a key', () => {
   };
   const inMu = { ...folder, muPluginsDir: '/opt/mu' };
 
-  it('is secret.php in a folder of the site alone, also where sites share a core', () => {
+  it('is secret.php in a folder that only the site uses, also where sites share a core', () => {
     expect(toKeyLocation(folder, [])).toBe('secret.php');
     expect(toKeyLocation(folder, [placed('b', '/srv/b/wp', { wordpressDir: '/srv/a' })])).toBe('secret.php');
   });
 
-  it('is a file of its own where other sites use the folder, by what is there or by another site', () => {
+  it('is a file of its own where other sites use the folder, according to its contents or to another site', () => {
     expect(toKeyLocation({ ...inMu, isShared: true }, [])).toBe('by-path');
     expect(toKeyLocation(inMu, [placed('b', '/srv/b', { muPluginsDir: '/opt/mu' })])).toBe('by-path');
   });
 
-  it('is refused where another site has the same core and the same folder: each has to name its key', () => {
+  it('is refused where another site has the same core and the same folder: each site must then provide its own key', () => {
     const twin = placed('b', '/srv/b', { wordpressDir: '/srv/a', muPluginsDir: '/opt/mu' });
     expect(() => toKeyLocation(inMu, [twin])).toThrow(
       /The site b \(the host b\.example\) has the same WordPress, \/srv\/a/,

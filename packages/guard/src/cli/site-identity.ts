@@ -3,8 +3,8 @@ import type { KeyLocation } from '../wordpress/site-files.js';
 import { CommandError } from './command.js';
 
 /**
- * Which site a folder is, and where its key goes. Sites may share WordPress's core, the folder of must-use plugins, or
- * both, so that neither folder alone is the site (docs/decisions/0032).
+ * Which site a folder belongs to, and where the site's key is stored. Sites may share WordPress's core, the folder of
+ * must-use plugins, or both, so that neither folder alone identifies the site (docs/decisions/0032).
  */
 
 /** A site of the configuration with its folders, absolute. */
@@ -12,34 +12,34 @@ export interface LocatedSite {
   readonly site: SiteEntry;
   /** As the configuration names it. */
   readonly named: string;
-  /** WordPress's folder without links in its path. */
+  /** WordPress's folder with links resolved. */
   readonly wordpressDir: string;
-  /** Folder of must-use plugins without links in its path. */
+  /** Folder of must-use plugins with links resolved. */
   readonly muPluginsDir: string;
 }
 
 /** A WordPress that the operator names. */
 export interface NamedSite {
   readonly named: string;
-  /** Without links in its path. */
+  /** With links resolved. */
   readonly wordpressDir: string;
   /** Null when the operator named none. */
   readonly hosts: readonly string[] | null;
-  /** Id that the operator gave. */
+  /** Id that the operator named. */
   readonly id: string | null;
   /** Null when the operator named none. */
   readonly upstream: string | null;
-  /** Without links in its path; null when the operator named none. */
+  /** With links resolved; null when the operator named none. */
   readonly muPluginsDir: string | null;
-  /** The operator says that this is another site than those in the same folder. */
+  /** The operator states that this site is not one of those in the same folder. */
   readonly isNew: boolean;
 }
 
 /**
- * The attached site that the operator means; null for a new one. A path is a site, wherever it leads by now; two paths
- * that lead to the same folder are one site unless their hosts differ, since sites may share a core.
+ * Finds the attached site to which the operator refers; null for a new one. A path identifies a site, wherever it leads
+ * by now. Two paths that lead to the same folder are one site unless their hosts differ, since sites may share a core.
  *
- * @throws CommandError when it could be one or the other
+ * @throws CommandError when more than one site matches
  */
 export function findNamedSite(sites: readonly LocatedSite[], wanted: NamedSite): SiteEntry | null {
   if (wanted.isNew) return null;
@@ -74,7 +74,7 @@ export function findNamedSite(sites: readonly LocatedSite[], wanted: NamedSite):
   );
 }
 
-/** Whether what the operator says of a folder does not fit a site with the same core. */
+/** Whether what the operator states about a folder contradicts a site with the same core. */
 function isOtherSite({ site, muPluginsDir }: LocatedSite, wanted: NamedSite): boolean {
   return (
     (wanted.upstream !== null && wanted.upstream !== site.upstream) ||
@@ -82,21 +82,21 @@ function isOtherSite({ site, muPluginsDir }: LocatedSite, wanted: NamedSite): bo
   );
 }
 
-/** What decides where a key goes. */
+/** What decides where a key is stored. */
 export interface KeyFolder {
-  /** Without links in their paths. */
+  /** With links resolved. */
   readonly wordpressDir: string;
   readonly muPluginsDir: string;
-  /** Whether the folder of must-use plugins belongs to more than this site, by what is there or by the operator's word. */
+  /** Whether several sites use the folder of must-use plugins, according to its contents or the operator. */
   readonly isShared: boolean;
-  /** The operator puts the key where this site's PHP finds it. */
+  /** The operator provides the key to this site's PHP. */
   readonly isExternal: boolean;
 }
 
 /**
- * Where the key of a site goes, so that no other site finds it.
+ * Where the key of a site is stored, so that no other site reads it.
  * @param others the other attached sites
- * @throws CommandError when another site would find it at every place
+ * @throws CommandError when another site would read it at every location
  */
 export function toKeyLocation(folder: KeyFolder, others: readonly LocatedSite[]): KeyLocation {
   const beside = others.filter(({ muPluginsDir }) => muPluginsDir === folder.muPluginsDir);

@@ -8,19 +8,19 @@ import { isKeyFile, KEYS, SECRET } from './connector-files.js';
 import { goBack, isThere, type OpenSite, toFolder, within, withinIfThere } from './open-site.js';
 
 /**
- * The key files in a site's folder of must-use plugins: `secret.php` for the one site that uses the folder, or a file
- * for each site in `keys`, named by the path of its WordPress (decision 32).
+ * The key files in a site's folder of must-use plugins: `secret.php` for the only site that uses the folder, or a file
+ * for each site in `keys`, named after the path of its WordPress (decision 32).
  */
 
-/** Enough for every loader and key file; more is none of guard's. */
+/** Enough for every loader and key file. A larger file is not guard's. */
 export const MAX_READ_BYTES = 65_536;
 
-/** Whether sites have a key each in the folder of must-use plugins. */
+/** Whether the folder of must-use plugins has one key for each site. */
 export function hasKeys(site: OpenSite): boolean {
   return listKeys(site).length > 0;
 }
 
-/** Names of the key files by path that are there. */
+/** Names of the existing key files in `keys`. */
 export function listKeys(site: OpenSite): readonly string[] {
   const names = withinIfThere(KEYS, site, () => readdirSync('.')) ?? [];
   return names.map((name) => `${KEYS}/${name}`).filter(isKeyFile);
@@ -38,12 +38,12 @@ export function findKeyFile(site: OpenSite): string {
   return isThere(site, ownKeyFile(site)) ? ownKeyFile(site) : SECRET;
 }
 
-/** Name of the site's key file among those of other sites. */
+/** Name of the site's key file in `keys`. */
 export function ownKeyFile({ wordpressDir }: OpenSite): string {
   return `${KEYS}/${toKeyFileName(wordpressDir)}`;
 }
 
-/** The key file to write, by its place; none where the operator puts it. */
+/** The key file to write; empty when the operator provides the key. */
 export function toKeyFiles(
   site: OpenSite,
   place: KeyLocation,
@@ -51,12 +51,12 @@ export function toKeyFiles(
 ): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
   if (place === 'external') return [];
   if (place === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
-  // A question mark could end PHP's comment.
+  // `?>` would end PHP code, even in a comment.
   const about = `// Of the WordPress in ${JSON.stringify(site.wordpressDir).replaceAll('?', '\\u003f')}.\n`;
   return [{ name: ownKeyFile(site), bytes: Buffer.from(`${secretPhp(content)}${about}`) }];
 }
 
-/** Whether a key file is of a WordPress that is no longer there, such as a release that a deployment has removed. */
+/** Whether a key file belongs to a WordPress that no longer exists, such as a release that a deployment has removed. */
 export function isOfGoneRelease(site: OpenSite, name: string): boolean {
   try {
     const text = within(toFolder(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
@@ -68,7 +68,7 @@ export function isOfGoneRelease(site: OpenSite, name: string): boolean {
   }
 }
 
-/** Who else could read the site's key in a folder that it shares. */
+/** Which other sites could read the site's key in a folder that it shares. */
 export function examineSharedKey(site: OpenSite): SharedKey {
   const own = basename(ownKeyFile(site));
   return within(KEYS, site.model, false, () => {

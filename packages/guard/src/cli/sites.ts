@@ -15,7 +15,7 @@ async function readSites(dataDir: string | undefined): Promise<ConfigFile['sites
   return (await readConfig(resolve(required('data-dir', dataDir)))).sites;
 }
 
-/** The entries of `guard.json`, as they are written there. Secrets are not among them. */
+/** The entries of `guard.json` in their written form. They contain no secrets. */
 function printSites(sites: readonly SiteEntry[]): string {
   const { sites: entries } = z.encode(configFile, configFile.parse({ sites })) as { sites: unknown };
   return `${JSON.stringify({ sites: entries }, null, 2)}\n`;
@@ -147,7 +147,9 @@ async function readImportFile(file: string): Promise<readonly ImportEntry[]> {
   throw new CommandError(`${file} has mistakes; nothing was attached:\n${lines.join('\n')}`);
 }
 
-/** Whether two sites of a file share WordPress's folder, so that the second is no other name of the first. */
+/**
+ * Whether two sites of a file have the same WordPress folder, so that the second is a site of its own that shares it.
+ */
 function isDuplicate(entry: ImportEntry, other: ImportEntry): boolean {
   return other !== entry && entry.wordpressDir !== null && other.wordpressDir === entry.wordpressDir;
 }

@@ -34,7 +34,7 @@ import { findNewRelease } from './releases.js';
 import { toUpstreamServerWarnings, type UpstreamServer } from './upstream-server.js';
 import { inspectUpstreamServer, toLocalServer } from './upstream-server-visits.js';
 
-/** Sites that are asked at the same time. Each question starts a WordPress. */
+/** Number of sites queried at the same time. Each query starts a WordPress. */
 const SITES_AT_ONCE = 32;
 /** How long WordPress may take to answer, milliseconds. */
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -72,7 +72,7 @@ Exit code 0: all is well. 1: there are problems. That direct requests are allowe
 };
 
 /**
- * Whether a site is to be looked at.
+ * Returns the filter for the requested ids and host.
  * @throws UsageError for an id that no site has
  */
 function chooseSites(
@@ -101,7 +101,7 @@ const connectorLabels: Readonly<Record<SiteStatus['connector'], string>> = {
   unknown: 'not known, because WordPress does not answer',
 };
 
-/** The report in plain words. */
+/** The report as text for a terminal. */
 export function statusText(report: StatusReport): string {
   const { version, dataDir, guard, storage, activity, sites, quarantined, warnings, problems } = report;
   const lines = [
@@ -149,7 +149,7 @@ function megabytes(bytes: number): string {
 
 const DAY_SECONDS = 24 * 3600;
 
-/** How one site stands. */
+/** State of one site. */
 export interface SiteStatus {
   readonly id: string;
   readonly hosts: readonly string[];
@@ -160,27 +160,35 @@ export interface SiteStatus {
   readonly connectorVersion: string | null;
   /** Why the connector does not carry out commands, as a sentence; null when it does. */
   readonly connectorFault: string | null;
-  /** Public address of the site, as WordPress told it last; null when it never did. */
+  /** Public address of the site, as WordPress last reported it; null when it never did. */
   readonly homeUrl: string | null;
-  /** Address of the first page, where the web server behind guard redirects visitors from it to itself; else null. */
+  /** Address of the first page, when the upstream web server redirects visitors from it to itself; else null. */
   readonly redirectLoop: string | null;
-  /** Whether WordPress runs the policy that is stored; null when that can't be known. */
+  /** Whether WordPress enforces the stored policy; null when it is not known. */
   readonly policyInSync: boolean | null;
-  /** When guard last had to write its key into this WordPress again, as ISO 8601 text. */
+  /** When guard last wrote its key into this WordPress again, as ISO 8601 text. */
   readonly keyRestoredAt: string | null;
-  /** Until when everything is off (`security-optimizer pause`), as ISO 8601 text; null when nothing is paused. */
+  /**
+   * Until when all protections are paused (`security-optimizer pause`), as ISO 8601 text; null when nothing is paused.
+   */
   readonly pausedUntil: string | null;
-  /** The site's time zone where guard's table lacks it or has other rules for it: the site's own clock holds. Else null. */
+  /**
+   * The site's time zone when guard's table lacks it or has other rules for it, so that the site's clock is used; else
+   * null.
+   */
   readonly unknownTimeZone: string | null;
-  /** Whether WordPress answers visitors who go past guard. */
+  /** Whether WordPress answers requests that did not come through guard. */
   readonly directRequests: 'allowed' | 'refused';
-  /** Whether the web server behind guard sees each visitor's address, or guard's; null when that can't be known. */
+  /** Whether the upstream web server sees each visitor's address or guard's; null when it is not known. */
   readonly visitors: 'seen' | 'hidden' | null;
-  /** Pages for the machine alone that everybody gets. */
+  /** Pages for the machine alone that every visitor can read. */
   readonly openPages: UpstreamServer['openPages'];
-  /** Where a page cache answers others than this machine who come past guard, though WordPress refuses them; else null. */
+  /**
+   * Host and port where a page cache answers direct requests of other machines, although WordPress refuses them; else
+   * null.
+   */
   readonly cachePastGuard: UpstreamServer['cachePastGuard'];
-  /** Visits of the last 24 hours that the Activity Log did not record; null when that can't be known. */
+  /** Visits of the last 24 hours that the Activity Log did not record; null when it is not known. */
   readonly droppedVisits: number | null;
 }
 
@@ -193,20 +201,20 @@ export interface StatusReport {
     readonly answers: boolean;
     readonly listen: string;
   };
-  /** `detail`: why the database can't be used, or that there is none yet. */
+  /** `detail`: why the database can't be used, or that it does not exist yet. */
   readonly storage: { readonly ok: boolean; readonly detail: string | null };
   /** The database of the Activity Log. */
   readonly activity: { readonly ok: boolean; readonly detail: string | null; readonly bytes: number };
   readonly sites: readonly SiteStatus[];
   /** Sites that can't be served, and why. */
   readonly quarantined: readonly QuarantinedSite[];
-  /** One sentence each: what is so on purpose and must not be forgotten. They are no problems. */
+  /** One sentence each: intended states that the operator should not forget. They are not problems. */
   readonly warnings: readonly string[];
-  /** One sentence each; empty when all is well. */
+  /** One sentence each; empty when there are none. */
   readonly problems: readonly string[];
 }
 
-/** Looks at every part from outside, whether guard runs or not. It changes nothing and makes no file. */
+/** Examines every part from outside, whether guard runs or not. Changes nothing and creates no file. */
 export async function statusReport(
   config: Config,
   isWanted: (site: Pick<SiteConfig, 'id' | 'hosts'>) => boolean = () => true,
@@ -302,7 +310,7 @@ export async function statusReport(
   }
 }
 
-/** Maps items, so many at a time. The results have the order of the items. */
+/** Maps items with a bounded number of calls at a time. The results have the order of the items. */
 async function mapBounded<Item, Result>(
   items: readonly Item[],
   atOnce: number,
@@ -325,7 +333,7 @@ async function siteStatus(
 ): Promise<Omit<SiteStatus, 'visitors' | 'openPages' | 'cachePastGuard' | 'droppedVisits'>> {
   const db = found === 'unusable' ? null : found;
   const remembered = db ? await createSiteFactsStore(db).read(site.id) : { facts: null, keyRestoredAt: null };
-  // Before the first start all settings are as they come.
+  // Before the first start all settings have their defaults.
   const assumed = found === 'unusable' ? null : defaultSiteSettings;
   const settings = db ? await readSiteSettings(createSettingsStore(db), site.id) : assumed;
   const slow = db ? await sqlThrottledAccountsStore(db).read(site.id) : [];
@@ -379,7 +387,7 @@ async function siteStatus(
   };
 }
 
-/** What to do next at a site that does not require guard yet, in one or two sentences. */
+/** What to do next for a site that does not require guard yet, in one or two sentences. */
 export async function requireGuardNext(dataDir: string, site: SiteId): Promise<string> {
   const missing = missingTraffic(await readGuardedTraffic(dataDir, site), systemClock());
   return missing === null
@@ -399,12 +407,12 @@ async function queryConnector(site: SiteConfig, facts: SiteFacts | null): Promis
   }
 }
 
-/** The site's time zone where guard's table lacks it or has other rules for it; else null. */
+/** The site's time zone when guard's table lacks it or has other rules for it; else null. */
 function findUnknownTimeZone({ timezone, clock }: HelloResponse): string | null {
   return clock === null || toKnownTimeZone(timezone, clock) === timezone ? null : timezone;
 }
 
-/** Guard refuses a call of its API without a session by itself, so this starts no PHP. */
+/** Guard itself refuses an API request without a session, so this starts no PHP. */
 async function guardAnswers({ listen, sites, proxyProtocol }: Config): Promise<boolean> {
   const name = toNamedHost(sites[0]?.hosts ?? []) ?? 'localhost';
   const server = toLocalServer(listen);
@@ -426,8 +434,8 @@ async function guardAnswers({ listen, sites, proxyProtocol }: Config): Promise<b
 }
 
 /**
- * Whether a guard that expects a PROXY header answers, or closes the connection because this machine is not one of its
- * proxies: both show that it lives.
+ * Whether a guard that expects a PROXY header responds, or closes the connection because this machine is not a trusted
+ * proxy. Both show that it runs.
  */
 async function reactsToProxy(server: { path: string } | { host: string; port: number }): Promise<boolean> {
   const socket = connect(server);
@@ -438,7 +446,7 @@ async function reactsToProxy(server: { path: string } | { host: string; port: nu
     for await (const _ of socket) break;
     return true;
   } catch (error) {
-    // Closed before or after the bytes were written.
+    // The connection was closed before or after the bytes were written.
     return /^(?:ECONNRESET|EPIPE)$/.test((error as NodeJS.ErrnoException).code ?? '');
   } finally {
     clearTimeout(timeout);

@@ -11,13 +11,15 @@ import { fileRecord } from './connector-files.js';
 import type { Release } from './releases.js';
 import { removeFromRelease } from './remove-connector.js';
 
-/** Files about one site that `attach` writes or removes in `sites`: key, list of files, releases, note of a detached site. */
+/**
+ * Files about one site that `attach` writes or removes in `sites`: key, file record, releases, note of a detached site.
+ */
 const NOTES = ['secret', 'files', 'releases', 'retired'] as const;
 
-/** These files as they were; null for one that was not there. */
+/** The former contents of these files; null for a file that did not exist. */
 export type SiteNotes = Readonly<Record<(typeof NOTES)[number], string | null>>;
 
-/** Reads what the data folder has about a site, for `restoreData`. */
+/** Reads the data folder's files about a site, for `restoreNotes`. */
 export async function readNotes(dataDir: string, id: SiteId): Promise<SiteNotes> {
   const read = (name: string) =>
     readFile(noteFile(dataDir, id, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -28,7 +30,7 @@ export async function readNotes(dataDir: string, id: SiteId): Promise<SiteNotes>
   return Object.fromEntries(entries) as SiteNotes;
 }
 
-/** Makes the data folder have about a site what it had. The caller holds the lock of the configuration. */
+/** Restores the data folder's files about a site. The caller holds the lock of the configuration. */
 export async function restoreNotes(dataDir: string, id: SiteId, notes: SiteNotes): Promise<void> {
   for (const name of NOTES) {
     const content = notes[name];
@@ -42,16 +44,16 @@ export async function restoreNotes(dataDir: string, id: SiteId, notes: SiteNotes
 export interface ChangedData {
   readonly id: SiteId;
   readonly written: ConfigFile;
-  /** The configuration before; null where there was no file. */
+  /** The previous configuration; null when there was no file. */
   readonly former: ConfigFile | null;
   readonly notes: SiteNotes;
 }
 
 /**
- * Takes the change of the configuration and of the notes back. If another command has changed the configuration since,
- * only the site's entry is taken back. The caller holds the lock.
+ * Reverts the change of the configuration and of the notes. If another command has changed the configuration since,
+ * only the site's entry is reverted. The caller holds the lock.
  *
- * @param config as it is now
+ * @param config the present configuration
  */
 export async function restoreData(
   dataDir: string,
@@ -70,16 +72,16 @@ export async function restoreData(
 /** What an `attach` has changed, for `undoAttach`. */
 export interface AttachedState extends ChangedData {
   readonly place: Release;
-  /** The connector was not in that place before. */
+  /** The connector was not installed in that place before. */
   readonly isNewPlace: boolean;
   readonly options: SiteTaskOptions;
 }
 
 /**
- * Takes an `attach` back: the connector and its key out of a place where they were not before, the configuration and the
- * notes about the site as they were. A site that another command has changed since then stays as it is.
+ * Reverts an `attach`: removes the connector and its key from a place where they were not before, and restores the
+ * configuration and the notes about the site. A site that another command has changed since then stays as it is.
  *
- * @throws SiteFilesError when the files could not be removed; everything else is taken back all the same
+ * @throws SiteFilesError when the files could not be removed; everything else is reverted nevertheless
  */
 export async function undoAttach(dataDir: string, state: AttachedState): Promise<void> {
   const { id, written, place, isNewPlace, options } = state;

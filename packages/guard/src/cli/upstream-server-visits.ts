@@ -1,4 +1,4 @@
-/** Asks the web server behind guard as a visitor; `server-behind` has what is concluded from it. */
+/** Sends requests to the upstream web server as a visitor; `upstream-server` draws the conclusions. */
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -24,46 +24,48 @@ import {
   type UpstreamServer,
 } from './upstream-server.js';
 
-/** Longest wait for one answer, milliseconds. */
+/** Timeout of one response, milliseconds. */
 const ANSWER_MS = 10_000;
-/** As much of an answer as is read. */
+/** Longest response body that is read, bytes. */
 const BODY_BYTES = 262_144;
 
-/** As many of this machine's own addresses are asked. */
+/** How many of this machine's addresses are tried. */
 const OWN_ADDRESSES_MAX = 16;
 
-/** What the connector writes on its refusal (class-request-gate.php). */
+/** The text with which the connector refuses a request (class-request-gate.php). */
 export const CONNECTOR_REFUSAL = 'This address is not available here.';
 
-/** Whom the questions are from: an address of documentation (RFC 5737), which is neither this machine's nor a proxy's. */
+/**
+ * The client in these requests: an address for documentation (RFC 5737), which is neither this machine's nor a proxy's.
+ */
 const VISITOR = '192.0.2.1';
 
-/** Where this machine reaches a server that listens on all addresses. */
+/** Address at which this machine reaches a server that listens on all addresses. */
 export function toLocalServer(listen: SocketAddress): SocketAddress {
   if ('path' in listen) return listen;
   return { host: { '0.0.0.0': '127.0.0.1', '::': '::1' }[listen.host] ?? listen.host, port: listen.port };
 }
 
-/** Addresses by which other machines reach this one. */
+/** Addresses at which other machines reach this one. */
 function listOwnAddresses(): readonly string[] {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return all.flatMap(({ address, internal }) => (internal || /^fe80:/i.test(address) ? [] : [address]));
 }
 
 interface Examination {
-  /** Where a guard that serves the site is reached, else null. */
+  /** Address of a guard that serves the site, else null. */
   readonly guard: SocketAddress | null;
   /**
-   * Whether to look for pages of the machine and for a page cache. What guard refuses is not told, so pages by other hosts
-   * are looked for only where guard can be asked.
+   * Whether to look for pages of the machine and for a page cache. Pages that guard refuses are not reported, so pages
+   * under other host names are checked only when guard can be reached.
    */
   readonly withPages: boolean;
-  /** Addresses by which other machines reach this one. */
+  /** Addresses at which other machines reach this one. */
   readonly ownAddresses?: readonly string[];
   now(): number;
 }
 
-/** Asks the web server behind as a visitor. @param home address of the site as WordPress names it */
+/** Examines the upstream web server as a visitor. @param home address of the site according to WordPress */
 export async function inspectUpstreamServer(
   site: SiteConfig,
   home: URL,
@@ -72,12 +74,12 @@ export async function inspectUpstreamServer(
   const isAddressSeen = await querySeenClient(site, home, now);
   if (!withPages) return { isAddressSeen, openPages: [], cachePastGuard: null };
   const openPages = await findOpenPages(site, home, { guard, isAddressSeen, now });
-  // A server that does not answer is asked nothing more.
+  // A server that does not answer receives no further requests.
   if (openPages === null) return { isAddressSeen, openPages: [], cachePastGuard: null };
   return { isAddressSeen, openPages, cachePastGuard: await findCachePastGuard(site, home, { ownAddresses, now }) };
 }
 
-/** @returns the pages of the machine that everybody gets; null when the server does not answer at all */
+/** @returns the pages of the machine that every visitor can read; null when the server does not answer at all */
 async function findOpenPages(
   site: SiteConfig,
   home: URL,
@@ -102,10 +104,11 @@ async function findOpenPages(
 }
 
 /**
- * Looks for a page cache that answers before the connector, which refuses every client that comes past guard. A page of WordPress is
- * asked for without guard's signature; where nothing comes, once more after a visitor of guard's has had it.
+ * Looks for a page cache that answers before the connector, which refuses every client that comes past guard. Requests
+ * a page of WordPress without guard's signature; if that is refused, tries again after a visitor of guard has received
+ * the page.
  *
- * @returns host and port where others than this machine get pages from it; null when nobody does, or it can't be known
+ * @returns host and port where other machines get pages from it; null when nobody does, or it is not known
  */
 async function findCachePastGuard(
   site: SiteConfig,
@@ -113,7 +116,7 @@ async function findCachePastGuard(
   { ownAddresses, now }: { readonly ownAddresses: readonly string[]; now(): number },
 ): Promise<string | null> {
   const server = toUpstreamAddress(site.upstream);
-  // The rights of a socket file say who reaches it.
+  // The permissions of a socket file decide who can connect.
   if (!site.requireGuard || 'path' in server || !(await refusesPastGuard(server, home))) return null;
   if (!(await isPageOfWordPress(site, home, now))) return null;
   if (!(await answersPastGuard(server, home))) {
@@ -123,7 +126,7 @@ async function findCachePastGuard(
   if (!(await isLoopback(server.host))) return printSocketAddress(server);
   for (const host of ownAddresses.slice(0, OWN_ADDRESSES_MAX)) {
     const outside = { host, port: server.port };
-    // The web server in front, or guard, may have the same port at another address.
+    // The web server in front of guard, or guard itself, may use the same port at another address.
     if ((await refusesPastGuard(outside, home)) && (await answersPastGuard(outside, home))) {
       return printSocketAddress(outside);
     }
@@ -133,14 +136,14 @@ async function findCachePastGuard(
 
 const toFirstPage = (home: URL): string => `${home.pathname.replace(/\/+$/, '')}/`;
 
-/** Whether the connector refuses a request without guard's signature that no cache has an answer for. */
+/** Whether the connector refuses a request without guard's signature that no cache can answer. */
 async function refusesPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
   const path = `${toFirstPage(home)}index.php?rest_route=/security-optimizer-connector/v1/hello&${randomBytes(4).toString('hex')}`;
   const answer = await send(server, path, null, toForwarded(home));
   return answer?.status === 403 && answer.body.includes(CONNECTOR_REFUSAL);
 }
 
-/** Whether the first page is WordPress's: one that the web server has as a file is for everybody. */
+/** Whether WordPress serves the first page: a page that is a file of the web server is public. */
 async function isPageOfWordPress(site: SiteConfig, home: URL, now: () => number): Promise<boolean> {
   const { headers, requestId } = toVisitorHeaders(site, home, home.host, now(), 'probe');
   const answer = await send(toUpstreamAddress(site.upstream), toFreshTarget(toFirstPage(home)), null, headers);
@@ -148,7 +151,7 @@ async function isPageOfWordPress(site: SiteConfig, home: URL, now: () => number)
   return readSignal(site.secret, signal?.toString(), requestId).kind === 'ok';
 }
 
-/** Whether the first page comes without guard's signature, by either way in which visitors of the site may ask for it. */
+/** Whether the first page is served without guard's signature, in either form in which visitors may request it. */
 async function answersPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
   for (const headers of [toForwarded(home), { host: home.host }]) {
     const answer = await send(server, toFirstPage(home), null, headers);
@@ -169,7 +172,10 @@ async function isLoopback(host: string): Promise<boolean> {
 
 const helloAddress = z.object({ address_seen: z.boolean().nullable().catch(null) });
 
-/** @returns whether the web server named the visitor; null for any answer that does not say so with the site's key */
+/**
+ * @returns whether the web server named the visitor's address; null for a response that is not signed with the site's
+ *   key
+ */
 async function querySeenClient(site: SiteConfig, home: URL, now: () => number): Promise<boolean | null> {
   const body = '{}';
   const { headers, requestId, time } = toVisitorHeaders(site, home, home.host, now());
@@ -207,12 +213,12 @@ function visitGuard(
   home: URL,
   { host, path }: { readonly host: string; readonly path: string },
 ): Promise<UpstreamResponse | null> {
-  // Where this machine is no proxy guard believes neither header, and the page is as open.
+  // Where this machine is not a trusted proxy, guard ignores both headers, and the page is just as public.
   const headers = { host, 'x-forwarded-for': VISITOR, 'x-forwarded-proto': toScheme(home) };
   return send(guard, toFreshTarget(path), null, headers);
 }
 
-/** No cache has it, and none keeps it for a visitor. */
+/** A target that no cache has stored or will serve to a visitor. */
 const toFreshTarget = (path: string): string => `${path}?${randomBytes(4).toString('hex')}`;
 
 interface UpstreamResponse {
@@ -221,7 +227,7 @@ interface UpstreamResponse {
   readonly body: string;
 }
 
-/** Sends a request and follows nothing. @param body null for a GET @returns null when no response comes */
+/** Sends a request and follows no redirects. @param body null for a GET @returns null when there is no response */
 async function send(
   server: SocketAddress,
   path: string,
@@ -257,8 +263,8 @@ async function send(
 const toScheme = (home: URL): 'http' | 'https' => (home.protocol === 'https:' ? 'https' : 'http');
 
 /**
- * The headers of a visitor's request as guard sends it on, see `toUpstreamRequestHead`.
- * @param note `probe`: WordPress answers at once and does nothing
+ * The headers of a visitor's request as guard forwards it, see `toUpstreamRequestHead`.
+ * @param note `probe`: WordPress responds at once and does nothing else
  */
 function toVisitorHeaders(site: SiteConfig, home: URL, host: string, now: number, note: '' | 'probe' = '') {
   const scheme = toScheme(home);

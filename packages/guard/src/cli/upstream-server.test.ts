@@ -20,12 +20,12 @@ const FPM =
 const APACHE = '<html><head><title>Apache Status</title></head><body>\n<h1>Apache Server Status for localhost</h1>';
 const PHP_MY_ADMIN = '<form method="post"><input type="text" name="pma_username" id="input_username">';
 
-/** A server that knows each visitor by the header that guard sends, as with `real_ip_header`. */
+/** A server that sees each visitor by the header that guard sends, as with `real_ip_header`. */
 const trustsGuard = ({ headers }: IncomingMessage) => String(headers['x-forwarded-for'] ?? '127.0.0.1');
-/** A server that believes nobody. */
+/** A server that trusts no header. */
 const trustsNobody = () => '127.0.0.1';
 
-/** Puts pages there that are for 127.0.0.1 alone, as the server knows who asks. */
+/** Adds pages for 127.0.0.1 alone, according to the client that the server sees. */
 function keepForMachine(
   connector: FakeConnector,
   seenClient: (request: IncomingMessage) => string,
@@ -45,7 +45,7 @@ const examine = (connector: FakeConnector, options = {}) =>
     ...options,
   });
 
-describe('how the web server behind gets to see each visitor', () => {
+describe('the advice for the upstream web server', () => {
   it.each([
     ['http://127.0.0.1:8081', 'set_real_ip_from 127.0.0.1;', 'RemoteIPInternalProxy 127.0.0.1'],
     ['http://127.0.0.9', 'set_real_ip_from 127.0.0.1;', 'RemoteIPInternalProxy 127.0.0.1'],
@@ -54,7 +54,7 @@ describe('how the web server behind gets to see each visitor', () => {
     ['unix:/run/nginx/wordpress.sock', 'set_real_ip_from unix:;', 'RemoteIPInternalProxy 127.0.0.1'],
     ['http://192.0.2.7:8081', 'set_real_ip_from ADDRESS_OF_GUARD;', 'RemoteIPInternalProxy ADDRESS_OF_GUARD'],
     ['http://wordpress:8081', 'set_real_ip_from ADDRESS_OF_GUARD;', 'RemoteIPInternalProxy ADDRESS_OF_GUARD'],
-  ])('is told by where guard asks from: %s', (upstream, nginx, apache) => {
+  ])('depends on where guard connects from: %s', (upstream, nginx, apache) => {
     expect(toRealAddressAdvice(upstream)).toContain(nginx);
     expect(toRealAddressAdvice(upstream)).toContain(apache);
   });
@@ -69,7 +69,7 @@ describe('a page for the machine alone', () => {
     ['phpMyAdmin', PHP_MY_ADMIN],
     ['Apache', '<html><head><title>Server Information</title></head>'],
     ['load balancer', '<h1>Load Balancer Manager for example.com</h1>'],
-  ])('is known by what it holds: %s', (name, body) => {
+  ])('is recognized by its content: %s', (name, body) => {
     expect(recognizeMachinePage({ status: 200, body }, false)).toContain(name);
     expect(recognizeMachinePage({ status: 403, body }, false)).toBeNull();
   });
@@ -83,14 +83,14 @@ describe('a page for the machine alone', () => {
     expect(recognizeMachinePage({ status: 200, body }, false)).toBeNull();
   });
 
-  it('is not one with a login of its own, where the server tells visitors apart', () => {
+  it('is not a public one when it has a login of its own and the server tells visitors apart', () => {
     expect(recognizeMachinePage({ status: 200, body: PHP_MY_ADMIN }, true)).toBeNull();
     expect(recognizeMachinePage({ status: 200, body: PHP_MY_ADMIN }, null)).toBe('phpMyAdmin');
   });
 });
 
-describe('the web server behind, asked as a visitor', () => {
-  it('that takes everybody for guard is told, with the pages that are open by that', async () => {
+describe('the upstream web server, examined as a visitor', () => {
+  it('is reported when it takes every visitor for guard, with the pages that this makes public', async () => {
     const connector = await fakeConnector();
     keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
     const found = await examine(connector);
@@ -105,7 +105,7 @@ describe('the web server behind, asked as a visitor', () => {
     expect(warnings).toContain('/nginx_status with the host example.com gets the state of nginx.');
   });
 
-  it('that sees each visitor is quiet, and so are its pages', async () => {
+  it('causes no warning when it sees each visitor and keeps its pages private', async () => {
     const connector = await fakeConnector();
     keepForMachine(connector, trustsGuard, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
     const found = await examine(connector);
@@ -113,7 +113,7 @@ describe('the web server behind, asked as a visitor', () => {
     expect(toUpstreamServerWarnings(found, connector.upstream)).toEqual([]);
   });
 
-  it('that sees each visitor and has a page for everybody is told, with another way out', async () => {
+  it('is reported when it sees each visitor and has a public page, with another remedy', async () => {
     const connector = await fakeConnector();
     keepForMachine(connector, trustsGuard, {});
     connector.pages.set('/stub_status', () => NGINX);
@@ -122,7 +122,7 @@ describe('the web server behind, asked as a visitor', () => {
     expect(toUpstreamServerWarnings(found, connector.upstream)).toEqual([expect.stringContaining('deny all')]);
   });
 
-  it('tells of a page once, and asks by the site’s own host once, whatever that is', async () => {
+  it('is reported once for each page, and receives the site’s own host once, whatever that is', async () => {
     const connector = await fakeConnector();
     keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX });
     const { hostname: host, port } = new URL(connector.upstream);
@@ -136,13 +136,13 @@ describe('the web server behind, asked as a visitor', () => {
     expect([...hosts]).toEqual(['127.0.0.1:8080', 'localhost']);
   });
 
-  it('with a connector of an older version says nothing of addresses', async () => {
+  it('causes no warning about addresses with a connector of an older version', async () => {
     const found = await examine(await fakeConnector());
     expect(found).toEqual({ isAddressSeen: null, openPages: [], cachePastGuard: null });
     expect(toUpstreamServerWarnings(found, 'http://127.0.0.1:1')).toEqual([]);
   });
 
-  it('with another key, or that answers nothing, says nothing', async () => {
+  it('causes no warning with another key, or when it does not answer', async () => {
     const connector = await fakeConnector();
     keepForMachine(connector, trustsNobody, {});
     connector.secret = 'a1'.repeat(32);
@@ -153,7 +153,7 @@ describe('the web server behind, asked as a visitor', () => {
     expect(await examine(connector)).toEqual({ isAddressSeen: null, openPages: [], cachePastGuard: null });
   });
 
-  it('is asked by the site’s host and scheme, and WordPress does nothing for a page', async () => {
+  it('receives the site’s host and scheme, and WordPress does nothing for a page', async () => {
     const connector = await fakeConnector();
     const requested: (string | undefined)[] = [];
     connector.onRequest = (_, { headers, url }) => {
@@ -180,7 +180,7 @@ async function listenAlsoAt(host: string, connector: FakeConnector): Promise<str
   return `${host}:${port}`;
 }
 
-/** Has the first page answered as a page cache does. @param isKept whether a request finds it there */
+/** Answers the first page as a page cache does. @param isKept whether a request finds it there */
 function putCacheBefore(connector: FakeConnector, isKept: (request: IncomingMessage) => boolean): void {
   connector.pages.set('/blog/', (request) =>
     request.url === '/blog/' && isKept(request) ? '<title>Example</title>' : null,
@@ -197,7 +197,7 @@ describe('a page cache that answers before the connector', () => {
     ['for every visitor', () => true],
     ['for https alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === 'https'],
     ['for http alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === undefined],
-  ])('is found where it has the page %s, and what closes it is said', async (_, isKept) => {
+  ])('is found where it has the page %s, with the remedy', async (_, isKept) => {
     const connector = await fakeConnector();
     const address = await listenAlsoAt(PUBLIC, connector);
     putCacheBefore(connector, isKept);
@@ -206,7 +206,7 @@ describe('a page cache that answers before the connector', () => {
     expect(warnings).toEqual([expect.stringMatching(/who asks 127\.0\.0\.2:\d+ gets pages.*listen where guard alone/)]);
   });
 
-  it('is found cold: a visitor of guard’s fills it', async () => {
+  it('is found while it is empty: a visitor of guard fills it', async () => {
     const connector = await fakeConnector();
     const address = await listenAlsoAt(PUBLIC, connector);
     let isWarm = false;
@@ -218,10 +218,10 @@ describe('a page cache that answers before the connector', () => {
     expect(isWarm).toBe(true);
   });
 
-  it('is found at a server that others reach by the same address as guard', async () => {
+  it('is found at a server that other machines reach at the same address as guard', async () => {
     const connector = await fakeConnector();
     putCacheBefore(connector, () => true);
-    // No address of loopback, but this machine's own.
+    // Not a loopback address, but this machine's own.
     const own = new URL(connector.upstream);
     const site = siteConfig({ upstream: `http://0.0.0.0:${own.port}` });
     const { cachePastGuard } = await inspectUpstreamServer(site, HOME, {
@@ -230,14 +230,14 @@ describe('a page cache that answers before the connector', () => {
     expect(cachePastGuard).toBe(`0.0.0.0:${own.port}`);
   });
 
-  it('is nobody else’s matter where the server listens for this machine alone', async () => {
+  it('is not reported where the server listens for this machine alone', async () => {
     const connector = await fakeConnector();
     putCacheBefore(connector, () => true);
     expect(await search(connector)).toBeNull();
     expect(await search(connector, [])).toBeNull();
   });
 
-  it('is not taken for one: no cache, a file of the web server, a site that allows direct requests', async () => {
+  it('is not found without a cache, for a file of the web server, or at a site that allows direct requests', async () => {
     const plain = await fakeConnector();
     await listenAlsoAt(PUBLIC, plain);
     expect(await search(plain)).toBeNull();
@@ -251,7 +251,7 @@ describe('a page cache that answers before the connector', () => {
     expect((await inspectUpstreamServer(site, HOME, options)).cachePastGuard).toBeNull();
   });
 
-  it('is not taken for one where guard or a server in front has the same port at another address', async () => {
+  it('is not found where guard or a server in front has the same port at another address', async () => {
     const [connector, other] = [await fakeConnector(), await fakeConnector()];
     putCacheBefore(connector, () => true);
     const { port } = new URL(connector.upstream);
@@ -271,7 +271,7 @@ describe('a page cache that answers before the connector', () => {
 describe('status', () => {
   const sameHost = { hosts: ['example.com'] };
 
-  it('warns before the web server behind is set up, and is quiet after', async () => {
+  it('warns before the upstream web server is set up, and not after', async () => {
     const connector = await fakeConnector();
     const config = await loadConfig({ dataDir: await dataFolderFor(connector, sameHost), env: {} });
     keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX });
@@ -288,14 +288,14 @@ describe('status', () => {
     expect(statusText(await statusReport(config))).not.toContain('Visitors:');
   });
 
-  it('tells of no page that guard keeps from visitors, and asks by the names of the machine through guard', async () => {
+  it('reports no page that guard keeps from visitors, and requests the machine’s host names through guard', async () => {
     const connector = await fakeConnector();
     const guard = await runningGuard(await dataFolderFor(connector, sameHost));
     keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX, '/munin/': '<title>Munin :: overview</title>' });
     const listen = new URL(guard.url);
     const server = { host: listen.hostname, port: Number(listen.port) };
     const found = await examine(connector, { guard: server });
-    // By `localhost` and `127.0.0.1` they are as open behind, and guard knows no such site.
+    // Under `localhost` and `127.0.0.1` they are just as public at the upstream server, and guard has no such site.
     expect(found.openPages.map(({ host }) => host)).toEqual(['example.com', 'example.com']);
   });
 });

@@ -1,13 +1,15 @@
 /**
- * What is concluded from what the web server behind guard takes a visitor for, and from the pages for the machine alone that
- * it hands out: pure rules. `server-behind-visits` asks.
+ * Conclusions about the upstream web server: which address it sees for a visitor, and which pages for the machine alone
+ * it serves. Pure rules. `upstream-server-visits` sends the requests.
  */
 import { toUpstreamAddress } from '../lib/socket-address.js';
 
-/** Where guard's connections to a web server come from, as that server names it. @param upstream `SiteConfig.upstream` */
+/**
+ * Source of guard's connections in the syntax of a web server's configuration. @param upstream `SiteConfig.upstream`
+ */
 function toGuardSource(upstream: string): { readonly nginx: string; readonly apache: string } {
   const address = toUpstreamAddress(upstream);
-  // Apache does not listen at socket files.
+  // Apache does not listen on Unix sockets.
   if ('path' in address) return { nginx: 'unix:', apache: '127.0.0.1' };
   const { host } = address;
   if (host === '::1') return { nginx: '::1', apache: '::1' };
@@ -15,25 +17,25 @@ function toGuardSource(upstream: string): { readonly nginx: string; readonly apa
   return { nginx: 'ADDRESS_OF_GUARD', apache: 'ADDRESS_OF_GUARD' };
 }
 
-/** How the web server behind guard gets to see each visitor's address, in two sentences. */
+/** How to configure the upstream web server so that it sees each visitor's address, in two sentences. */
 export function toRealAddressAdvice(upstream: string): string {
   const { nginx, apache } = toGuardSource(upstream);
   return `Let it take the address from guard: nginx \`set_real_ip_from ${nginx}; real_ip_header X-Forwarded-For;\`, Apache (mod_remoteip) \`RemoteIPHeader X-Forwarded-For\` and \`RemoteIPInternalProxy ${apache}\`. See docs/operator/operations.md, “Each visitor’s address”.`;
 }
 
-/** A page that servers hand out to their own machine. */
+/** A page that servers offer to their own machine. */
 interface MachinePage {
   readonly name: string;
   readonly paths: readonly string[];
-  /** What only that page has: a page of WordPress at the same path must not be taken for it. */
+  /** Content that only that page has: a page of WordPress at the same path must not match. */
   readonly content: RegExp;
-  /** It asks for a password by itself, so it may be open on purpose where the server can tell visitors apart. */
+  /** The page requires a password, so it may be public on purpose when the server can tell visitors apart. */
   readonly hasLogin?: true;
 }
 
 /**
- * The usual ones: what the manuals of nginx, PHP-FPM and Apache, Debian's packages (munin, phpMyAdmin), and cPanel have.
- * PHP-FPM's `/ping` is none: it says `pong`, and monitors elsewhere ask for it.
+ * The usual pages: from the manuals of nginx, PHP-FPM and Apache, Debian's packages (munin, phpMyAdmin), and cPanel.
+ * PHP-FPM's `/ping` is not included: it only says `pong`, and external monitors request it.
  */
 const MACHINE_PAGES: readonly MachinePage[] = [
   {
@@ -61,16 +63,16 @@ const MACHINE_PAGES: readonly MachinePage[] = [
   { name: 'phpMyAdmin', paths: ['/phpmyadmin/'], content: /name="pma_username"/, hasLogin: true },
 ];
 
-/** All paths, each once. */
+/** All paths without duplicates. */
 export const MACHINE_PATHS: readonly string[] = [...new Set(MACHINE_PAGES.flatMap(({ paths }) => paths))];
 
-/** Hosts that mean the machine: a `server` of their own may stand behind them. */
+/** Host names of the machine, for which the web server may have a separate `server`. */
 export const MACHINE_HOSTS = ['localhost', '127.0.0.1'] as const;
 
 /**
- * Which page of the machine a response is.
+ * Identifies a page of the machine by its response.
  *
- * @param isAddressSeen whether the web server tells visitors from the machine; null when that is not known
+ * @param isAddressSeen whether the web server distinguishes visitors from the machine; null when it is not known
  * @returns its name, or null
  */
 export function recognizeMachinePage(
@@ -82,28 +84,28 @@ export function recognizeMachinePage(
   return found === undefined || (found.hasLogin === true && isAddressSeen === true) ? null : found.name;
 }
 
-/** A page of the machine that everybody gets. */
+/** A page of the machine that every visitor can read. */
 export interface OpenPage {
   /** For example `the state of nginx`. */
   readonly name: string;
   readonly path: string;
-  /** The host that was asked for. */
+  /** The requested host. */
   readonly host: string;
 }
 
-/** What the web server behind takes a visitor for. */
+/** State of the upstream web server as seen by a visitor. */
 export interface UpstreamServer {
-  /** Whether it sees each visitor's address; null when that is not known, as with a connector of an older version. */
+  /** Whether it sees each visitor's address; null when it is not known, as with a connector of an older version. */
   readonly isAddressSeen: boolean | null;
   readonly openPages: readonly OpenPage[];
   /**
-   * Host and port where a page cache gives pages to others than this machine who come past guard, though WordPress refuses
-   * them; null when nobody gets any, and where it can't be known.
+   * Host and port where a page cache answers direct requests of other machines, although WordPress refuses them; null
+   * when it answers none, or it is not known.
    */
   readonly cachePastGuard: string | null;
 }
 
-/** What is wrong with such a cache, and what ends it. @param address `ServerBehind.cachePastGuard` */
+/** The problem with such a cache, and the remedy. @param address `UpstreamServer.cachePastGuard` */
 export function describeCachePastGuard(address: string): { readonly message: string; readonly advice: string } {
   return {
     message: `A page cache behind guard answers before the connector can refuse: who asks ${address} gets pages without guard, also who is blocked.`,
@@ -112,7 +114,7 @@ export function describeCachePastGuard(address: string): { readonly message: str
   };
 }
 
-/** What is wrong there, one sentence each with the way out. @param upstream `SiteConfig.upstream` */
+/** The problems and their remedies, one sentence each. @param upstream `SiteConfig.upstream` */
 export function toUpstreamServerWarnings(
   { isAddressSeen, openPages, cachePastGuard }: UpstreamServer,
   upstream: string,

@@ -5,13 +5,13 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { SocketAddress } from '../lib/socket-address.js';
 
-/** The end of a visit's connection on this machine. */
+/** This machine's end of a visit's connection. */
 export interface OwnEnd {
   readonly address: string;
   readonly port: number;
 }
 
-/** What TLS said of the certificate. */
+/** What TLS reports about the certificate. */
 export interface CertificateFacts {
   /** Why it is not valid, as a code of Node's TLS; null when it is. */
   readonly fault: string | null;
@@ -19,9 +19,9 @@ export interface CertificateFacts {
   readonly validUntil: number | null;
 }
 
-/** Longest wait for one response, milliseconds. */
+/** Timeout of one response, milliseconds. */
 const RESPONSE_MS = 10_000;
-/** As much of a response body as is read. */
+/** Longest response body that is read, bytes. */
 const BODY_BYTES = 65_536;
 const AGENT = 'Security Optimizer doctor';
 
@@ -35,24 +35,24 @@ export interface VisitResponse {
   readonly own: OwnEnd;
   /** Null without TLS. */
   readonly certificate: CertificateFacts | null;
-  /** When the request was sent and the response came, milliseconds since the Unix epoch. */
+  /** When the request was sent and the response arrived, milliseconds since the Unix epoch. */
   readonly sentAt: number;
   readonly receivedAt: number;
 }
 
-/** Where to connect in place of what the address says. */
+/** Server to connect to instead of the one that the address names. */
 export interface ConnectTo {
   readonly host: string;
-  /** The address's own when left out. */
+  /** Default: the address's port. */
   readonly port?: number;
-  /** A certificate authority to trust in place of the system's. */
+  /** A certificate authority to trust instead of the system's. */
   readonly ca?: string;
 }
 
 /**
- * Visits an address once and follows nothing. A certificate that is not valid is told, and the visit goes on.
+ * Sends one request and follows no redirects. An invalid certificate is reported, and the visit continues.
  *
- * @param options.connect where to connect in place of the address's host
+ * @param options.connect server to connect to instead of the address's host
  * @returns the response, or the system's reason why there is none
  */
 export async function visit(
@@ -99,7 +99,7 @@ async function readResponse(outgoing: ClientRequest, sentAt: number): Promise<Vi
   const [response] = (await once(outgoing.end(), 'response')) as [IncomingMessage];
   const receivedAt = Date.now();
   const { socket, rawHeaders } = response;
-  // Read before the connection ends.
+  // Read before the connection is closed.
   const own = { address: withoutMapping(socket.localAddress ?? ''), port: socket.localPort ?? 0 };
   const certificate = readCertificate(socket);
   const chunks: Buffer[] = [];
@@ -138,7 +138,7 @@ function readCertificate(socket: Socket): CertificateFacts | null {
 
 const withoutMapping = (address: string): string => address.replace(/^::ffff:/, '');
 
-/** The system's words for why there is no response. */
+/** The system's text for why there is no response. */
 function explain(error: unknown): string {
   const { code, name, message } = error as NodeJS.ErrnoException;
   if (name === 'AbortError' || name === 'TimeoutError') return `no answer within ${RESPONSE_MS / 1000} seconds`;

@@ -9,8 +9,8 @@ import { type RawRequest, RawTargetStream } from './raw-target.js';
 const MAX_PIPELINED = 100;
 const MAX_PIPELINED_BYTES = 64 * 1024;
 /**
- * What a client may send behind the last request that gets a response. It is read and ignored, since a closed connection
- * with unread bytes is reset, and the client would lose the response.
+ * Maximum of bytes that a client may send after the last request that gets a response. They are read and ignored, since
+ * closing a connection with unread bytes resets it, and the client would lose the response.
  */
 const MAX_IGNORED_BYTES = 1024 * 1024;
 /** How long a client may take to read the last bytes after guard has ended the connection, milliseconds. */
@@ -19,16 +19,16 @@ const LINGER_MS = 2000;
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Begins handling. Everything held for the request is acquired from here on. */
+  /** Starts handling. Resources of the request are acquired only from then on. */
   readonly start: () => void;
-  /** Bytes of its head; 0 unless it waits. */
+  /** Bytes of its head; 0 unless it is queued. */
   readonly bytes: number;
 }
 
 /**
- * One connection of a client, from accept to close. It handles one request at a time. What a request holds (an upstream
- * connection, a permit, a timer) is released when its response closes; when the socket closes, Node closes only the
- * response of the request under way.
+ * One connection of a client, from accept to close. It handles one request at a time. The resources of a request (an
+ * upstream connection, a permit, a timer) are released when its response closes; when the socket closes, Node closes
+ * only the response of the request under way.
  */
 export class ClientConnection {
   #current: Exchange | null = null;
@@ -57,34 +57,34 @@ export class ClientConnection {
   }
 
   /**
-   * Node calls `destroySoon` behind the last response. It closes the connection at once, which resets it when the client
-   * is still sending, and a reset takes the response from a client that has not read it yet.
+   * Node calls `destroySoon` after the last response. It closes the connection at once, which resets it while the
+   * client is still sending, and a reset discards a response that the client has not read yet.
    */
   #endGently(socket: Socket): Socket {
     socket.destroySoon = () => this.end();
     return socket;
   }
 
-  /** What Node's HTTP server reads from: the accepted socket, or a stream in its place (`readAgain`). */
+  /** The stream that Node's HTTP server reads from: the accepted socket, or its replacement (`readAgain`). */
   get socket(): Socket {
     return this.#socket;
   }
 
   /**
-   * Has a request with raw bytes in its target read again, percent-encoded. No request may be under way.
+   * Reads a request with raw bytes in its target again, percent-encoded. No request may be under way.
    *
-   * @returns what Node's HTTP server must read from now on, in place of `socket`
+   * @returns the stream that Node's HTTP server must read from now on, instead of `socket`
    */
   readAgain({ piece, firstRaw }: RawRequest): Socket {
     const before: Socket | RawTargetStream = this.#socket;
-    // One stream above the socket, however many such requests a connection has.
+    // One stream above the socket, however many such requests a connection sends.
     const isStream = before instanceof RawTargetStream;
     const all = isStream ? Buffer.concat([piece, before.release()]) : piece;
     const stream = new RawTargetStream(isStream ? before.raw : before, { piece: all, firstRaw });
     stream.on('error', () => stream.destroy());
-    // Node's documentation allows any Duplex; this one has what guard uses of a socket besides.
+    // Node's documentation allows any Duplex. This one also has the members of a socket that guard uses.
     this.#socket = this.#endGently(stream as unknown as Socket);
-    // The body that it was for has come.
+    // The body for which the timeout was set has arrived.
     clearTimeout(this.#bodyTimeout);
     return this.#socket;
   }
@@ -94,14 +94,14 @@ export class ClientConnection {
     return this.#current !== null || this.#isTunnel;
   }
 
-  /** Whether the last bytes were written; the client may still read them, and send what is ignored. */
+  /** Whether the last bytes were written. The client may still read them, and send input that is ignored. */
   get isEnding(): boolean {
     return this.#isEnding;
   }
 
   /**
-   * Whether a further request gets no response: too many wait, or an earlier one is the last. The client sees the
-   * connection end and may send it again (RFC 9112 section 9.3.2).
+   * Whether further requests get no response: too many are queued, or an earlier one is the last. The client sees the
+   * connection end and may retry (RFC 9112 section 9.3.2).
    */
   get isFull(): boolean {
     if (this.#isLast || this.#isEnding) return true;
@@ -121,8 +121,9 @@ export class ClientConnection {
   }
 
   /**
-   * Reads no further requests. What still comes is ignored, so that an end or a reset is seen; too much of it ends the
-   * connection. Node's parser must have released the socket, as it does for an upgrade: this does what its listeners did.
+   * Reads no further requests. Input is ignored, but still read so that an end or a reset is noticed; too much input
+   * ends the connection. Node's parser must have released the socket, as it does for an upgrade: this method replaces
+   * its listeners.
    *
    * @param early bytes that were read already
    */
@@ -138,39 +139,42 @@ export class ClientConnection {
       if (current?.writableNeedDrain === true) current.emit('drain');
     });
     this.ignore(early.length);
-    // While the last bytes are written, `end` has the socket pause, and goes on afterwards.
+    // While the last bytes are being written, `end` keeps the socket paused and resumes it afterwards.
     if (this.#isEnding && !socket.writableFinished) socket.pause();
     else socket.resume();
   }
 
-  /** Only the requests that were read get responses; the last of these says so if it still can. */
+  /**
+   * Only the requests that were already read get responses. The last response announces the end of the connection if it
+   * still can.
+   */
   becomeLast(): void {
     this.#isLast = true;
     const response = this.#current?.response;
     if (response !== undefined && !response.headersSent && this.#waiting.length === 0) response.shouldKeepAlive = false;
   }
 
-  /** Bytes have come that belong to no request. */
+  /** Counts bytes that belong to no request. */
   ignore(bytes: number): void {
     this.#ignoredBytes += bytes;
     if (this.#ignoredBytes > MAX_IGNORED_BYTES) this.abort();
   }
 
   /**
-   * Whether guard reads nothing, because a body waits that nobody takes. Then neither the end nor a reset of the
-   * connection is seen, unless something is written.
+   * Whether guard has stopped reading, because a body has filled its buffer. Then the end or a reset of the connection
+   * is noticed only by a write.
    */
   get isBlind(): boolean {
     const last = this.#waiting.at(-1) ?? this.#current;
     return last != null && isBlocked(last.request);
   }
 
-  /** Writes nothing, which fails after a reset: the error then ends the connection. */
+  /** Writes an empty string. After a reset this fails, and the error ends the connection. */
   probe(): void {
     if (this.socket.writable && this.socket.writableLength === 0) this.socket.write('');
   }
 
-  /** Hands the socket over to another protocol. From here on only its end is observed. */
+  /** Hands the socket over to another protocol. From then on only its end is observed. */
   becomeTunnel(): void {
     this.#isTunnel = true;
     this.#isLast = true;
@@ -179,14 +183,14 @@ export class ClientConnection {
   }
 
   /**
-   * Sends the last bytes and ends the connection: once the client has read them and had time to end its side, or when it
+   * Sends the last bytes and ends the connection once the client has read them and had time to end its side, or when it
    * reads nothing for the idle timeout (RFC 9112 section 9.6).
    */
   end(lastBytes: string | Buffer = ''): void {
     if (this.#isEnding || this.socket.destroyed) return;
     this.#isEnding = true;
     const { socket } = this;
-    // While there is something to read, only reading counts as progress.
+    // While the client has bytes to read, only reading counts as progress.
     socket.pause();
     socket.once('timeout', () => socket.destroy());
     socket.setTimeout(this.idleMs);
@@ -206,7 +210,7 @@ export class ClientConnection {
   }
 
   /**
-   * Tells the client with its next response that the connection ends. A connection that is just idle stays open, since a
+   * Announces the end of the connection to the client with its next response. An idle connection stays open, since a
    * request may be on its way.
    */
   announceEnd(): void {
@@ -229,7 +233,7 @@ export class ClientConnection {
     this.#isLast = true;
   }
 
-  /** The socket's timeout has fired. */
+  /** Handles a timeout of the socket. */
   onTimeout(): void {
     if (this.#current === null || this.#isClientSilent(this.#current)) this.socket.destroy();
     else this.socket.setTimeout(this.idleMs);
@@ -241,8 +245,8 @@ export class ClientConnection {
   }
 
   /**
-   * Whether the client causes the silence: it does not read what was sent, or does not send its body although there is
-   * room. WordPress has a separate timeout.
+   * Whether the client causes the inactivity: it does not read what was sent, or does not send its body although there
+   * is room. WordPress has a separate timeout.
    */
   #isClientSilent({ request }: Exchange): boolean {
     if (this.socket.writableLength > 0) return true;
@@ -276,7 +280,7 @@ export class ClientConnection {
     this.#current = null;
     const { socket } = this;
     if (socket.destroyed) return;
-    // Node has ended the connection behind this response.
+    // Node has ended the connection after this response.
     if (this.#isEnding) this.#dropWaiting();
     const next = this.#waiting.shift();
     if (next !== undefined) {
@@ -289,7 +293,7 @@ export class ClientConnection {
     else if (this.#isLast) this.end();
   }
 
-  /** The response was sent before the body was complete: discards the rest, which has a limited time to arrive. */
+  /** Discards the rest of a body after an early response. It must arrive within a limited time. */
   #discardBody(request: IncomingMessage): void {
     this.#bodyTimeout = setTimeout(() => this.socket.destroy(), this.idleMs);
     request.once('end', () => {
@@ -305,7 +309,7 @@ function headBytes({ url = '', rawHeaders }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, url.length);
 }
 
-/** Whether the body of a request has filled its buffer, so that Node reads nothing more from the connection. */
+/** Whether the body of a request has filled its buffer, so that Node has stopped reading from the connection. */
 function isBlocked(request: IncomingMessage): boolean {
   if (request.complete) return false;
   return request.readableFlowing === false || request.readableLength >= request.readableHighWaterMark;
@@ -327,16 +331,16 @@ interface AddressConnections {
   readonly idle: Set<ClientConnection>;
 }
 
-/** Interval between two probes of the connections that guard reads nothing from, milliseconds. */
+/** Interval between two probes of the connections from which guard does not read, milliseconds. */
 const PROBE_MS = 1000;
 
 /**
- * All connections of clients, within limits. When there are too many, in all or of one address, the one that has been
- * idle longest is closed; a busy one never is.
+ * All connections of clients, within limits. When there are too many, in total or of one address, the one that has been
+ * idle longest is closed; a busy one is never closed.
  */
 export class ClientConnectionTable {
   readonly #all = new Map<Socket, ClientConnection>();
-  /** Connections with a stream in place of their socket, by that stream. */
+  /** Connections whose socket was replaced by a stream, by that stream. */
   readonly #streams = new Map<Socket, ClientConnection>();
   /** In the order in which they became idle. */
   readonly #idle = new Set<ClientConnection>();
@@ -353,12 +357,12 @@ export class ClientConnectionTable {
     return this.#all.size;
   }
 
-  /** The connection of an accepted socket, or of the stream in its place, or undefined. */
+  /** The connection of an accepted socket or of its replacement, or undefined. */
   get(socket: Socket): ClientConnection | undefined {
     return this.#all.get(socket) ?? this.#streams.get(socket);
   }
 
-  /** As `ClientConnection.readAgain`. It stays one connection for the limits. */
+  /** Like `ClientConnection.readAgain`. The connection is still counted once for the limits. */
   readAgain(connection: ClientConnection, request: RawRequest): Socket {
     this.#streams.delete(connection.socket);
     const stream = connection.readAgain(request);
@@ -400,12 +404,12 @@ export class ClientConnectionTable {
     });
   }
 
-  /** Has each connection end with its next response. */
+  /** Announces the end of each connection with its next response. */
   announceEnd(): void {
     for (const connection of this.#all.values()) connection.announceEnd();
   }
 
-  /** Ends idle connections now, busy ones after their response. */
+  /** Ends idle connections now, and busy ones after their response. */
   drain(): void {
     for (const connection of this.#all.values()) connection.drain();
   }
@@ -414,7 +418,7 @@ export class ClientConnectionTable {
     for (const socket of this.#all.keys()) socket.destroy();
   }
 
-  /** No connection comes any more. */
+  /** Called when no further connections are accepted. */
   stop(): void {
     clearInterval(this.#probes);
   }
@@ -437,7 +441,7 @@ export class ClientConnectionTable {
   #closeOne(idle: Set<ClientConnection>): boolean {
     const [longestIdle] = idle;
     if (longestIdle === undefined) return false;
-    // Its `close` comes later.
+    // Its `close` event is emitted later.
     idle.delete(longestIdle);
     longestIdle.socket.destroy();
     return true;

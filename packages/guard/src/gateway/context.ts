@@ -46,7 +46,7 @@ export interface ApiRequest {
   readonly route: string;
   /** Query string without the question mark and without `rest_route`; empty when there is none. */
   readonly query: string;
-  /** Client address in canonical text, as it is seen: WordPress is told it, and trust is decided by it. */
+  /** Client address in canonical text, as guard sees it. WordPress receives it, and trust is decided by it. */
   readonly address: string;
   readonly scheme: 'http' | 'https';
   /** Host as the client sent it, with port if there was one. */

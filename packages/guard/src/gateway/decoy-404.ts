@@ -26,8 +26,8 @@ export function serveDecoy404(
   const requested = allowed.uri ?? allowed.target;
   const requestId = gateway.createRequestId();
   const decoy = toDecoyTarget(requested, snapshot.login.hiddenNames, deriveDecoyKey(site.config.secret, requestId));
-  // The custom login address is a missing page to WordPress. Any other page may redirect anonymous clients to the login and
-  // has no name to disguise, so a sibling of it is requested.
+  // The custom login address is a missing page to WordPress. Any other page may redirect anonymous clients to the login
+  // and has no name to disguise, so a sibling of it is requested.
   const isCustomLogin = allowed.loginRoute === 'login' || allowed.loginRoute === 'signup';
   const target = decoy !== null ? decoy.target : isCustomLogin ? requested : toSiblingTarget(requested, gateway.random);
   const missing = toCanonicalPath(target);

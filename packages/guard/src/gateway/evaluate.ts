@@ -34,7 +34,7 @@ export interface EvaluateContext {
   readonly targetBytes: number;
   /** What the connector has reported of a site. */
   readonly facts: (site: SiteId) => SiteFacts | null;
-  /** What is known of hosts that only the web server behind can prove. */
+  /** The cached state of hosts that only the upstream web server can prove. */
   readonly hosts: SiteHosts;
   /** Addresses of this machine. */
   readonly ownAddresses: () => readonly Range[];
@@ -67,7 +67,7 @@ export type Decision =
       readonly snapshot: Snapshot;
       readonly facts: RequestFacts;
       readonly loginRoute: LoginRoute;
-      /** What refuses the request unless the response shows that it is harmless; else null. */
+      /** The verdict that refuses the request unless the response shows that it is harmless; else null. */
       readonly openVerdict: Verdict | null;
       /** Target of the request to WordPress's web server. */
       readonly target: string;
@@ -77,9 +77,9 @@ export type Decision =
       readonly decoy: (Decoy & { readonly requestId: string }) | null;
       readonly query: string;
       readonly host: string;
-      /** Host of the site, for a request without one where it is known; else null. */
+      /** Host of the site when it is known and the request has no host; else null. */
       readonly siteHost: string | null;
-      /** False for a host that may not be the site's: it must not reach WordPress before that is known. */
+      /** False for a host that may not belong to the site. The request must not reach WordPress until that is known. */
       readonly isHostProved: boolean;
       readonly address: Address;
       readonly scheme: 'http' | 'https';
@@ -195,7 +195,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   const requestId = snapshot.login.hasCustomUrl ? context.createRequestId() : '';
   let decoy = findDecoy({ snapshot: snapshot, loginRoute, target: target.target, now, secret, cookie }, requestId);
   if (decoy !== null) {
-    // From here on rules and WordPress see a request for the decoy.
+    // From here on, rules and WordPress see a request for the decoy.
     const missing = toCanonicalPath(decoy.target);
     if (missing.ok) {
       facts = toRequestFacts({ method, address, paths, now, credentials, path: missing.path, query: missing.query });
@@ -253,10 +253,10 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
   };
 }
 
-/** Headers by which a proxy says that a request is another's. */
+/** Headers with which a proxy marks a request as forwarded. */
 const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'] as const;
 
-/** The decision for a host that is no site's. */
+/** The decision for a host that belongs to no site. */
 export function refuseUnknownHost(
   context: Pick<EvaluateContext, 'snapshots' | 'router'>,
   host: string,
@@ -275,19 +275,22 @@ export function refuseUnknownHost(
   };
 }
 
-/** What is known of a host; null when the web server behind has to be asked. Passes while the site has no name. */
+/**
+ * The cached state of a host; null when the upstream web server has to be queried. Every host passes while the site's
+ * name is not known.
+ */
 function getSessionTrust(context: EvaluateContext, { config }: RoutedSite, host: string): 'passes' | 'foreign' | null {
   if (context.facts(config.id) === null) return 'passes';
   const standing = context.hosts.find(config, toHostName(host));
   return standing === 'foreign' ? standing : standing && 'passes';
 }
 
-/** Of the facts of each site, since they are asked for with every request. */
+/** Cached by the facts of each site, since every request needs them. */
 const SITE_HOSTS = new WeakMap<SiteFacts, { readonly upstream: string; readonly hosts: readonly string[] }>();
 
 /**
- * Hosts that WordPress has as its own. One that is the web server's is left out: WordPress that takes its address from each
- * request has it from guard's own question.
+ * Hosts that WordPress names as its own, except the upstream web server's host: a WordPress that takes its address from
+ * each request has it from guard's own command.
  */
 function getSiteHosts(context: EvaluateContext, { config }: RoutedSite): readonly string[] {
   const facts = context.facts(config.id);
@@ -301,7 +304,7 @@ function getSiteHosts(context: EvaluateContext, { config }: RoutedSite): readonl
   return hosts;
 }
 
-/** Whether a host is the site's without any question: WordPress or the configuration names it. */
+/** Whether a host certainly belongs to the site: WordPress or the configuration names it. */
 export function isNamedHost(context: EvaluateContext, site: RoutedSite, host: string): boolean {
   const name = toHostName(host);
   if (getSiteHosts(context, site).some((each) => toHostName(each) === name)) return true;
@@ -313,7 +316,7 @@ function getFallbackPolicy({ snapshots, router }: Pick<EvaluateContext, 'snapsho
   return snapshots.get(router.only?.config.id ?? '');
 }
 
-/** What decides whether a login must stay hidden. */
+/** The facts that decide whether a login must stay hidden. */
 export interface LoginApproach {
   readonly snapshot: Snapshot;
   readonly loginRoute: LoginRoute;
@@ -331,7 +334,7 @@ export interface LoginApproach {
 export function findDecoy(approach: LoginApproach, requestId: string): Decoy | null {
   const { snapshot, loginRoute, target } = approach;
   if (!snapshot.login.hasCustomUrl) return null;
-  // In Away Mode no request for wp-admin reaches WordPress, which alone can verify a session cookie.
+  // In Away Mode no request for wp-admin reaches WordPress, and only WordPress can verify a session cookie.
   const forKnown = loginRoute === 'asset' || (loginRoute === 'admin' && snapshot.login.away(approach.now).away);
   const hidden =
     loginRoute === 'hidden' || (forKnown && !isKnownBrowser(approach.secret, approach.cookie, approach.now));

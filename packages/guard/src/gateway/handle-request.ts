@@ -98,7 +98,7 @@ function handleDecision(
   handleAllowed(gateway, decision, current);
 }
 
-/** What is known of a request besides the decision. */
+/** Facts of a request that are not part of the decision. */
 interface Arrived {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -111,8 +111,9 @@ interface Arrived {
 }
 
 /**
- * Hands an allowed request to guard's API, to a feature, or to WordPress. One that only a member may send goes on
- * when the connector is certain to look who sent it; where it does not run, WordPress would do whatever staff ask for.
+ * Passes an allowed request to guard's API, to a feature, or to WordPress. A request that only members may send is
+ * forwarded only when the connector certainly checks who sent it. Where the connector does not run, WordPress would
+ * carry out requests of staff.
  */
 function handleAllowed(gateway: GatewayContext, decision: Allowed, arrived: Arrived): void {
   const { openVerdict, site } = decision;
@@ -145,11 +146,11 @@ function dispatch(gateway: GatewayContext, decision: Allowed, arrived: Arrived):
 
 const UNCLEAR_FRAMING = new Set(['ambiguous:framing', 'ambiguous:host', 'ambiguous:expectation']);
 
-/** A request on its way to WordPress, unless a feature answers or refuses it. */
+/** A request on its way to WordPress, unless a feature responds to it or refuses it. */
 class AllowedExchange implements Exchange, Continuation, ResponseHandler {
   signal: Signal = { kind: 'missing' };
   #isForwarded = false;
-  /** The connector was told that the owner is away. */
+  /** The connector was told that Away Mode is on. */
   #isAway = false;
   #hook: ResponseHook | null = null;
 
@@ -213,7 +214,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
     this.#hook = hook;
     this.#isAway = context?.why === 'away';
     if (needsStaffCheck(openVerdict) && !this.#isAway) {
-      // The connector looks only when it is told that the owner is away.
+      // The connector checks this only when it was told that Away Mode is on.
       this.#refuseUnsent(openVerdict.refusal.page, openVerdict.rule);
       return;
     }
@@ -246,7 +247,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
         const { signal } = this;
         if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
         if (isSignedIn(signal)) gateway.sessions.add(site.config.id, cookie, snapshot.sessionCookies, time);
-        // A wrong password is listed, no matter who sent it.
+        // A wrong password is listed for registered users, too.
         if (responder.hasFailed()) responder.record(status, null);
         else if (isSignedIn(signal)) return;
         else if (
@@ -295,8 +296,8 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
   }
 
   /**
-   * Applies the rule that only the response can decide on, for a path that looks like something that the rule protects, or
-   * for a request that only a member may send. The connector also refuses what staff send to other addresses while away.
+   * Applies a rule that depends on the response: for a path that resembles a protected one, or for a request that only
+   * members may send. While Away Mode is on, the connector also refuses requests of staff to other addresses.
    */
   #replaceByRule(status: number, headers: RawHeaders): boolean | 'unread' {
     const { gateway, allowed, signal } = this;
@@ -314,7 +315,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
     if (refusal.unless === undefined || isHarmlessResponse(refusal.unless, shown)) return false;
     if (needsStaffCheck(openVerdict)) {
       gateway.staffChecks.recordDoubt(allowed.site.config.id);
-      // The web server failed to reach PHP, or PHP to answer.
+      // The web server could not reach PHP, or PHP failed.
       if (status >= 500) return false;
     }
     gateway.refusals.add(rule);
@@ -393,7 +394,7 @@ function handleApiRequest(
   });
 }
 
-/** WordPress's response for a route that does not exist. */
+/** WordPress's response for an unknown route. */
 const NO_ROUTE = JSON.stringify({
   code: 'rest_no_route',
   message: 'No route was found matching the URL and request method.',

@@ -8,7 +8,7 @@ const hiddenGate = async () => {
   return gateway;
 };
 
-/** Everything that comes back for a WebSocket handshake, except the time. */
+/** The complete response to a WebSocket handshake, except the time. */
 function handshake(port: number, path: string, version: string): Promise<string> {
   const socket = rawSocket(port);
   return new Promise((resolve) => {
@@ -22,13 +22,13 @@ function handshake(port: number, path: string, version: string): Promise<string>
   });
 }
 
-/** Without the time, and without the sizes of chunks, which follow the length of the address. */
+/** The response without the time, and without the sizes of chunks, which depend on the length of the address. */
 function withoutSizes(text: string): string {
   return text.replace(/^date: .*\r\n/im, '').replace(/\r\n[0-9a-f]+\r\n/g, '\r\n');
 }
 
 describe('with a custom login address', () => {
-  it('a WebSocket handshake is no way around it', async () => {
+  it('a WebSocket handshake does not reveal the hidden login', async () => {
     const gateway = await hiddenGate();
     const socket = rawSocket(gateway.port);
     const answer = new Promise<string>((resolve) => {
@@ -53,12 +53,13 @@ describe('with a custom login address', () => {
     ['/wp-admin/', '/xy-abcde/'],
     ['/members', '/xyzabcd'],
   ] as const) {
-    it(`a WebSocket handshake at ${path} gets, byte for byte, what one beside it gets`, async () => {
+    it(`a WebSocket handshake at ${path} gets byte for byte the response of a missing path`, async () => {
       const gateway = await hiddenGate();
       for (const version of ['1.1', '1.0']) {
         const at = await handshake(gateway.port, path, version);
         const there = await handshake(gateway.port, beside, version);
-        // The missing page shows the address; one in place of a page that leads to a login shows that of another.
+        // The missing page shows the requested address; a decoy for a page that leads to a login shows the decoy's
+        // address.
         const named = (text: string): string => text.replace(/(nothing at (?:\r\n)?)\S+/, '$1<path>');
         expect(named(at)).toBe(named(there));
         expect(at).toMatch(/^HTTP\/1\.1 404 /);

@@ -14,7 +14,7 @@ const hiddenGate = async (more = {}, site = {}) => {
   return gateway;
 };
 
-/** What a visitor can compare: everything but the address itself, which the fake's missing page shows. */
+/** Everything that a visitor can compare, except the address itself, which the fake's missing page shows. */
 function seen(response: ClientResponse, path: string): object {
   const { status, headers } = response;
   return {
@@ -24,7 +24,7 @@ function seen(response: ClientResponse, path: string): object {
   };
 }
 
-/** Hidden addresses, each with a missing one beside it. `%s` is the part that differs. */
+/** Hidden addresses, each with a missing one of the same form. `%s` is the part that differs. */
 const pages: [path: string, name: string, missing: string][] = [
   ['/%s', 'wp-login.php', 'xy-abcde.php'],
   ['/%s?action=lostpassword', 'wp-login.php', 'xy-abcde.php'],
@@ -60,7 +60,9 @@ const pages: [path: string, name: string, missing: string][] = [
   ['/%s/admin-ajax.php.bak/admin.php', 'wp-admin', 'xy-abcde'],
 ];
 
-/** Hidden only for a program that reads the path differently: a decoy that shows another path takes more bytes. */
+/**
+ * Hidden only because another program may read the path differently. A decoy that shows another path takes more bytes.
+ */
 const doubtfulPages: typeof pages = [
   ['/%s%E9', 'wp-login.php', 'xy-abcde.php'],
   ['/%s%09', 'wp-login.php', 'xy-abcde.php'],
@@ -81,7 +83,7 @@ const visitors: Record<string, RequestOptions> = {
 
 describe('with a custom login address', () => {
   for (const [who, options] of Object.entries(visitors)) {
-    it(`${who} gets, for every spelling of every hidden page, what a missing path gets`, async () => {
+    it(`${who} gets, for every spelling of every hidden page, the response of a missing path`, async () => {
       const gateway = await hiddenGate({ login_attempts: 0 });
       for (const [path, name, missing] of [...pages, ...doubtfulPages]) {
         const page = path.replace('%s', name);
@@ -94,7 +96,7 @@ describe('with a custom login address', () => {
   }
 
   for (const [who, options] of Object.entries(visitors)) {
-    it(`${who} costs WordPress's web server not one byte more at a hidden page than at a missing path`, async () => {
+    it(`${who} causes WordPress's web server not one byte more at a hidden page than at a missing path`, async () => {
       const gateway = await hiddenGate({ login_attempts: 0 });
       const query = `z=${'"'.repeat(3000)}`;
       for (const [path, name, missing] of pages) {
@@ -113,7 +115,7 @@ describe('with a custom login address', () => {
     });
   }
 
-  it('a request that the web server itself finds too long looks so at a hidden page as well', async () => {
+  it('a request that is too long for the web server gets the same response at a hidden page and at a missing path', async () => {
     const gateway = await hiddenGate({ login_attempts: 0 });
     const options = { headers: { cookie: 'wordpress_logged_in_x=invented' } };
     for (const status of [400, 413, 414, 431]) {
@@ -124,7 +126,7 @@ describe('with a custom login address', () => {
     }
   });
 
-  it('the order to refuse passwords goes with a request of any length, and takes few bytes', async () => {
+  it('the instruction to refuse passwords accompanies a request of any length, and takes few bytes', async () => {
     const gateway = await hiddenGate({ login_attempts: 3 });
     for (let i = 0; i < 3; i++) await gateway.send(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
     const right = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
@@ -139,14 +141,14 @@ describe('with a custom login address', () => {
     }
   });
 
-  it('so does the order of the Login Access list', async () => {
+  it('the instruction of the Login Access list accompanies such a request as well', async () => {
     const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
     await gateway.send(`/wp-admin/?field&z=${'"'.repeat(6500)}`, { method: 'POST', body: `log=owner&pwd=${PASSWORD}` });
     expect(gateway.wordpress.reached.at(-1)?.context).toEqual({ login: 'refuse', why: 'access' });
     expect(gateway.wordpress.checks).toEqual([]);
   });
 
-  it('the old registration looks missing, though WordPress has a rule of its own for it', async () => {
+  it('the old registration page looks missing, although WordPress redirects it', async () => {
     const gateway = await hiddenGate();
     for (const page of ['/wp-register.php', '/blog/wp-register.php?x=1', '/WP-register.php/']) {
       const response = await gateway.send(page);
@@ -162,7 +164,7 @@ describe('with a custom login address', () => {
     expect(gateway.wordpress.reached[0]?.url).not.toContain('login');
   });
 
-  it('a locked address sees no more at a hidden page than at a missing path', async () => {
+  it('a locked address sees the same at a hidden page and at a missing path', async () => {
     const gateway = await hiddenGate({ login_attempts: 3 });
     for (let i = 0; i < 3; i++) await gateway.send(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
     expect((await gateway.send(`/${SLUG}`)).status).toBe(429);
@@ -172,14 +174,14 @@ describe('with a custom login address', () => {
     }
   });
 
-  it('an address that may not log in sees nothing at wp-admin either', async () => {
+  it('an address that may not log in sees a missing page at wp-admin, too', async () => {
     const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
     const options = { headers: { cookie: 'wordpress_logged_in_x=1' } };
     const at = await gateway.send('/wp-admin/', options);
     expect(seen(at, '/wp-admin/')).toEqual(seen(await gateway.send('/xy-abcde/', options), '/xy-abcde/'));
   });
 
-  it('an address that may not log in can’t tell the slug from any other missing path', async () => {
+  it('an address that may not log in can’t distinguish the slug from any other missing path', async () => {
     const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
     const password = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
     for (const [slug, beside] of [
@@ -195,7 +197,7 @@ describe('with a custom login address', () => {
     }
     expect(gateway.wordpress.checks).toEqual([]);
     expect(gateway.twoFactorCalls).toEqual([]);
-    // Routes that every WordPress has are refused without a word about logging in.
+    // Routes that every WordPress has are refused without mentioning the login.
     const program = await gateway.send('/xmlrpc.php', {
       method: 'POST',
       body: PASSWORD,
@@ -217,13 +219,13 @@ describe('with a custom login address', () => {
     });
   }
 
-  it('the registration is served at its own address, whatever the query asks', async () => {
+  it('the registration is served at its own address, whatever the query says', async () => {
     const gateway = await hiddenGate();
     expect((await gateway.send('/join/us?action=login')).body).toContain('action register');
     expect(gateway.wordpress.reached[0]?.context).toMatchObject({ page: 'signup' });
   });
 
-  it('the address of the registration is a missing page while nobody may register', async () => {
+  it('the address of the registration is a missing page while registration is closed', async () => {
     const gateway = await hiddenGate();
     gateway.wordpress.registration = false;
     for (const options of [{}, { method: 'POST', body: 'user_login=x' }, { method: 'HEAD' }]) {
@@ -231,11 +233,11 @@ describe('with a custom login address', () => {
       expect(seen(at, '/join/us')).toEqual(seen(await gateway.send('/join/xy', options), '/join/xy'));
       expect(at.status).toBe(404);
     }
-    // Without the custom page, WordPress itself says what is at the address.
+    // Without the custom page, WordPress itself responds at the address.
     expect(gateway.wordpress.reached.filter(({ url }) => url === '/join/us')).toHaveLength(3);
   });
 
-  it('the sign-up of a network is another script; an account is activated with a key, and nothing shown without', async () => {
+  it('the sign-up of a network is another script; activation needs a key, and nothing is shown without one', async () => {
     const gateway = await hiddenGate({}, { multisite: true });
     expect((await gateway.send('/join/us?new=x')).body).toBe('sign-up of a network, seen as /join/us?new=x');
     expect(gateway.wordpress.reached.at(-1)?.url).toBe('/wp-signup.php?new=x');
@@ -249,7 +251,7 @@ describe('with a custom login address', () => {
     }
   });
 
-  it('logging in by the slug works and counts', async () => {
+  it('a login through the slug works, and its failures are counted', async () => {
     const gateway = await hiddenGate({ login_attempts: 3 });
     const login = (password: string) => gateway.send('/my-door', { method: 'POST', body: `log=owner&pwd=${password}` });
     expect((await login(PASSWORD)).headers.join()).toContain('wordpress_logged_in_x');
@@ -258,7 +260,7 @@ describe('with a custom login address', () => {
     expect(gateway.wordpress.checks).toHaveLength(4);
   });
 
-  it('who came by the slug gets the login page’s styles, and still no admin page', async () => {
+  it('a client that has opened the slug gets the login page’s styles, and still no admin page', async () => {
     const gateway = await hiddenGate();
     const mark = (await gateway.send('/my-door')).header('set-cookie')?.split(';')[0] as string;
     expect(mark).toMatch(/^visit_mark=/);
@@ -269,7 +271,7 @@ describe('with a custom login address', () => {
     expect((await gateway.send('/wp-admin/css/login.min.css', { headers })).status).toBe(404);
   });
 
-  it('a member with a session from before passes, and gets the mark for the styles', async () => {
+  it('a member with an existing session passes, and gets the login-page cookie for the styles', async () => {
     const gateway = await hiddenGate();
     const response = await gateway.send('/wp-admin/', { headers: { cookie: 'wordpress_logged_in_x=1' } });
     expect(response.body).toBe('admin page');
@@ -277,7 +279,7 @@ describe('with a custom login address', () => {
     expect((await gateway.send('/wp-admin/css/common.css', { headers: { cookie } })).body).toBe('body{}');
   });
 
-  it('an invented session cookie earns no mark at a page that only has the name of the admin folder', async () => {
+  it('an invented session cookie earns no login-page cookie at a page whose name only resembles the admin folder', async () => {
     const gateway = await hiddenGate();
     for (const cookie of ['wordpress_logged_in_x=forged', 'wordpress_sec_x=forged']) {
       const response = await gateway.send('/news/wp-admin/', { headers: { cookie } });
@@ -288,7 +290,7 @@ describe('with a custom login address', () => {
     }
   });
 
-  it('the custom address leads nowhere else in the reading of another program', async () => {
+  it('the custom address leads to nothing else, however another program reads the path', async () => {
     const gateway = await hiddenGate();
     for (const path of [`/${SLUG};%5C..%5Cwp-login.php`, `/${SLUG}%3F%5C..%5Cwp-admin`]) {
       const response = await gateway.send(path);
@@ -300,7 +302,7 @@ describe('with a custom login address', () => {
     }
   });
 
-  it('an author, a term or a search that is called like a hidden page is served', async () => {
+  it('an author, a term or a search with the name of a hidden page is served', async () => {
     const gateway = await hiddenGate();
     expect((await gateway.send('/author/wp-admin/')).body).toBe('what a writer wrote');
     for (const path of ['/tag/wp-login.php/', '/category/wp-admin/', '/search/wp-admin/', '/de/search/wp-login.php/']) {
@@ -309,7 +311,7 @@ describe('with a custom login address', () => {
     }
   });
 
-  it('a page that would send anonymous clients to the login looks missing to them', async () => {
+  it('a page that would redirect anonymous clients to the login looks missing to them', async () => {
     const gateway = await hiddenGate();
     const response = await gateway.send('/members');
     expect(response.status).toBe(404);
@@ -317,7 +319,7 @@ describe('with a custom login address', () => {
     expect((await gateway.send('/members', { headers: { cookie: 'wordpress_logged_in_x=1' } })).body).toBe('members');
   });
 
-  it('what visitors need of WordPress keeps working', async () => {
+  it('what visitors need from WordPress keeps working', async () => {
     const gateway = await hiddenGate();
     const post = await gateway.send('/wp-login.php?action=postpass', { method: 'POST', body: 'post_password=x' });
     expect(post.body).toContain('action postpass');
@@ -330,7 +332,7 @@ describe('with a custom login address', () => {
     expect((await gateway.send('/')).body).toBe('a page');
   });
 
-  it('what visitors may do at wp-login.php is no way in to the login', async () => {
+  it('actions of wp-login.php that visitors may use do not lead to the login', async () => {
     const gateway = await hiddenGate();
     const body = `action=login&log=owner&pwd=${PASSWORD}`;
     const beside = await gateway.send('/xy-abcde.php?action=postpass', { method: 'POST', body: 'post_password=x' });
@@ -345,7 +347,7 @@ describe('with a custom login address', () => {
     expect(half.status).toBe(404);
   });
 
-  it('two visits to a hidden page take two different names', async () => {
+  it('two visits to a hidden page use two different decoy names', async () => {
     const gateway = await hiddenGate();
     await gateway.send('/wp-login.php');
     await gateway.send('/wp-login.php');

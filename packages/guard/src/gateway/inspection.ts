@@ -6,10 +6,11 @@ import type { Decision, EvaluateContext } from './evaluate.js';
 import { isTrustedFor, type Peer } from './peer.js';
 
 /**
- * Responds to a request by which the command line asks how it arrived (`security-optimizer doctor`). It is answered
- * whatever the rules say, is no visit, and never reaches WordPress. Without the site's key nothing is told.
+ * Responds to a request with which the command line inspects how it arrived (`security-optimizer doctor`). The response
+ * does not depend on the rules, the request is not recorded as a visit, and it never reaches WordPress. Without the
+ * site's key the request is not treated as an inspection.
  *
- * @returns whether the request was one and has its response
+ * @returns whether the request was an inspection, which now has its response
  */
 export function respondToInspection(
   { clock, trusted }: Pick<EvaluateContext, 'clock' | 'trusted'>,

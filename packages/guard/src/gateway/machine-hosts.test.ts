@@ -39,16 +39,16 @@ const MACHINE = [
 ];
 
 describe('a host that means the machine itself', () => {
-  it.each(MACHINE)('is known in each spelling: %j', (host) => {
+  it.each(MACHINE)('is recognized in each spelling: %j', (host) => {
     expect(readHostMeaning(host)).toBe('machine');
-    // What is remembered says the same.
+    // The cached result is the same.
     expect(readHostMeaning(host)).toBe('machine');
   });
 
   it.each([
     ...['192.0.2.7', '192.0.2.7:8080', '192.0.2.7.', '3221225991', '0xc0000207', '0300.0.2.7', '[::ffff:192.0.2.7]'],
     ...['192.0.519'],
-  ])('is told from an address of any machine: %s', (host) => {
+  ])('is distinguished from an address of any machine: %s', (host) => {
     expect(readHostMeaning(host)).toMatchObject({ text: '192.0.2.7' });
   });
 
@@ -66,11 +66,11 @@ describe('a host that means the machine itself', () => {
       0,
       -2,
     ),
-  ])('is told from the name of a site: %s', (host) => {
+  ])('is distinguished from the name of a site: %s', (host) => {
     expect(readHostMeaning(host)).toBe('site');
   });
 
-  it('takes no longer the longer it is', () => {
+  it('is recognized in constant time, however long it is', () => {
     expect(readHostMeaning(`${'1.'.repeat(30_000)}x`)).toBe('site');
     expect(readHostMeaning(`${'a.'.repeat(30_000)}localhost`)).toBe('machine');
   });
@@ -83,14 +83,14 @@ const judge = (host: string, change: object = {}) =>
     ...change,
   });
 
-describe('a request by such a host', () => {
+describe('a request with such a host', () => {
   const isForeign = (host: string, change: object = {}) => {
     const judged = judge(host, change);
     if (judged === 'unproved') throw new Error(`${host} is no machine's.`);
     return judged === 'foreign';
   };
 
-  it.each(MACHINE)('is nobody’s from elsewhere: %j', (host) => {
+  it.each(MACHINE)('is foreign when it comes from elsewhere: %j', (host) => {
     expect(isForeign(host)).toBe(true);
     expect(isForeign(host, { siteHosts: [] })).toBe(true);
     expect(isForeign(host, { client: address('127.0.0.1'), isForwarded: true })).toBe(true);
@@ -98,7 +98,7 @@ describe('a request by such a host', () => {
     expect(isForeign(host, { client: address('198.51.100.1'), isProxy: true })).toBe(true);
   });
 
-  it('may be the machine’s own, since it could ask the web server behind straight', () => {
+  it('passes when it comes from the machine itself, which could reach the upstream web server directly', () => {
     expect(isForeign('localhost', { client: address('127.0.0.1') })).toBe(false);
     expect(isForeign('127.0.0.1:8080', { client: address('::1') })).toBe(false);
   });
@@ -112,33 +112,33 @@ describe('a request by such a host', () => {
     ['[::1]:8080', ['[::1]:8080']],
     ['shop.localhost', ['example.com', 'shop.localhost']],
     ['192.0.2.7', ['192.0.2.7']],
-  ])('may be any visitor’s where it is the site’s own name: %s', (host, siteHosts) => {
+  ])('passes for any visitor where it is the site’s own name: %s', (host, siteHosts) => {
     expect(isForeign(host, { siteHosts })).toBe(false);
     expect(isForeign(host, { siteHosts, isForwarded: true })).toBe(false);
   });
 
-  it('is one by another name of the machine', () => {
+  it('is foreign with another name of the machine', () => {
     expect(isForeign('127.0.0.1', { siteHosts: ['localhost:8080'] })).toBe(true);
     expect(isForeign('0x7f.1', { siteHosts: ['127.0.0.1'] })).toBe(true);
     expect(isForeign('localhost', { siteHosts: ['shop.localhost'] })).toBe(true);
   });
 
   it.each(['192.0.2.7', '192.0.2.7:80', '3221225991', '[::ffff:c000:207]', '10.0.0.4'])(
-    'by an address of the machine is nobody’s from elsewhere, but a health check: %s',
+    'with an address of the machine is foreign from elsewhere, except for a health check: %s',
     (host) => {
       expect(isForeign(host)).toBe(true);
       expect(isForeign(host, { isForwarded: true, isProxy: true })).toBe(true);
-      // A kubelet, a load balancer.
+      // For example a kubelet or a load balancer.
       expect(isForeign(host, { client: address('10.0.0.1') })).toBe(false);
       expect(isForeign(host, { client: address('198.51.100.1'), isProxy: true })).toBe(false);
-      // A site at home, or one that WordPress takes from each request.
+      // For example a site in a home network, or one that WordPress takes from each request.
       expect(isForeign(host, { siteHosts: ['192.168.1.5'] })).toBe(false);
       expect(isForeign(host, { siteHosts: [] })).toBe(false);
     },
   );
 
   it.each(['198.51.100.20', 'example.org', 'status.example.com', 'www.example.com', 'xn--bcher-kva.example', '_'])(
-    'by any other is asked about, but the machine itself may have it: %s',
+    'with any other host has to be proved, except from the machine itself: %s',
     (host) => {
       expect(judge(host)).toBe('unproved');
       expect(judge(host, { client: address('192.168.1.9') })).toBe('unproved');
@@ -148,7 +148,7 @@ describe('a request by such a host', () => {
   );
 
   it.each(['example.com', 'EXAMPLE.com', 'example.com:8080', 'example.com.'])(
-    'by the site’s own name passes: %s',
+    'with the site’s own name passes: %s',
     (host) => {
       expect(judge(host)).toBe('passes');
     },
@@ -156,7 +156,7 @@ describe('a request by such a host', () => {
 });
 
 describe('guard with hosts `*`', () => {
-  /** Sends bytes as they are. @returns all that comes back */
+  /** Sends raw bytes. @returns the complete response */
   async function sendRaw(url: string, bytes: string): Promise<string> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -166,7 +166,7 @@ describe('guard with hosts `*`', () => {
     return Buffer.concat(pieces).toString('latin1');
   }
 
-  /** Asks as a visitor whom a trusted proxy names. */
+  /** Sends a request for a visitor whom a trusted proxy names. */
   const send = (
     url: string,
     host: string,
@@ -191,10 +191,10 @@ describe('guard with hosts `*`', () => {
     return { guard, reached, connector };
   }
 
-  it('answers visitors who name the machine as those of an unknown host, and the web server behind hears nothing', async () => {
+  it('answers visitors who name the machine as those of an unknown host, and sends nothing to the upstream web server', async () => {
     const { guard, reached } = await start('https://example.com');
     for (const host of MACHINE.filter((each) => each !== '')) {
-      // A colon without a port is refused before.
+      // A colon without a port is refused earlier.
       expect([host, await send(guard.url, host)]).toEqual([host, host === 'localhost:' ? 400 : 404]);
     }
     expect(reached).toEqual([]);
@@ -203,7 +203,7 @@ describe('guard with hosts `*`', () => {
     expect(reached).toEqual(['example.com', 'mapped.example', '198.51.100.20']);
   });
 
-  it('gives a request without a host that of the site, and while it is not known only to this machine the server’s own', async () => {
+  it('gives a request without a host the site’s host; while that is unknown, only this machine gets the server’s own', async () => {
     const sendWithout = (url: string, header = '') => sendRaw(url, `GET / HTTP/1.0\r\n${header}\r\n`);
     const { guard, reached } = await start('https://example.com');
     expect(await sendWithout(guard.url, 'X-Forwarded-For: 203.0.113.5\r\n')).toMatch(/^HTTP\/1\.[01] 200/);
@@ -219,12 +219,12 @@ describe('guard with hosts `*`', () => {
     expect(hosts).toEqual([new URL(unknown.upstream).host]);
   });
 
-  it.each(['localhost', '127.0.0.1', '[::1]'])('goes on serving a site whose own address is %s', async (name) => {
+  it.each(['localhost', '127.0.0.1', '[::1]'])('continues to serve a site whose own address is %s', async (name) => {
     const { guard } = await start(`http://${name}:8080`);
     expect(await send(guard.url, `${name}:8080`)).toBe(200);
   });
 
-  it('goes on serving what the configuration names', async () => {
+  it('continues to serve the hosts that the configuration names', async () => {
     const { guard, reached } = await start('https://example.com', [
       '*',
       'localhost',
@@ -238,7 +238,7 @@ describe('guard with hosts `*`', () => {
     expect(reached).toHaveLength(4);
   });
 
-  it('serves this machine’s own requests by any name, also before the site is known, and nobody else’s', async () => {
+  it('serves this machine’s own requests with any host, also before the site is known, and nobody else’s', async () => {
     const connector = await fakeConnector();
     connector.mode = 'gone';
     const reached: (string | undefined)[] = [];
@@ -251,7 +251,7 @@ describe('guard with hosts `*`', () => {
     expect(reached).toEqual(['localhost:8080']);
   });
 
-  it('does not take the web server’s own address for the site’s, which WordPress may have from guard’s question', async () => {
+  it('does not take the web server’s own address for the site’s, which WordPress may have from guard’s command', async () => {
     const connector = await fakeConnector();
     connector.home = connector.upstream;
     const guard = await runningGuard(

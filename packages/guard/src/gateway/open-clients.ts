@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net';
 import type { Clock } from '../lib/clock.js';
 import type { ClientConnection } from './client-connection.js';
 
-/** What is said of one open connection of a client. */
+/** One open connection of a client, as reported in the log. */
 export interface OpenClient {
   readonly address: string;
   /** Seconds since guard accepted it. */
@@ -15,17 +15,17 @@ export interface OpenClient {
 /** The open connections of clients, for the log of a shutdown. */
 export interface OpenClientsReport {
   readonly count: number;
-  /** The oldest few. */
+  /** The oldest connections, at most `MOST_NAMED`. */
   readonly oldest: readonly OpenClient[];
 }
 
-/** Connections that are named one by one: enough to see a pattern in one line of the log. */
+/** Number of connections that are listed: enough to see a pattern in one line of the log. */
 const MOST_NAMED = 5;
 const MOST_CHARACTERS = 200;
 
-/** Every socket that a server has accepted, also those that no request has come on yet. */
+/** Every socket that a server has accepted, also those without a request so far. */
 export class OpenClients {
-  /** When each was accepted, in that order. */
+  /** Time at which each was accepted, in that order. */
   readonly #accepted = new Map<Socket, number>();
 
   constructor(
@@ -38,10 +38,10 @@ export class OpenClients {
     });
   }
 
-  /** @param toConnection the connection of an accepted socket, or undefined where no request can have come yet */
+  /** @param toConnection the connection of an accepted socket, or undefined when it can't have sent a request yet */
   report(toConnection: (socket: Socket) => ClientConnection | undefined): OpenClientsReport {
     const now = this.clock();
-    // A socket that is destroyed is gone, although its last event has yet to come.
+    // A destroyed socket may not have emitted `close` yet.
     const open = [...this.#accepted].filter(([socket]) => !socket.destroyed);
     const oldest = open.slice(0, MOST_NAMED).map(([socket, since]) => {
       const connection = toConnection(socket);
@@ -55,7 +55,7 @@ export class OpenClients {
   }
 }
 
-/** Node notes the response under way at the socket. Keeping a second note would cost every request, to be read once. */
+/** Node keeps the response under way at the socket. A copy would cost every request, and is needed only once. */
 function findRequest(socket: Socket): string | null {
   const { _httpMessage: response } = socket as Socket & { readonly _httpMessage?: ServerResponse | null };
   const request = response?.req;

@@ -5,19 +5,19 @@ import { toCarriedAddress } from '../lib/carried-address.js';
 
 /** The other end of a client's connection. */
 export interface Peer {
-  /** As it is seen. Trust is decided by it alone: nobody becomes a proxy by an address that his own one carries. */
+  /** Address as guard sees it. Trust is decided by it alone: a carried address makes no client a trusted proxy. */
   readonly address: Address;
-  /** The visitor that it is where it is no proxy: the address that its own one carries, else the same. */
+  /** Client address when the peer is not a proxy: the carried address, or else the same address. */
   readonly client: Address;
-  /** Whether it is a trusted proxy, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
+  /** Whether it is a trusted proxy, whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
   readonly isTrusted: boolean;
   /** Scheme that the client used, unless a trusted proxy names it in a header. */
   readonly scheme: 'http' | 'https';
-  /** Length of the PROXY header with which the connection began, bytes. */
+  /** Length of the PROXY header at the start of the connection, bytes. */
   readonly headerBytes: number;
 }
 
-/** The word in `trustedProxies` for every program that can open guard's Unix socket. */
+/** The value in `trustedProxies` that trusts every program that can open guard's Unix socket. */
 export const UNIX_WORD = 'unix';
 
 /** A connection over a Unix socket has no address. It comes from this machine. */
@@ -28,7 +28,7 @@ export function toProxyAddresses(lines: readonly string[]): AddressSet {
   return AddressSet.from(lines.filter((line) => line !== UNIX_WORD));
 }
 
-/** Whether a peer is a trusted proxy of the machine, or one of those of a site (`RoutedSite.trusted`). */
+/** Whether a peer is a trusted proxy of the machine or of the site (`RoutedSite.trusted`). */
 export function isTrustedFor(peer: Peer, trusted: AddressSet | null | undefined): boolean {
   return peer.isTrusted || (trusted?.has(peer.address) ?? false);
 }
@@ -47,18 +47,18 @@ export class TrustedProxies {
     return this.#addresses;
   }
 
-  /** Replaces the proxies. An open connection keeps the trust with which it began. */
+  /** Replaces the proxies. Open connections keep the trust that they had when they were accepted. */
   replace(lines: readonly string[]): void {
     this.#addresses = toProxyAddresses(lines);
     this.#unixPeer = { ...this.#unixPeer, isTrusted: lines.includes(UNIX_WORD) };
   }
 
   /**
-   * To be called when a connection is accepted.
+   * Must be called when a connection is accepted.
    *
    * @param isUnix whether guard listens on a Unix socket
-   * @returns null when the client has reset the connection already. Its bytes may still be read, but no rule could know
-   *   whom they are from: such a connection must not be served.
+   * @returns null when the client has already reset the connection. Its bytes could still be read, but without an
+   *   address for the rules, so such a connection must not be served.
    */
   readPeer(socket: Socket, isUnix: boolean): Peer | null {
     if (isUnix) return this.#unixPeer;

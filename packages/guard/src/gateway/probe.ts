@@ -5,9 +5,9 @@ import type { UpstreamConnection } from '../upstream/upstream-client.js';
 import type { Allowed } from './evaluate.js';
 import { toForwardedClient } from './forwarded-client.js';
 
-/** Longest wait for the response to a probe, milliseconds. */
+/** Timeout of a probe's response, milliseconds. */
 const WAIT_MS = 3000;
-/** Headers of a request that make no sense without its body. */
+/** Headers that have no meaning without a body. */
 const BODY_HEADERS: ReadonlySet<string> = new Set(['content-length', 'content-type', 'content-encoding']);
 
 export interface ProbeContext {
@@ -16,9 +16,9 @@ export interface ProbeContext {
 }
 
 /**
- * Sends a request without its body and with other headers, and reads the head of the response. Method, target and address
- * stay the same, because what the web server checks may depend on them. If the probe reaches WordPress, the connector ends
- * it at once (note `probe`). Rejects when no response arrives in time.
+ * Sends a request without its body and with other headers, and reads the head of the response. Method, target and
+ * address stay the same, because the checks of the web server may depend on them. If the probe reaches WordPress, the
+ * connector ends it at once (note `probe`). Rejects when no response arrives in time.
  */
 export function probeWebServer(
   context: ProbeContext,
@@ -46,7 +46,7 @@ export function probeWebServer(
     const end = (settle: () => void): void => {
       clearTimeout(timeout);
       pool.cancel(waiter);
-      // The rest of the response is not needed. One that has not begun still occupies WordPress.
+      // The rest of the response is not needed. A response that has not begun still occupies WordPress.
       if (isAnswered) connection?.destroy();
       else if (connection !== null) pool.abandon(connection);
       settle();

@@ -20,13 +20,13 @@ describe('a PROXY header of version 1', () => {
       source: { text: '2001:db8::7', family: 6 },
       isEncrypted: true,
     });
-    // The same visitor, however the proxy listens.
+    // The same visitor, whatever address family the proxy listens on.
     expect(parse('PROXY TCP6 ::ffff:192.0.2.7 ::ffff:198.51.100.1 1 2\r\n')).toMatchObject({
       source: { text: '192.0.2.7', family: 4 },
     });
   });
 
-  it('may say that it does not know', () => {
+  it('may name no source', () => {
     for (const line of ['PROXY UNKNOWN\r\n', 'PROXY UNKNOWN ffff:f...f:ffff 65535 anything\r\n']) {
       expect(parse(line)).toEqual({ length: line.length, source: null, isEncrypted: false });
     }
@@ -56,7 +56,7 @@ describe('a PROXY header of version 1', () => {
     expect(parse(text)).toBe('malformed');
   });
 
-  it('has 107 bytes at most', () => {
+  it('has at most 107 bytes', () => {
     const longest = `PROXY UNKNOWN ${'x'.repeat(107 - 16)}\r\n`;
     expect(longest).toHaveLength(107);
     expect(parse(longest)).toMatchObject({ length: 107 });
@@ -83,7 +83,7 @@ describe('a PROXY header of version 2', () => {
     expect(readSource(binaryHeader({ family: 0x21, addresses: mapped }))).toBe('192.0.2.7');
   });
 
-  it('says by a TLV whether the client’s connection was encrypted, whatever the port', () => {
+  it('reports with a TLV whether the client’s connection was encrypted, whatever the port', () => {
     const encrypted = (toPort: number, tlvs: Buffer) =>
       parseProxyHeader(binaryHeader({ addresses: ipv4('192.0.2.7', toPort), tlvs }));
     expect(encrypted(8443, tlsTlv(1))).toMatchObject({ isEncrypted: true });
@@ -91,7 +91,7 @@ describe('a PROXY header of version 2', () => {
     expect(encrypted(443, tlv(0x04, Buffer.alloc(4)))).toMatchObject({ isEncrypted: true });
   });
 
-  it('keeps the peer when the connection is the proxy’s own, or comes from no network', () => {
+  it('keeps the peer when the connection is the proxy’s own, or is not a network connection', () => {
     const garbage = Buffer.from('anything at all');
     expect(readSource(binaryHeader({ command: 0x20, addresses: garbage }))).toBeNull();
     expect(readSource(binaryHeader({ command: 0x20, family: 0xff, addresses: Buffer.alloc(0) }))).toBeNull();
@@ -119,13 +119,14 @@ describe('a PROXY header of version 2', () => {
     expect(parseProxyHeader(binaryHeader(parts))).toBe('malformed');
   });
 
-  it('has 536 bytes at most', () => {
+  it('has at most 536 bytes', () => {
     const longest = binaryHeader({ tlvs: tlv(0x04, Buffer.alloc(505)) });
     expect(parseProxyHeader(longest)).toMatchObject({ length: 536 });
   });
 
-  it('holds its checksum', () => {
-    // The check value of CRC-32C is that of the digits 1 to 9, which no header holds: this one was computed apart.
+  it('must match its checksum', () => {
+    // The check value of CRC-32C is defined for the digits 1 to 9, which no header contains. This one was computed
+    // separately.
     const header = binaryHeader({ tlvs: tlv(0x03, Buffer.alloc(4)) });
     let crc = 0xffffffff;
     for (const byte of header) {
@@ -138,7 +139,7 @@ describe('a PROXY header of version 2', () => {
     expect(parseProxyHeader(header)).toBe('malformed');
   });
 
-  it('is malformed at the first byte that can’t be right', () => {
+  it('is malformed at the first wrong byte', () => {
     for (const [at, byte] of [
       [0, 'x'],
       [5, 'x'],
@@ -159,14 +160,14 @@ const valid = [
 ];
 
 describe('parseProxyHeader', () => {
-  it('waits for more at every byte before the end', () => {
+  it('waits for more bytes until the header is complete', () => {
     for (const header of valid) {
       for (let at = 0; at < header.length; at++) expect(parseProxyHeader(header.subarray(0, at))).toBe('incomplete');
       expect(parseProxyHeader(header)).toMatchObject({ length: header.length });
     }
   });
 
-  it('never throws, and wants no more than 536 bytes, whatever is sent', () => {
+  it('never throws, and never waits for more than 536 bytes, whatever is sent', () => {
     const begun = fc.constantFrom(...valid, Buffer.from('PROXY TCP4 '), binaryHeader().subarray(0, 12));
     const bytes = fc
       .tuple(begun, fc.nat(60), fc.uint8Array({ maxLength: 700 }))

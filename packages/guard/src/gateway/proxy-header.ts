@@ -1,18 +1,18 @@
 import { type Address, parseAddress, parseIPv4, toAddress } from '../lib/address.js';
 
-/** The header of the PROXY protocol, versions 1 and 2, with which a proxy begins a connection. */
+/** The header of the PROXY protocol, versions 1 and 2, at the start of a proxied connection. */
 export interface ProxyHeader {
   /** Length, bytes. The client's data follow. */
   readonly length: number;
-  /** Null when the proxy names none: the connection is its own, or the protocol is unknown. */
+  /** Null when the proxy names no source: the connection is its own, or the protocol is unknown. */
   readonly source: Address | null;
   /** Whether the client's connection to the proxy was encrypted. */
   readonly isEncrypted: boolean;
 }
 
-/** Longest header of version 1, with its line end. */
+/** Longest header of version 1, with its line end, bytes. */
 const MAX_TEXT_BYTES = 107;
-/** Longest header of version 2: what fits in the smallest TCP segment, in which a sender must put it. */
+/** Longest header of version 2, bytes: it must fit in the smallest TCP segment. */
 const MAX_BINARY_BYTES = 536;
 
 const TEXT_PREFIX = Buffer.from('PROXY ', 'latin1');
@@ -20,8 +20,8 @@ const BINARY_PREFIX = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const BINARY_HEAD_BYTES = 16;
 
 /**
- * Parses the header at the beginning of a connection. A header that can't become valid is malformed as soon as that is
- * known, so that a sender gets no more bytes read than the longest header has.
+ * Parses the header at the start of a connection. A header is malformed as soon as it can't become valid, so that no
+ * more bytes are read than the longest header has.
  */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader | 'incomplete' | 'malformed' {
   if (beginsLike(bytes, TEXT_PREFIX)) return parseText(bytes);
@@ -29,7 +29,7 @@ export function parseProxyHeader(bytes: Buffer): ProxyHeader | 'incomplete' | 'm
   return 'malformed';
 }
 
-/** Whether the bytes that are there agree with a prefix. */
+/** Whether the bytes read so far match a prefix. */
 function beginsLike(bytes: Buffer, prefix: Buffer): boolean {
   const length = Math.min(bytes.length, prefix.length);
   return bytes.compare(prefix, 0, length, 0, length) === 0;
@@ -57,10 +57,13 @@ function isOfFamily(text: string, family: string): boolean {
   return family === 'TCP4' ? parseIPv4(text) >= 0 : text.includes(':') && parseAddress(text) !== null;
 }
 
-/** Version 1 and senders without TLVs do not say whether TLS was used. A proxy that ends TLS accepts it on this port. */
+/**
+ * Version 1 and senders without TLVs do not report whether TLS was used. A proxy that terminates TLS accepts it on this
+ * port.
+ */
 const HTTPS_PORT = 443;
 
-/** Lengths of the addresses by the byte of family and protocol, stream sockets only. */
+/** Lengths of the addresses by the byte for family and protocol; stream sockets only. */
 const TCP4 = 0x11;
 const TCP6 = 0x21;
 const ADDRESS_BYTES: ReadonlyMap<number, number> = new Map([
@@ -101,10 +104,10 @@ function parseBinary(bytes: Buffer): ProxyHeader | 'incomplete' | 'malformed' {
 
 const TLV_CHECKSUM = 0x03;
 const TLV_SSL = 0x20;
-/** Bit in the TLV about TLS: the client's connection was encrypted. */
+/** Bit in the TLS TLV: the client's connection was encrypted. */
 const CLIENT_SSL = 0x01;
 
-/** The TLVs behind the addresses that concern guard. @returns null when they are malformed */
+/** Reads the TLVs after the addresses that concern guard. @returns null when they are malformed */
 function readExtensions(header: Buffer, from: number): { readonly isEncrypted: boolean | null } | null {
   let isEncrypted: boolean | null = null;
   for (let at = from; at < header.length; ) {
@@ -124,7 +127,7 @@ function readExtensions(header: Buffer, from: number): { readonly isEncrypted: b
   return { isEncrypted };
 }
 
-/** CRC-32C (RFC 4960 appendix B) of a header. The four bytes of the checksum itself count as zero. */
+/** CRC-32C (RFC 4960 appendix B) of a header. The four bytes of the checksum count as zero. */
 function computeChecksum(header: Buffer, checksumAt: number): number {
   let crc = 0xffffffff;
   for (let at = 0; at < header.length; at++) {

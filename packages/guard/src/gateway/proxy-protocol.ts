@@ -11,13 +11,13 @@ export interface ProxyProtocolOptions {
   readonly timeoutMs: number;
   /** The peer of the connection itself, or null when it must not be served. */
   readPeer(socket: Socket): Peer | null;
-  /** The header was read: the connection is handed to the server. */
+  /** Called when the header was read and the connection has been passed to the server. */
   onAccepted(socket: Socket, peer: Peer): void;
   onRefused(fault: ProxyHeaderFault, peer: Peer): void;
 }
 
 /**
- * Reads the PROXY header of each connection before a server gets it. Only trusted proxies may send one; all other
+ * Reads the PROXY header of each connection before the server receives it. Only trusted proxies may send one; all other
  * connections are closed without a response.
  */
 export class ProxyProtocol {
@@ -26,7 +26,7 @@ export class ProxyProtocol {
 
   constructor(private readonly options: ProxyProtocolOptions) {}
 
-  /** Takes the connections of a server, which must have all its own listeners by now. */
+  /** Takes over the connections of a server. The server's own listeners must already be registered. */
   attach(server: Server): void {
     const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
@@ -81,7 +81,7 @@ export class ProxyProtocol {
       }
       stop();
       socket.off('error', onError);
-      // The data behind the header wait in the stream's buffer until the server listens.
+      // The data after the header stay in the stream's buffer until the server listens.
       socket.pause();
       if (received.length > header.length) socket.unshift(received.subarray(header.length));
       const { source, isEncrypted, length } = header;

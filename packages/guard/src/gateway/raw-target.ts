@@ -1,28 +1,28 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Node's error for bytes that its parser refused. */
+/** Node's error for bytes that its parser rejected. */
 export interface RefusedBytes {
   readonly code?: string | undefined;
-  /** The piece of the connection in which the fault was found. */
+  /** The chunk of the connection that contains the fault. */
   readonly rawPacket?: Buffer | undefined;
-  /** Where in the piece. */
+  /** Offset of the fault in the chunk. */
   readonly bytesParsed?: number | undefined;
 }
 
-/** A request whose target has raw bytes, as it came. */
+/** A request whose target contains raw bytes, as it was received. */
 export interface RawRequest {
-  /** From the start of the request line to the end of the piece. */
+  /** The bytes from the start of the request line to the end of the chunk. */
   readonly piece: Buffer;
-  /** Where the first raw byte is. */
+  /** Offset of the first raw byte. */
   readonly firstRaw: number;
 }
 
 /**
- * What stands before the first raw byte: a method, one space, and the start of a target that is a path, or a URL whose
- * authority is complete (RFC 9112 section 3.2). An authority with raw bytes names no host. None of these methods is the end
- * of another one, so that the rest of a line is not taken for a whole one; but for PATCH, of PROPPATCH, which WordPress
- * does not know.
+ * The bytes before the first raw byte: a method, one space, and the start of a target that is a path, or a URL whose
+ * authority is complete (RFC 9112 section 3.2). An authority with raw bytes is not a host name. No method in the list
+ * is a suffix of another method, so the rest of a line is not mistaken for a whole one. The exception is PATCH, a
+ * suffix of PROPPATCH, which WordPress does not support.
  */
 const START = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (?:\/|https?:\/\/[^/?#]+[/?#])[\x21-\x7e]*$/i;
 const LINE_FEED = 0x0a;
@@ -33,38 +33,39 @@ const FIRST_HIGH = 0x80;
 /**
  * Whether a request was refused only for a byte of its target that is not ASCII, and can be read again from its start.
  *
- * @returns null for every other fault, and for a request line that began in an earlier piece, which Node has let go of
+ * @returns null for every other fault, and for a request line that began in an earlier chunk, which Node has already
+ *   released
  */
 export function findRawRequest({ code, rawPacket, bytesParsed }: RefusedBytes): RawRequest | null {
   if (code !== 'HPE_INVALID_URL' || rawPacket === undefined || bytesParsed === undefined) return null;
   if ((rawPacket[bytesParsed] ?? 0) < FIRST_HIGH) return null;
-  // Requests before it, which may be in the same piece, end with a line or with a body.
+  // Requests before it, which may be in the same chunk, end with a line or with a body.
   const start = rawPacket.subarray(0, bytesParsed).lastIndexOf(LINE_FEED) + 1;
   if (!START.test(rawPacket.toString('latin1', start, bytesParsed))) return null;
   return { piece: rawPacket.subarray(start), firstRaw: bytesParsed - start };
 }
 
 /**
- * A connection, beginning with a request whose target has raw bytes. They are percent-encoded, which names the same
- * resource (RFC 3986 section 2.5, RFC 3987 section 3.1); everything else passes unchanged in both directions. Node's HTTP
- * server takes it in place of the socket, whose parser gives up at such a byte.
+ * A connection that begins with a request whose target has raw bytes. They are percent-encoded, which names the same
+ * resource (RFC 3986 section 2.5, RFC 3987 section 3.1); all other bytes pass unchanged in both directions. Node's HTTP
+ * server reads from this stream instead of the socket, because its parser fails at such a byte.
  *
- * Ends, errors, timeouts and back-pressure of the socket are those of this stream. It has the members of a socket that
- * Node's HTTP server and guard use, so it may be passed for one.
+ * End, errors, timeouts and back-pressure of the socket are passed on. The stream has the members of a socket that
+ * Node's HTTP server and guard use, so it can replace one.
  */
 export class RawTargetStream extends Duplex {
   /** The target is not complete. */
   #inTarget = true;
   #isReleased = false;
 
-  /** @param request where the connection goes on; what comes from the socket follows it */
+  /** @param request the first bytes of the stream; data from the socket follow them */
   constructor(
     readonly raw: Socket,
     { piece, firstRaw }: RawRequest,
   ) {
     super({ allowHalfOpen: true });
-    // Node's parser would refuse every further piece. A listener for `data` takes the socket back from it, so it comes
-    // before the end of those that Node added. That for `close` stays: it gives the parser back.
+    // Node's parser would reject every further chunk. A listener for `data` takes the socket from the parser, so it is
+    // added before Node's own listeners are removed. Node's listener for `close` stays: it frees the parser.
     raw.on('data', this.#onData);
     for (const event of ['data', 'end', 'timeout', 'drain']) {
       for (const listener of raw.listeners(event)) {
@@ -76,7 +77,7 @@ export class RawTargetStream extends Duplex {
     raw.on('close', this.#onClose);
     this.push(piece.subarray(0, firstRaw));
     this.#onData(piece.subarray(firstRaw));
-    // The socket has ended in the same turn.
+    // The socket has ended in the same turn of the event loop.
     if (raw.readableEnded) this.#onEnd();
   }
 
@@ -92,7 +93,7 @@ export class RawTargetStream extends Duplex {
     return this.raw.remotePort;
   }
 
-  /** @param ms as of `Socket.setTimeout`, milliseconds; 0 for none */
+  /** @param ms as for `Socket.setTimeout`, milliseconds; 0 for none */
   setTimeout(ms: number, onTimeout?: () => void): this {
     this.raw.setTimeout(ms);
     if (onTimeout !== undefined) this.once('timeout', onTimeout);
@@ -109,7 +110,7 @@ export class RawTargetStream extends Duplex {
     return this;
   }
 
-  /** Destroys the connection once everything was written, as `Socket.destroySoon`. */
+  /** Destroys the connection once everything was written, like `Socket.destroySoon`. */
   destroySoon(): void {
     if (this.writable) this.end();
     if (this.writableFinished) this.destroy();
@@ -117,16 +118,16 @@ export class RawTargetStream extends Duplex {
   }
 
   /**
-   * Gives the socket back, to be read by another stream, and closes this one without it.
+   * Releases the socket, so that another stream can read from it, and closes this stream without closing the socket.
    *
-   * @returns what was read from the socket already
+   * @returns the bytes that were already read from the socket
    */
   release(): Buffer {
     this.#isReleased = true;
     const { raw } = this;
     raw.pause();
     raw.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout).off('close', this.#onClose);
-    // Node's parser of this stream has given up.
+    // Node's parser of this stream has failed.
     for (const event of ['data', 'end']) this.removeAllListeners(event);
     const pieces: Buffer[] = [];
     for (let piece = this.read(); piece !== null; piece = this.read()) pieces.push(piece as Buffer);
@@ -170,7 +171,7 @@ export class RawTargetStream extends Duplex {
   readonly #onClose = (): void => void this.destroy();
 }
 
-/** @param end how many bytes of the piece belong to the target */
+/** @param end number of bytes of the chunk that belong to the target */
 function encodeRawBytes(piece: Buffer, end: number): Buffer {
   const target = piece.toString('latin1', 0, end);
   const encoded = target.replace(/[\x80-\xff]/g, (raw) => `%${raw.charCodeAt(0).toString(16).toUpperCase()}`);

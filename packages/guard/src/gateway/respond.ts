@@ -21,19 +21,27 @@ import type { VisitContext, VisitOrigin } from './visits.js';
 
 /** Responses that guard sends itself. Each is recorded for the Activity Log and carries the rules' headers. */
 export interface Responder {
-  /** Sends a visitor page; that for `away` shows when the login opens again. @param rule that refused, or null */
+  /**
+   * Sends a visitor page; the page for `away` shows when the login opens again. @param rule that refused the request,
+   * or null
+   */
   page(page: PageName | 'away', rule: string | null): void;
   /** Responds that the login is closed to this client. */
   loginClosed(closed: LoginClosed, rule: string | null): void;
-  /** Responds that WordPress refused what staff asked for while Away Mode is on. @param json in JSON, whatever the path */
+  /**
+   * Responds that WordPress refused a request of staff while Away Mode is on. @param json respond in JSON, whatever the
+   * path
+   */
   away(json: boolean): void;
   /** Records a response for the Activity Log without sending one. */
   record(status: number, rule: string | null): void;
-  /** A password in the request was wrong: counted with its row, or by itself when that is recorded already. */
+  /**
+   * Counts a wrong password in the request: in the row of the request, or separately when that row is already recorded.
+   */
   passwordFailed(login: string): void;
   /** WordPress had to refuse a password unchecked. The request is recorded as refused by this rule. */
   checkRefused(rule: string): void;
-  /** Whether a password in it was wrong and no row says so yet. */
+  /** Whether a password in the request was wrong and is not in a recorded row yet. */
   hasFailed(): boolean;
 }
 
@@ -47,13 +55,13 @@ export function createResponder(
 ): Responder {
   const { host, address, snapshot, facts } = decision;
   const { language } = snapshot;
-  /** Logins whose passwords were wrong; made with the first one, since most requests have none. */
+  /** Logins with wrong passwords; created for the first one, since most requests have none. */
   let failed: string[] | undefined;
   let checksRefusedBy: string | null = null;
   let isRecorded = false;
   const record = (status: number, rule: string | null): void => {
     isRecorded = true;
-    // WordPress refused it for guard: it counts as what the gateway refuses itself, as in the log.
+    // WordPress refused the passwords on guard's behalf: this counts as a refusal by the gateway, as in the log.
     if (rule === null && checksRefusedBy !== null) gateway.refusals.add(checksRefusedBy);
     const facts = failed === undefined ? { requestId } : { requestId, failed };
     recordVisit(gateway, decision, request, status, rule ?? checksRefusedBy, facts);
@@ -112,7 +120,7 @@ function toResponseFormat(headers: IncomingHttpHeaders, facts: RequestFacts | nu
   return wantsJson(headers, facts) ? 'json' : 'page';
 }
 
-/** The form of a refusal: a page for browsers, JSON for programs that read it, else one plain line. */
+/** The format of a refusal: a page for browsers, JSON for programs that read it, else one line of plain text. */
 export type RefusalFormat = 'page' | 'json' | 'line';
 
 /** @param facts null when the request could not be read */
@@ -121,7 +129,7 @@ export function toRefusalFormat(headers: IncomingHttpHeaders, facts: RequestFact
   return headers.accept?.includes('text/html') === true ? 'page' : 'line';
 }
 
-/** Facts for a request that could not be read, because its response carries the rules' headers too. */
+/** Facts for a request that could not be read, because the headers of the rules apply to its response, too. */
 function toUnreadFacts({ snapshot, address }: Pick<Decision, 'snapshot' | 'address'>): RequestFacts {
   return toRequestFacts({
     method: 'GET',
@@ -142,7 +150,7 @@ export interface RefusalDetails {
 }
 
 /**
- * Renders a refusal. A line is in English, the rest in the language of the site.
+ * Renders a refusal. A plain line is in English, the other formats in the language of the site.
  *
  * @param reference shown on the page for people to quote
  */
@@ -164,7 +172,7 @@ export function renderRefusal(
     'Cache-Control',
     'no-store',
   ];
-  // Too many logins at the same time; the queue moves on within seconds.
+  // Too many logins at the same time. The queue advances within seconds.
   if (status === 429) headers.push('Retry-After', '10');
   if (status === 503) headers.push('Retry-After', '60');
   return { status, headers, body };
@@ -180,7 +188,9 @@ function toRefusalPage({ page, language, host, address, time }: RefusalDetails, 
   return visitorPage(language, page, { host: stripPort(host), address, time: new Date(time), reference });
 }
 
-/** The sentence of the page, in the form of WordPress's REST API; clients of guard's API read the status at the top. */
+/**
+ * The text of the page in the format of WordPress's REST API. Clients of guard's API read the status at the top level.
+ */
 function toRefusalJson({ page, language, host }: RefusalDetails, reference: string): string {
   const { status, text } = visitorPages[page];
   const named = stripPort(host) || language.translate('This site');
@@ -208,7 +218,8 @@ export function sendRefusal(
   const { status, headers, body } = renderRefusal(refused, format);
   editHeaders(headers);
   response.writeHead(status, headers);
-  // During a flood each response still takes a system call, but the receiver wakes only once per turn of the event loop.
+  // During a flood each response still costs a system call, but the receiver wakes only once per turn of the event
+  // loop.
   scheduleWrite({ sendNow: () => endResponse(response, request.method === 'HEAD' ? undefined : body, true) });
 }
 
@@ -229,12 +240,12 @@ function plainLine(title: string): Buffer {
 export const LOGIN_CLOSED_STATUS = { locked: 429, away: 403 } as const;
 
 export type LoginClosedDetails = Omit<ClosedLogin, 'until'> & {
-  /** JSON for programs that read it, a fault for XML-RPC; `page` follows the `Accept` header. */
+  /** JSON for programs that read it, a fault for XML-RPC; `page` depends on the `Accept` header. */
   readonly format: 'json' | 'xml-rpc' | 'page';
   readonly language: Language;
 };
 
-/** Responds that the login is closed, and until when: a page to browsers, JSON or XML to programs, else one line. */
+/** Responds that the login is closed, and until when: a page for browsers, JSON or XML for programs, else one line. */
 export function sendLoginClosed(
   request: IncomingMessage,
   response: ServerResponse,
@@ -279,7 +290,7 @@ function renderLoginClosed(
     const data = { status, until: unixSeconds(closed.until) };
     return {
       type: 'application/json; charset=UTF-8',
-      // Clients of WordPress's API read the status in `data`, those of guard's API at the top.
+      // Clients of WordPress's API read the status in `data`, those of guard's API at the top level.
       text: JSON.stringify({ code, message: toLoginClosedSentence(closed, facts), status, data }),
     };
   }
@@ -337,7 +348,8 @@ export function prepareOwnResponse(
 }
 
 /**
- * Changes the headers of a WordPress response in place: rewrites redirects to the client's host, then applies the rules.
+ * Changes the headers of a WordPress response in place: rewrites redirects to the client's host, then applies the
+ * rules.
  *
  * @param facts of the request, for the rules
  */
@@ -356,21 +368,21 @@ export function editForwardedHeaders(
   allowed.snapshot.editResponseHeaders(facts, headers, onRuleError);
 }
 
-/** What else is known of a request when its response is decided. */
+/** Facts about a request that are known once its response is decided. */
 export interface VisitFacts {
   readonly requestId?: string;
   /** Logins whose passwords were wrong; see `Exchange.countLoginFailure`. */
   readonly failed?: readonly string[];
 }
 
-/** What is read of a request. */
+/** The parts of a request that are recorded. */
 export type RecordedRequest = Pick<IncomingMessage, 'url' | 'headers' | 'method'> & {
   readonly socket?: IncomingMessage['socket'];
 };
 
 /**
- * Records a request for the Activity Log once its response is decided. A request that belongs to no site is recorded for
- * the only site, if there is exactly one.
+ * Records a request for the Activity Log once its response is decided. A request that belongs to no site is recorded
+ * for the only site, if there is exactly one.
  *
  * @param status of the response
  * @param rule name of the rule that refused it, or null
@@ -408,7 +420,7 @@ export function recordVisit(
 
 const NO_FACTS: VisitFacts = {};
 
-/** Scheme and host that the client asked, or null. */
+/** Scheme and host that the client requested, or null. */
 function toOrigin(
   { findPeer, trusted }: Pick<VisitContext, 'findPeer' | 'trusted'>,
   { host = '', scheme, site }: VisitOrigin,

@@ -9,7 +9,7 @@ const ALWAYS = {
   weekly: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
 } as const;
 
-/** How a program is known that reads what it gets. */
+/** How guard recognizes a program that reads the response. */
 const PROGRAMS: readonly (readonly [how: string, headers: Record<string, string>])[] = [
   ['what it accepts', { accept: 'application/json' }],
   ['X-Requested-With', { accept: '*/*', 'x-requested-with': 'XMLHttpRequest' }],
@@ -29,8 +29,8 @@ async function locked(language?: Parameters<typeof startLoginGateway>[1]) {
   return gateway;
 }
 
-describe.each(PROGRAMS)('a program that is known by %s', (_how, headers) => {
-  it('is told of a lock in JSON, with when to come back', async () => {
+describe.each(PROGRAMS)('a program that is recognized by %s', (_how, headers) => {
+  it('receives a lockout in JSON, with the time of the next attempt', async () => {
     const gateway = await locked();
     const response = await gateway.send('/wp-login.php', { ...form(PASSWORD), headers });
     expect(response.status).toBe(429);
@@ -43,14 +43,14 @@ describe.each(PROGRAMS)('a program that is known by %s', (_how, headers) => {
     expect(Number(response.header('retry-after'))).toBeGreaterThan(3590);
   });
 
-  it('is told of Away Mode in JSON', async () => {
+  it('receives Away Mode in JSON', async () => {
     const gateway = await startLoginGateway({ away_mode: ALWAYS });
     const response = await gateway.send('/wp-login.php', { ...form(PASSWORD), headers });
     expect([response.status, read(response).code]).toEqual([403, 'away_mode']);
     expect(read(response).message).toContain('The admin area is closed.');
   });
 
-  it('is told of Login Access in JSON, and of nothing inside', async () => {
+  it('receives a refusal by Login Access in JSON, without details', async () => {
     const gateway = await startLoginGateway({ login_access: ['198.51.100.7'] });
     const response = await gateway.send('/wp-admin/', { headers });
     expect(response.status).toBe(403);
@@ -61,19 +61,19 @@ describe.each(PROGRAMS)('a program that is known by %s', (_how, headers) => {
   });
 });
 
-describe('a person who looks at what comes back', () => {
+describe('a person who views the response in a browser', () => {
   it.each([
     ['a lock', locked],
     ['Away Mode', () => startLoginGateway({ away_mode: ALWAYS })],
     ['Login Access', () => startLoginGateway({ login_access: ['198.51.100.7'] })],
-  ])('gets a page about %s, also where the browser would rather have JSON', async (_why, start) => {
+  ])('gets a page about %s, even when the browser prefers JSON', async (_why, start) => {
     const gateway = await start();
     for (const headers of [NAVIGATION, { accept: 'text/html' }]) {
       expect(getContentType(await gateway.send('/wp-login.php', { ...form(PASSWORD), headers }))).toBe('text/html');
     }
   });
 
-  it('gets one on the REST API and on admin-ajax.php as well', async () => {
+  it('gets a page at the REST API and admin-ajax.php, too', async () => {
     const gateway = await startLoginGateway({ login_access: ['198.51.100.7'] });
     const basic = { authorization: `Basic ${btoa(`owner:${PASSWORD}`)}` };
     const refused: [string, RequestOptions][] = [
@@ -90,7 +90,7 @@ describe('a person who looks at what comes back', () => {
 });
 
 describe('other programs', () => {
-  it('get a fault of XML-RPC there, whatever they accept', async () => {
+  it('get an XML-RPC fault at xmlrpc.php, whatever they accept', async () => {
     const gateway = await locked();
     for (const headers of [{}, { accept: 'application/json' }, { 'x-requested-with': 'XMLHttpRequest' }]) {
       const response = await gateway.send('/xmlrpc.php', { method: 'POST', body: PASSWORD, headers });
@@ -98,7 +98,7 @@ describe('other programs', () => {
     }
   });
 
-  it('get one plain line when they say nothing of what they read', async () => {
+  it('get one line of plain text when they do not say what they accept', async () => {
     const gateway = await startLoginGateway({ login_access: ['198.51.100.7'] });
     const response = await gateway.send('/wp-admin/', { headers: { accept: '*/*' } });
     expect([response.status, getContentType(response), response.body]).toEqual([403, 'text/plain', 'Not allowed\n']);
@@ -117,7 +117,7 @@ describe('other programs', () => {
 
 describe('a locked address', () => {
   it.each([['lostpassword'], ['retrievepassword'], ['rp'], ['resetpass'], ['register'], ['postpass']])(
-    'may send the form of the action %s, and WordPress is ordered to check no password in it',
+    'may send the form of the action %s, and WordPress must check no password in it',
     async (action) => {
       const gateway = await locked();
       const before = gateway.wordpress.checks.length;
@@ -135,7 +135,7 @@ describe('a locked address', () => {
   );
 
   it.each(['', '?action=login', '?action=lostpassword&action=login', '?action=second-factor-x'])(
-    'sends no login by the address /wp-login.php%s',
+    'can’t log in at the address /wp-login.php%s',
     async (query) => {
       const gateway = await locked();
       const before = gateway.wordpress.reached.length;
@@ -144,14 +144,14 @@ describe('a locked address', () => {
     },
   );
 
-  it('may send a form by the last of several actions, as PHP reads them', async () => {
+  it('may send a form when the last of several actions allows it, as PHP reads them', async () => {
     const gateway = await locked();
     const body = new URLSearchParams({ user_login: 'owner' }).toString();
     const response = await gateway.send('/wp-login.php?action=login&action=lostpassword', { method: 'POST', body });
     expect(response.status).toBe(200);
   });
 
-  it('has no password checked by a form whose action WordPress may read as a login', async () => {
+  it('gets no password checked by a form whose action WordPress may read as a login', async () => {
     const gateway = await locked();
     const before = gateway.wordpress.checks.length;
     for (const query of ['?action[]=lostpassword', '?action=login&action=rp', '?action=rp%00', '?action=RP']) {

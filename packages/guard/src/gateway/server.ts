@@ -30,25 +30,28 @@ import { acceptHandshake, openWebSocket } from './websocket.js';
 
 export interface GuardServerOptions {
   readonly config: Config;
-  /** A listening socket that a supervisor has opened, in place of the configured address; see `takeActivationSocket`. */
+  /**
+   * A listening socket that a supervisor has opened, used instead of the configured address; see
+   * `takeActivationSocket`.
+   */
   readonly socket?: ListeningDescriptor | undefined;
   readonly snapshots: LiveSnapshots;
   readonly api: ApiHandler;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly hooks: RequestHooks;
-  /** Defaults to none, so that the web server is asked. */
+  /** Default: none, so every request for an asset reaches the web server. */
   readonly sharedAssets?: SharedAssets;
-  /** Defaults to no certainty: what only a member may do is refused while the owner is away. */
+  /** Default: never certain, so requests that only members may send are refused while the owner is away. */
   readonly staffChecks?: GatewayContext['staffChecks'];
-  /** Defaults to one that lets every host through. */
+  /** Default: every host passes. */
   readonly hosts?: GatewayContext['hosts'];
-  /** Defaults to one that counts nothing. */
+  /** Default: counts nothing. */
   readonly observer?: GatewayObserver;
   onSignal: GatewayContext['onSignal'];
   onGuarded?(site: SiteConfig): void;
   onNoAnswer?(site: SiteConfig): void;
-  /** What the connector has reported of a site. Defaults to nothing. */
+  /** What the connector has reported of a site. Default: nothing. */
   facts?(site: SiteId): SiteFacts | null;
 }
 
@@ -56,28 +59,28 @@ export interface Gateway {
   /** Open connections of clients. */
   readonly connections: number;
   /**
-   * Serves these sites from the next request on, behind these trusted proxies from the next connection on. Requests under
-   * way end as they began.
+   * Serves these sites from the next request on, with these trusted proxies from the next connection on. Requests under
+   * way are not affected.
    */
   setSites(configured: LiveConfig): void;
   /** Requests that wait for a connection to WordPress. */
   readonly waiting: number;
-  /** Accepted connections of clients, with the oldest by name. */
+  /** Accepted connections of clients, with details of the oldest ones. */
   readonly openClients: OpenClientsReport;
-  /** @returns where it listens */
+  /** @returns the address on which it listens */
   listen(): Promise<SocketAddress>;
   /**
-   * Stops accepting connections, drains running requests for `limits.shutdownSeconds`, then ends the rest. With a
-   * supervisor's socket, where new connections wait for the next guard, open connections may first send one more request
-   * within `limits.drainSeconds`; its response says that the connection ends.
+   * Stops accepting connections, drains running requests for `limits.shutdownSeconds`, then aborts the rest. With a
+   * supervisor's socket, new connections are queued for the next guard, so each open connection may first send one more
+   * request within `limits.drainSeconds`; its response announces the end of the connection.
    */
   close(): Promise<void>;
 }
 
-/** In place of the path of a Unix socket that was passed as a descriptor: Node can't read it. */
+/** Used instead of the path of a Unix socket that was passed as a descriptor, since Node can't read that path. */
 const UNNAMED_SOCKET = { path: 'passed by the supervisor' };
 
-/** An HTTP server whose every request goes through `handleRequest`. */
+/** An HTTP server that passes every request to `handleRequest`. */
 export function createGateway(parts: GuardServerOptions): Gateway {
   const { config, snapshots, api, logger, clock, hooks, observer = noopObserver, onSignal } = parts;
   const { limits } = config;
@@ -120,13 +123,14 @@ export function createGateway(parts: GuardServerOptions): Gateway {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerSeconds * 1000,
-    // A whole upload has no time limit. The connection's idle timeout ends silent ones.
+    // A whole upload has no time limit. The connection's idle timeout ends inactive ones.
     requestTimeout: 0,
     connectionsCheckingInterval: 1000,
     keepAliveTimeout: 65_000,
     noDelay: true,
     insecureHTTPParser: false,
-    // Responses that Node sends by itself would be missing from the log and from the requests under way.
+    // Otherwise Node itself would send some responses, which would be missing from the log and from the requests under
+    // way.
     requireHostHeader: false,
     IncomingMessage: createRequestClass(
       (request) => acceptHandshake(gateway, connections.get(request.socket), request),
@@ -135,11 +139,11 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     // Newer releases of Node call this; older ones read the property.
     ...{ shouldUpgradeCallback: (request: GuardRequest) => request.upgrade },
   });
-  // Node's own, which read requests from a connection that has its place in the table already.
+  // Node's own listeners, which read requests from a connection that is already in the table.
   const readers = server.listeners('connection') as ((socket: Socket) => void)[];
   // By default Node stops reading at 2,000 headers and drops the rest.
   server.maxHeadersCount = 0;
-  // Node's own end of idle connections would reset those whose client is still sending.
+  // Node's own method would reset idle connections whose client is still sending.
   server.closeIdleConnections = () => {};
   const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
     const connection = connections.get(request.socket);
@@ -148,7 +152,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
       try {
         handleRequest(gateway, request, response, connection.peer, continueFirst);
       } catch (cause) {
-        // A defect in guard must cost this client its connection, not end the service.
+        // A defect in guard must cost only this client's connection, not end the service.
         logger.error({ event: 'request-failed', err: cause }, 'a request could not be handled');
         connection.socket.destroy();
       }
@@ -182,7 +186,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     if (request === null || (connection.isFull && !connection.isBusy)) {
       refuseMalformedRequest(gateway, error, connection);
     } else if (connection.isBusy) {
-      // The parser is lost, and a response under way belongs to it. The client may send the request again.
+      // The parser has failed, and a response under way belongs to it. The client may send the request again.
       connection.becomeLast();
       connection.ignore(request.piece.length);
     } else {
@@ -223,13 +227,14 @@ export function createGateway(parts: GuardServerOptions): Gateway {
   });
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = connections.get(socket);
-    // A parser that gave up at a raw byte still watches its time limits. Another one reads the connection now.
+    // A parser that failed at a raw byte still enforces its timeouts, although another one reads the connection now.
     if (connection !== undefined && connection.socket !== socket) return;
     if (connection === undefined || error.code === 'ECONNRESET') socket.destroy();
     // The client may not have read its last response yet.
     else if (connection.isEnding) connection.ignore(error.rawPacket?.length ?? 0);
     else if (!socket.writable) socket.destroy();
-    // Bytes after the last request of a connection are ignored; that request still gets its response (RFC 9112 section 9.6).
+    // Bytes after the last request of a connection are ignored. That request still gets its response (RFC 9112 section
+    // 9.6).
     else if (connection.isBusy && isAfterLast(error, connection)) connection.ignore(error.rawPacket?.length ?? 0);
     else readAgainOrRefuse(error, connection);
   });
@@ -258,7 +263,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
       router.setSites(configured);
     },
     async close() {
-      // Node's HTTP server would end its checks of incomplete requests at once.
+      // The `close` of Node's HTTP server would stop its timeouts of incomplete requests at once.
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       if (parts.socket !== undefined && limits.drainSeconds > 0) {
         connections.announceEnd();
@@ -267,7 +272,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
         await Promise.race([closed, time]);
         waited.abort();
       }
-      // Ends Node's own checks of open connections.
+      // Stops Node's own timeouts of open connections.
       server.close(() => {});
       refusals.stop();
       connections.stop();
@@ -296,16 +301,16 @@ type GuardRequest = IncomingMessage & {
   readonly upgrade: boolean;
   /** Decision on an accepted WebSocket handshake; null for any other request. */
   readonly handshake: Allowed | null;
-  /** Whether it came when the connection was full. */
+  /** Whether it arrived when the connection was full. */
   readonly isDropped: boolean;
 };
 
 /**
- * Creates the class of incoming requests. As soon as there is a listener for `upgrade`, Node 20 emits that event for every
- * request with an `Upgrade` header, and an upgrade cannot be declined. Node decides by the request's property `upgrade`.
- * In this class it is true for CONNECT and accepted handshakes, so that Node handles all other requests as usual, and for
- * requests that are dropped: an upgrade is how Node's parser lets go of a connection. Otherwise it would go on creating a
- * request for each few bytes.
+ * Creates the class of incoming requests. As soon as there is a listener for `upgrade`, Node 20 emits that event for
+ * every request with an `Upgrade` header, and an upgrade can't be declined. Node checks the request's property
+ * `upgrade`. In this class it is true for CONNECT and accepted handshakes, so that Node handles all other requests as
+ * usual. It is also true for requests that are dropped, because an upgrade makes Node's parser release the connection.
+ * Otherwise the parser would continue to create a request for every few bytes.
  */
 function createRequestClass(
   accept: (request: IncomingMessage) => Allowed | null,
@@ -327,7 +332,7 @@ function createRequestClass(
     }
 
     set upgrade(offered: boolean | null) {
-      // Node's constructor sets it first, then its parser; later Node assigns the value that the getter returned.
+      // Node's constructor sets it first, then its parser. Later Node assigns the value that the getter returned.
       if (!this.isEvaluated) this.offered = offered === true;
     }
   };
@@ -357,7 +362,7 @@ function refuseMalformedRequest(gateway: GatewayContext, error: ParserError, con
   connection.end(toRawResponse(status));
 }
 
-/** Whether bytes came behind the last request of a connection: one that said so, or one with a raw target behind it. */
+/** Whether bytes arrived after the last request of a connection, or a raw target after a full queue. */
 function isAfterLast({ code }: ParserError, connection: ClientConnection): boolean {
   return code === 'HPE_CLOSED_CONNECTION' || (code === 'HPE_INVALID_URL' && connection.isFull);
 }

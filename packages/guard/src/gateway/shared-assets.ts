@@ -5,8 +5,8 @@ import type { SharedAsset } from '../sites/shared-assets.js';
 import type { Allowed } from './evaluate.js';
 
 /**
- * The dashboard's files of sites that share a connector. They lie outside the web root, so guard sends them in the web
- * server's place, at the address that they have in a copy of the site's own.
+ * The dashboard's files for sites that share a connector. They are outside the web root, so guard serves them instead
+ * of the web server, at the same address as in a site with its own copy.
  */
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -17,8 +17,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const NAME = /^(?:icons\/)?[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /**
- * Name of the dashboard's file that a request asks for, below the folder of assets; null for any other request.
- * Rules see paths in lower case; names of files keep theirs.
+ * Name of the requested dashboard file, relative to the folder of assets; null for any other request. Rules see paths
+ * in lower case; file names keep their case.
  */
 export function toAssetName({ facts, target }: Pick<Allowed, 'facts' | 'target'>): string | null {
   if (facts.method !== 'GET' && facts.method !== 'HEAD') return null;
@@ -26,14 +26,14 @@ export function toAssetName({ facts, target }: Pick<Allowed, 'facts' | 'target'>
   if (at < 1 || facts.segments[at - 1] !== 'security-optimizer') return null;
   const path = target.split('?', 1)[0] as string;
   const name = path.slice(path.lastIndexOf('/assets/') + '/assets/'.length);
-  // Spelled in another way than the pages do, it is the web server's.
+  // Other spellings than those of the pages are forwarded to the web server.
   if (name.toLowerCase() !== facts.segments.slice(at + 1).join('/')) return null;
   return NAME.test(name) && extname(name) in TYPES ? name : null;
 }
 
 /**
  * Sends a file.
- * @param name as `toAssetName` has it
+ * @param name as returned by `toAssetName`
  * @param editHeaders applies the headers of the rules
  */
 export function sendAsset(

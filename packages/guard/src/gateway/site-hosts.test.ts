@@ -19,7 +19,7 @@ const to = (origin: string): HostAnswer => {
   return { kind: 'redirect', to: { scheme: protocol === 'https:' ? 'https' : 'http', host } };
 };
 
-/** Hosts of a site, https://example.com, on a web server that answers as `answers` says, by origin. */
+/** Hosts of a site, https://example.com, on a web server whose responses are in `answers`, by origin. */
 function createHosts(answers: Readonly<Record<string, HostAnswer>>, more: { readonly hold?: Promise<void> } = {}) {
   const site = { id: 'site', hosts: ['*'], upstream: 'http://127.0.0.1:8081' } as unknown as SiteConfig;
   const facts = { homeUrl: 'https://example.com' } as SiteFacts;
@@ -53,8 +53,8 @@ function createHosts(answers: Readonly<Record<string, HostAnswer>>, more: { read
   };
 }
 
-describe('a host that is not known to be the site’s', () => {
-  it('is the site’s when its connector answers there, and is asked about once', async () => {
+describe('a host that is not known to belong to the site', () => {
+  it('is proved when the site’s connector responds there, and is probed once', async () => {
     const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
     expect(hosts.find('mapped.example')).toBeNull();
     expect(await hosts.check('https://mapped.example')).toBe('proved');
@@ -65,12 +65,12 @@ describe('a host that is not known to be the site’s', () => {
     expect(hosts.find('mapped.example')).toBeNull();
   });
 
-  it('is nobody’s when anything else answers there while the site answers at home, for a minute', async () => {
+  it('is foreign for a minute when anything else responds there while the site itself responds', async () => {
     const hosts = createHosts({});
     expect(await hosts.check('https://status.example')).toBe('foreign');
     expect(hosts.probed).toEqual(['https://status.example', 'https://example.com']);
     expect(hosts.find('status.example')).toBe('foreign');
-    // The site need not be asked for each.
+    // The site itself need not be probed for each host.
     expect(await hosts.check('https://other.example')).toBe('foreign');
     expect(hosts.probed).toHaveLength(3);
     hosts.state.answers['https://status.example' as never] = { kind: 'signed' } as never;
@@ -78,7 +78,7 @@ describe('a host that is not known to be the site’s', () => {
     expect(await hosts.check('https://status.example')).toBe('proved');
   });
 
-  it('is let through while the connector is missing in the site itself, and is asked about again soon', async () => {
+  it('is open while the connector is missing in the site itself, and is probed again soon', async () => {
     const hosts = createHosts({ 'https://example.com': OTHER });
     expect(await hosts.check('https://mapped.example')).toBe('open');
     expect(hosts.find('mapped.example')).toBe('open');
@@ -88,7 +88,7 @@ describe('a host that is not known to be the site’s', () => {
     expect(await hosts.check('https://mapped.example')).toBe('foreign');
   });
 
-  it('has to come again while the site is down or busy, so that a flood opens nothing', async () => {
+  it('has to be requested again while the site is down or busy, so that a flood opens nothing', async () => {
     const hosts = createHosts({ 'https://example.com': SILENT, 'https://mapped.example': SILENT });
     expect(await hosts.check('https://status.example')).toBe('busy');
     expect(await hosts.check('https://mapped.example')).toBe('busy');
@@ -112,7 +112,7 @@ describe('a host that is not known to be the site’s', () => {
     ],
     ['to its name without www', { 'http://www.old.example': to('https://old.example'), 'https://old.example': SIGNED }],
     ['in steps', { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') }],
-  ])('is the site’s when it leads %s', async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
+  ])('is proved when it redirects %s', async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
     const hosts = createHosts(answers);
     expect(await hosts.check(Object.keys(answers)[0] as string)).toBe('proved');
   });
@@ -128,7 +128,7 @@ describe('a host that is not known to be the site’s', () => {
       { 'https://old.example': to('https://new.example'), 'https://new.example': to('https://old.example') },
     ],
   ])(
-    'is nobody’s when it leads %s, and no redirect is followed for ever',
+    'is foreign when it redirects %s, and redirects are followed only a few times',
     async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
       const hosts = createHosts(answers);
       expect(await hosts.check('https://old.example')).toBe('foreign');
@@ -136,7 +136,7 @@ describe('a host that is not known to be the site’s', () => {
     },
   );
 
-  it('is asked about once for all who wait', async () => {
+  it('is probed once for all requests that wait', async () => {
     const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
     const all = await Promise.all(Array.from({ length: 50 }, () => hosts.check('https://mapped.example')));
     expect(new Set(all)).toEqual(new Set(['proved']));
@@ -144,8 +144,8 @@ describe('a host that is not known to be the site’s', () => {
   });
 });
 
-describe('who invents hosts', () => {
-  it('starts few of WordPress, and does not stop the hosts of others from being proved', async () => {
+describe('a client that invents hosts', () => {
+  it('causes few starts of WordPress, and does not stop the hosts of others from being proved', async () => {
     const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
     const standings: HostStatus[] = [];
     for (let i = 0; i < 200; i++) standings.push(await hosts.check(`https://invented-${i}.example`));
@@ -157,13 +157,13 @@ describe('who invents hosts', () => {
     expect(await hosts.check('https://invented-0.example')).toBe('foreign');
   });
 
-  it('from many addresses has few of WordPress start in a minute all the same', async () => {
+  it('from many addresses still causes few starts of WordPress in a minute', async () => {
     const hosts = createHosts({});
     for (let i = 0; i < 250; i++) await hosts.check(`https://invented-${i}.example`, `198.51.100.${i}`);
     expect(hosts.probed.length).toBeLessThan(70);
   });
 
-  it('has few asked about at the same time, the others’ turn comes in between, and what can’t wait is told so', async () => {
+  it('has few hosts probed at the same time; others are probed in between, and requests that can’t wait are refused', async () => {
     let release = () => {};
     const hold = new Promise<void>((resolve) => {
       release = resolve;
@@ -178,7 +178,7 @@ describe('who invents hosts', () => {
     expect(standings.filter((standing) => standing === 'busy').length).toBeGreaterThanOrEqual(18);
   });
 
-  it('fills no memory', async () => {
+  it('does not fill the memory', async () => {
     const hosts = createHosts({ 'https://example.com': OTHER });
     for (let i = 0; i < 1500; i++) await hosts.check(`https://invented-${i}.example`);
     expect(hosts.find('invented-0.example')).toBeNull();
@@ -192,7 +192,7 @@ describe('guard with hosts `*` in front of a web server with several names', () 
     readonly body: string;
   }
 
-  /** Asks as a visitor whom a trusted proxy names. */
+  /** Sends a request for a visitor whom a trusted proxy names. */
   const visit = (url: string, host: string, options: { method?: string; headers?: object; client?: string } = {}) =>
     new Promise<Visit>((resolve, reject) => {
       const { hostname, port } = new URL(url);
@@ -210,11 +210,11 @@ describe('guard with hosts `*` in front of a web server with several names', () 
     const reached: string[] = [];
     const { upstream, connector } = await webServer((request, response) => {
       const { host = '' } = request.headers;
-      // What guard asks is no visit.
+      // Guard's own probes are not visits.
       if (request.headers['user-agent'] !== 'Security Optimizer guard') reached.push(`${request.method} ${host}`);
       if (host === 'old.example') response.writeHead(301, { location: 'https://example.com/' }).end();
       else if (host === 'down.example') response.writeHead(502).end();
-      // Guard has no name of the site to begin with.
+      // Guard does not know a name of the site at first.
       else if (/^(?:127\.0\.0\.1|example\.com|(?:mapped|de)\.example)(?::\d+)?$/i.test(host)) return false;
       else response.end('Active connections: 1');
       return true;
@@ -224,7 +224,7 @@ describe('guard with hosts `*` in front of a web server with several names', () 
     return { url: guard.url, reached, connector };
   }
 
-  it('passes on what the site answers to, in any spelling, and redirects to it', async () => {
+  it('forwards requests for hosts under which the site responds, in any spelling, and redirects to them', async () => {
     const { url, reached } = await start();
     for (const host of ['example.com', 'mapped.example', 'DE.example:8443', 'de.example']) {
       expect([host, (await visit(url, host)).status]).toEqual([host, 200]);
@@ -234,7 +234,7 @@ describe('guard with hosts `*` in front of a web server with several names', () 
     expect(reached).toHaveLength(6);
   });
 
-  it('passes on nothing else, whatever is asked for', async () => {
+  it('forwards no request for other hosts, whatever is requested', async () => {
     const { url, reached } = await start();
     for (const host of [
       'status.internal',
@@ -255,19 +255,19 @@ describe('guard with hosts `*` in front of a web server with several names', () 
     expect(reached).toEqual([]);
   });
 
-  it('says that it is busy while the web server does not answer for a host', async () => {
+  it('responds that it is busy while the web server does not answer for a host', async () => {
     const { url, reached } = await start();
     expect((await visit(url, 'down.example')).status).toBe(503);
     expect(reached).toEqual([]);
   });
 
-  it('passes on what the configuration names', async () => {
+  it('forwards requests for hosts that the configuration names', async () => {
     const { url } = await start(['*', 'mapped.example', 'status.internal']);
     expect((await visit(url, 'status.internal')).body).toContain('Active connections');
     expect((await visit(url, 'other.internal')).status).toBe(404);
   });
 
-  it('passes on every host while the connector is missing, as before it was there', async () => {
+  it('forwards requests for every host while the connector is missing', async () => {
     const { url, connector } = await start();
     connector.mode = 'gone';
     expect((await visit(url, 'status.internal')).status).toBe(200);

@@ -1,7 +1,7 @@
 /**
- * Which hosts are names of a site that takes every host. WordPress alone can tell: networks map domains by tables and
- * plugins, and shops have a host for each language. So the web server behind is asked, once for each host, whether it is
- * this site that answers there; see docs/decisions/0045-hosts-are-proved.md.
+ * Determines which hosts are names of a site that accepts every host. Only WordPress can tell: networks map domains in
+ * tables and with plugins, and shops have a host for each language. So guard probes the upstream web server, once for
+ * each host, to see whether this site responds there; see docs/decisions/0045-hosts-are-proved.md.
  */
 
 import type { Address } from '../lib/address.js';
@@ -17,21 +17,22 @@ import { isSameOrigin, type SiteOrigin, toSiteOrigin } from '../wordpress/site-o
 import { toHostName } from './machine-hosts.js';
 
 /**
- * `proved`: the site answers there. `foreign`: something else does, and nobody gets it. `open`: the connector does not run
- * in the site itself, so no host can be proved, and the request goes on. `busy`: it can't be told now, since the site does
- * not answer or too many hosts are asked about. A flood must not open what is closed, so such a request has to come again.
+ * `proved`: the site responds there. `foreign`: something else responds, and requests for the host are refused. `open`:
+ * the connector does not run in the site itself, so no host can be proved, and the request is forwarded. `busy`: not
+ * known now, since the site does not answer or too many hosts are being probed. A flood must not open what is closed,
+ * so such a request has to be sent again.
  */
 export type HostStatus = 'proved' | 'foreign' | 'open' | 'busy';
 
 export interface SiteHosts {
-  /** What is known of a host; null when it has to be asked about. @param name without port, in lower case */
+  /** The cached state of a host; null when it has to be probed. @param name without port, in lower case */
   find(site: SiteConfig, name: string): 'proved' | 'foreign' | 'open' | null;
   /**
-   * Asks the web server behind, once for all requests that wait for the same host. Never rejects.
+   * Probes the upstream web server, once for all requests that wait for the same host. Never rejects.
    *
    * @param origin as the client sent it
-   * @param client who pays for it: each costs a start of WordPress
-   * @param isNamed whether a host is one that the site has without any question
+   * @param client the client that is charged for the probe, since each one starts a WordPress
+   * @param isNamed whether a host certainly belongs to the site
    */
   check(question: HostQuestion): Promise<HostStatus>;
 }
@@ -45,29 +46,29 @@ export interface HostQuestion {
   isNamed(host: string): boolean;
 }
 
-/** For how long an answer holds, milliseconds. */
+/** How long a result is valid, milliseconds. */
 const PROVED_MS = 6 * 3600_000;
 const FOREIGN_MS = 60_000;
 const OPEN_MS = 5000;
-/** For how long the site itself need not be asked again, milliseconds. */
+/** How long the state of the site itself is valid, milliseconds. */
 const HOME_MS = { runs: 30_000, missing: OPEN_MS, silent: 2000 };
-/** Clients choose hosts, so what is remembered is bounded. A network may have thousands. */
+/** Clients choose hosts, so the caches are bounded. A network may have thousands. */
 const MOST_PROVED = 10_000;
 const MOST_OTHERS = 1000;
-/** Questions to one site at the same time, all together and for one client. */
+/** Simultaneous probes of one site, in total and for one client. */
 const AT_ONCE = 3;
 const AT_ONCE_OF_CLIENT = 2;
 const WAITING = 100;
 const WAITING_OF_CLIENT = 20;
-/** Longest wait for a turn, milliseconds. */
+/** Longest wait for a permit, milliseconds. */
 const WAIT_MS = 10_000;
-/** Foreign hosts that are asked about in a minute: of one client, and of all. Hosts of the site cost none. */
+/** Foreign hosts that are probed in a minute: for one client, and in total. Hosts of the site do not count. */
 const FOREIGN_OF_CLIENT = 10;
 const FOREIGN_OF_ALL = 60;
 const MOST_CLIENTS = 1000;
 /** Log lines about foreign hosts in an hour. */
 const LINES = 20;
-/** How often a redirect is followed. */
+/** Maximum number of redirects that are followed. */
 const MOST_HOPS = 3;
 
 interface Known {
@@ -100,13 +101,13 @@ class WindowCounts {
   }
 }
 
-/** Whether two hosts differ by `www.` alone, or by their ports. */
+/** Whether two hosts differ only in `www.` or in their ports. */
 function isSameDomain(one: string, other: string): boolean {
   const [a, b] = [one, other].map((host) => toHostName(host).replace(/^www\./, ''));
   return a === b;
 }
 
-/** What is known of the hosts of one site. */
+/** State of the hosts of one site. */
 class HostsOfSite {
   readonly #proved = new Map<string, Known>();
   readonly #others = new Map<string, Known>();
@@ -161,7 +162,7 @@ class HostsOfSite {
       const home = found.kind === 'site' ? 'runs' : await this.#askHome(question);
       if (home === 'silent') return 'busy';
       if (found.kind === 'silent' && home === 'runs') {
-        // Who asks for what does not answer asks as many times as for what is foreign.
+        // A host without a response counts toward the limit of foreign hosts.
         this.#foreign.add(client, this.clock());
         return 'busy';
       }
@@ -185,7 +186,7 @@ class HostsOfSite {
     }
   }
 
-  /** @returns false when others took all the room, or it took too long */
+  /** @returns false when other clients used all permits, or the wait took too long */
   #waitForTurn(client: string): Promise<boolean> {
     if (this.#turns.tryAcquire(client, AT_ONCE_OF_CLIENT)) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -206,7 +207,7 @@ class HostsOfSite {
     setBounded(known, name, { standing, time: this.clock() }, most);
   }
 
-  /** Whether the connector runs in the site itself, where WordPress says that it is. */
+  /** Whether the connector runs in the site itself, at the address that WordPress reports. */
   async #askHome(question: HostQuestion): Promise<keyof typeof HOME_MS> {
     const { state, time } = this.#home ?? { state: 'silent', time: Number.NEGATIVE_INFINITY };
     if (Math.abs(this.clock() - time) < HOME_MS[state]) return state;
@@ -218,10 +219,10 @@ class HostsOfSite {
   }
 
   /**
-   * Follows redirects within a domain alone: the server that takes all other hosts would answer for whatever another one
-   * names, the login of an internal service for example.
+   * Follows redirects only within a domain: the server that accepts all other hosts would respond for any host that a
+   * redirect names, for example the login of an internal service.
    *
-   * @returns `cause`: what answers there, in plain English
+   * @returns `cause`: what responds there, in plain English
    */
   async #follow(
     question: HostQuestion,
@@ -241,13 +242,13 @@ class HostsOfSite {
   }
 }
 
-/** @param deps `probe`: asks a web server behind guard. Never rejects. */
+/** @param deps `probe`: sends a request to an upstream web server. Never rejects. */
 export function createSiteHosts(deps: {
   readonly clock: Clock;
   readonly probe: HostProbe;
   readonly logger: Logger;
 }): SiteHosts {
-  // A site whose configuration has changed is another object, and nothing is known of it.
+  // A site whose configuration has changed is another object, for which nothing is cached.
   const sites = new WeakMap<SiteConfig, HostsOfSite>();
   const of = (site: SiteConfig): HostsOfSite => {
     const known = sites.get(site) ?? new HostsOfSite(deps.clock, deps.probe, deps.logger);

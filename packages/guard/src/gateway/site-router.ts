@@ -11,9 +11,9 @@ import { toProxyAddresses } from './peer.js';
 export interface RoutedSite {
   readonly config: SiteConfig;
   readonly pool: UpstreamPool;
-  /** Longest silence of WordPress, milliseconds. */
+  /** Longest time without data from WordPress, milliseconds. */
   readonly timeoutMs: number;
-  /** The trusted proxies of a site that has more of them than the machine, with those of the machine; else null. */
+  /** The trusted proxies of the site and of the machine, for a site with proxies of its own; else null. */
   readonly trusted: AddressSet | null;
 }
 
@@ -24,12 +24,15 @@ export interface Quarantine {
 
 type RouteResult = RoutedSite | Quarantine | null;
 
-/** Finds the site of a request by its host name. A name goes before a wildcard, a longer wildcard before a shorter. */
+/**
+ * Finds the site of a request by its host name. An exact name takes precedence over a wildcard, and a longer wildcard
+ * over a shorter one.
+ */
 export class SiteRouter {
   readonly #limits: Config['limits'];
   #trustedProxies: readonly string[] = [];
   #byHost: ReadonlyMap<string, RoutedSite | Quarantine> = new Map();
-  /** Sites by what follows the `*` of their wildcard, for example `.example.com`. */
+  /** Sites by the suffix of their wildcard after the `*`, for example `.example.com`. */
   #bySuffix: ReadonlyMap<string, RoutedSite | Quarantine> = new Map();
   #fallback: RouteResult = null;
   #all: readonly RoutedSite[] = [];
@@ -41,8 +44,8 @@ export class SiteRouter {
   }
 
   /**
-   * Routes later requests to these sites. Requests under way go on as they are. A site that keeps its upstream and the
-   * number of connections to it keeps its connections.
+   * Routes later requests to these sites. Requests under way are not affected. A site whose upstream and maximum number
+   * of connections do not change keeps its connections.
    */
   setSites({ sites, quarantined, trustedProxies }: LiveConfig): void {
     const before = new Map(this.#all.map((routed) => [routed.config.id, routed]));
@@ -87,7 +90,10 @@ export class SiteRouter {
     return this.#byHost.get(name) ?? this.#findWildcard(name) ?? this.#fallback;
   }
 
-  /** Whether the configuration names a host, by itself or by a wildcard of its domain, and not as one of all others. */
+  /**
+   * Whether the configuration names a host explicitly or by a wildcard of its domain. A site for all hosts does not
+   * count.
+   */
   isNamed(host: string): boolean {
     const name = toHostName(host);
     return name !== '*' && (this.#byHost.has(name) || this.#findWildcard(name) !== null);

@@ -31,10 +31,10 @@ export interface VisitOrigin {
 }
 
 /**
- * Finds site and client of a request that no rule is asked about, by the headers that name them.
+ * Finds site and client of a request that no rule has evaluated, from the headers that name them.
  *
  * @param forwardedFor value of `X-Forwarded-For`, all header lines joined by commas
- * @returns `site` is null for a host that no site has, and for a site in quarantine
+ * @returns `site` is null for a host that no site has, and for a quarantined site
  */
 export function findOrigin(
   { router, trusted }: VisitContext,
@@ -51,13 +51,13 @@ export function findOrigin(
 
 /** A request that Node's parser refused. */
 export interface MalformedRequest extends RefusedBytes {
-  /** Of the response: three digits and a text. */
+  /** Status of the response: three digits and a text. */
   readonly status: string;
 }
 
 /**
- * Records a request that Node's parser refused. Its target is known only if the unparsed bytes begin with a request line.
- * Behind a trusted proxy it is recorded where those bytes say for whom the proxy has sent it, else not at all.
+ * Records a request that Node's parser refused. Its target is known only if the unparsed bytes begin with a request
+ * line. Behind a trusted proxy it is recorded only if those bytes name the client for which the proxy has sent it.
  */
 export function recordMalformedRequest(context: VisitContext, peer: Peer, refused: MalformedRequest): void {
   const named = readRawHead(refused);
@@ -72,15 +72,16 @@ export function recordMalformedRequest(context: VisitContext, peer: Peer, refuse
   context.visits.add(site.config.id, { address: origin.address, target, status, rule, agent: () => null });
 }
 
-/** The headers by which a malformed request is put down to somebody; undefined where they can't be relied on. */
+/** The headers that attribute a malformed request to a site and a client; undefined when they are not reliable. */
 interface RawHead {
   readonly host: string | undefined;
   readonly forwardedFor: string | undefined;
 }
 
 /**
- * Reads them from bytes that begin with a request line. A body may hold any text, so a fault in one tells nothing, and a
- * name that is there twice names nobody: one of the two may be the client's own, hidden in another header's value.
+ * Reads the headers from bytes that begin with a request line. A body may contain any text, so a fault in a body is no
+ * evidence. A header that occurs twice is not used: the client may have hidden one of the two in another header's
+ * value.
  */
 function readRawHead({ code, rawPacket }: RefusedBytes): RawHead | null {
   if (rawPacket === undefined || code?.includes('CHUNK') === true) return null;
@@ -90,7 +91,7 @@ function readRawHead({ code, rawPacket }: RefusedBytes): RawHead | null {
   return { host: readOnlyLine(lines, HOST_LINE), forwardedFor: readOnlyLine(lines, FORWARDED_LINE) };
 }
 
-/** Also behind what some proxies and servers take for the end of a line, and others for a part of it. */
+/** A header line after any byte that some proxies and servers treat as a line end and others as part of a line. */
 const HOST_LINE = /[\r\n\0][ \t]*host[ \t]*:[^\r\n]*/gi;
 const FORWARDED_LINE = /[\r\n\0][ \t]*x-forwarded-for[ \t]*:[^\r\n]*/gi;
 
@@ -100,11 +101,11 @@ function readOnlyLine(head: string, pattern: RegExp): string | undefined {
   return line.startsWith('\n') ? line.slice(line.indexOf(':') + 1).trim() : undefined;
 }
 
-/** How many bytes of a malformed request are searched for headers: as many as a head may have by default. */
+/** Number of bytes of a malformed request that are searched for headers: the default limit of a head. */
 const HEAD_BYTES = 65_536;
-/** How many bytes of a malformed request are searched for a target. */
+/** Number of bytes of a malformed request that are searched for a target. */
 const LINE_BYTES = 1024;
-/** Recorded in place of an unreadable target. */
+/** Recorded instead of an unreadable target. */
 const NO_TARGET = '-';
 
 /** How long a session stays cached after WordPress has confirmed it, milliseconds. */
@@ -112,9 +113,9 @@ const SESSION_MS = 3600_000;
 const MAX_SESSIONS = 10_000;
 
 /**
- * Sessions that WordPress has confirmed, by cookie. Pages of wp-admin often abort requests before WordPress confirms the
- * session; if the same cookie was confirmed before, the client still counts as signed in, and the request does not appear
- * among anonymous visits. A forged cookie is never in the cache.
+ * Sessions that WordPress has confirmed, by cookie. Pages of wp-admin often abort requests before WordPress confirms
+ * the session. If the same cookie was confirmed before, the client still counts as signed in, and the request is not
+ * listed among anonymous visits. A forged cookie is never in the cache.
  */
 export class SessionCache {
   readonly #until = new Map<string, number>();

@@ -19,19 +19,22 @@ import { toForwardedClient } from './forwarded-client.js';
 import { FAILURE_PAGES, reportUpstreamFailure } from './observer.js';
 import { editForwardedHeaders, recordVisit, renderRefusal, toRefusalFormat } from './respond.js';
 
-/** Maximum of bytes that a client may send after its handshake before the response. */
+/** Maximum of bytes that a client may send between its handshake and the response. */
 const EARLY_BYTES = 64 * 1024;
-/** Open WebSockets may be silent. TCP keep-alive after this time detects a vanished peer, milliseconds. */
+/** Open WebSockets may be inactive. TCP keep-alive after this time detects a vanished peer, milliseconds. */
 const KEEP_ALIVE_MS = 60_000;
 /** How long one side of a WebSocket may stay open after the other has ended, milliseconds. */
 const HALF_OPEN_MS = 5000;
-/** Passwords in a handshake are not counted, so none may be checked. This note tells the connector without extra bytes. */
+/**
+ * Passwords in a handshake are not counted, so none may be checked. This note tells the connector without additional
+ * bytes.
+ */
 const NO_PASSWORDS = { decoy: false, repeated: true } as const;
 
 /**
  * Decides whether a request may upgrade: a WebSocket handshake (RFC 6455 section 4.1) that all rules allow. Any other
- * upgrade is ignored (RFC 9110 section 7.8): the request is handled like one without `Upgrade`. So is a handshake that is
- * refused, that concerns the login, or that follows a request without a response yet.
+ * upgrade is ignored (RFC 9110 section 7.8): the request is handled like one without `Upgrade`. So is a handshake that
+ * is refused, that concerns the login, or that follows a request without a response yet.
  *
  * @returns the decision that allows it, or null
  */
@@ -45,7 +48,7 @@ export function acceptHandshake(
   if (connection === undefined || connection.isBusy) return null;
   const decision = evaluate(gateway, request, connection.peer);
   if (decision.kind !== 'allow' || decision.loginRoute !== 'other' || decision.uri !== null) return null;
-  // What asks about the host waits for it, which a handshake can't.
+  // Proving a host takes time, and a handshake can't wait for it.
   if (!decision.isHostProved) return null;
   // A handshake does not tell the connector that the owner is away.
   if (needsStaffCheck(decision.openVerdict)) return null;
@@ -54,8 +57,8 @@ export function acceptHandshake(
 
 /**
  * Forwards a handshake and joins the two sockets once WordPress's web server responds with 101. Any other response is
- * forwarded and ends the connection. Until the response a handshake takes one of the pool's connections like any other
- * request, because WordPress renders a whole page for a handshake that it does not understand.
+ * forwarded and ends the connection. Until the response, a handshake uses one of the pool's connections like any other
+ * request, because WordPress renders a whole page for a handshake that it does not support.
  *
  * @param early bytes that arrived after the head
  */
@@ -114,7 +117,7 @@ class Handshake implements UpstreamHandler {
       else if (this.#started) this.#upstream.destroy();
       else pool.abandon(this.#upstream);
     });
-    // A WebSocket may be silent without limit, but each side must read what the other sends.
+    // A WebSocket may be inactive without limit, but each side must read what the other sends.
     client.on('timeout', () => {
       const isStuck = client.writableLength > 0 || (this.#joined && this.#upstream?.socket.writableLength !== 0);
       if (isStuck) client.destroy();
@@ -133,11 +136,12 @@ class Handshake implements UpstreamHandler {
   readonly #keepEarly = (piece: Buffer): void => {
     this.#early.push(piece);
     this.#earlyBytes += piece.length;
-    // Pausing would hide when the client leaves. A client has to wait for the response (RFC 6455 section 4.1).
+    // Pausing would hide that the client has closed the connection. A client has to wait for the response (RFC 6455
+    // section 4.1).
     if (this.#earlyBytes > EARLY_BYTES) this.#client.destroy();
   };
 
-  /** A client that ends the connection before the response needs none. */
+  /** A client that ends the connection before the response does not need it. */
   readonly #onClientEnd = (): void => {
     this.#client.destroy();
   };

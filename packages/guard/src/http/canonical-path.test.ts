@@ -15,7 +15,7 @@ const FILES = [
   '/wp-admin/plugin-editor.php',
 ];
 
-/** One of many ways to write the same file: each step leaves its meaning for some server as it was. */
+/** One of many spellings of a file's path. Each step keeps the meaning for some server. */
 function spelling(file: string): fc.Arbitrary<string> {
   const letters = file.split('');
   return fc
@@ -64,7 +64,7 @@ describe('the canonical path', () => {
     );
   });
 
-  it('of a canonical path is that path', () => {
+  it('of a canonical path is that path itself', () => {
     const segment = fc.string({ unit: fc.constantFrom(...'abcz019-_~.'.split('')), minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(fc.array(segment, { maxLength: 5 }), fc.boolean(), (segments, slash) => {
@@ -76,7 +76,7 @@ describe('the canonical path', () => {
     );
   });
 
-  it('never holds an empty, dot or upper-case segment, and never throws', () => {
+  it('never contains an empty, dot or upper-case segment, and the function never throws', () => {
     const text = fc.string({
       unit: fc.constantFrom(...'/.%2eE5cCfF;:$?#\\aA \u00e9\u0000\u00ff'.split('')),
       maxLength: 30,
@@ -156,7 +156,7 @@ describe('the canonical path', () => {
     ['/.g%e2%80%8cit/config', '/.git/config'],
     ['/%ef%bd%98mlrpc.php', '/xmlrpc.php'],
     ['/wp-content/uploads:$I30:$INDEX_ALLOCATION/x.php', '/wp-content/uploads/x.php'],
-  ])('sees %s as a case-blind file system does', (target, path) => {
+  ])('of %s is the one of a case-insensitive file system', (target, path) => {
     expect(toPath(target)).toBe(path);
   });
 
@@ -184,7 +184,7 @@ describe('the canonical path', () => {
     ['a stream', '/a:$b', 'two-names', ['/a:$b']],
     ['three dots', '/a/.../b', 'not-a-path', ['/a/b']],
     ['a lone space', '/a/%20/b', 'not-a-path', ['/a/b']],
-  ])('of a target with %s may be read otherwise: %s', (_what, target, reason, interpretations) => {
+  ])('of a target with %s has other interpretations: %s', (_what, target, reason, interpretations) => {
     const canonical = toCanonicalPath(target);
     const doubt = canonical.ok ? canonical.doubt : null;
     expect(doubt?.reason).toBe(reason);
@@ -192,13 +192,13 @@ describe('the canonical path', () => {
   });
 
   it.each(['/', '/hello-world/', '/%C3%9Cber/', '/50%25-off/', '/search/100%25/', '/a..b/c.', '/~x/@y', '/a:b'])(
-    'of %s is read by everybody alike',
+    'of %s has no other interpretation',
     (target) => {
       expect(toCanonicalPath(target)).toMatchObject({ ok: true, doubt: null });
     },
   );
 
-  it('has few readings, however a target is composed', () => {
+  it('has few interpretations, however a target is composed', () => {
     const pieces = ['%25', '25', '%5c', '%09', '%e9', '%c0%af', ';', '%3f', '/', 'a', '.', '%20', '%u0041'];
     const target = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => `/${parts.join('')}`);
     fc.assert(
@@ -210,7 +210,7 @@ describe('the canonical path', () => {
     );
   });
 
-  it('leaves the query as it came', () => {
+  it('does not change the query', () => {
     expect(toCanonicalPath('/a?b=%2e?c')).toMatchObject({ ok: true, query: 'b=%2e?c' });
   });
 });

@@ -13,14 +13,14 @@ import {
 /**
  * One canonical form of a request target, computed once and used by every rule.
  *
- * A web server, PHP and a file system may each interpret a target differently. So the path is percent-decoded once
- * (RFC 3986 section 2.1), slashes are collapsed and dot segments removed (section 5.2.4). Path parameters (`;x`), encoded
+ * A web server, PHP and a file system may each interpret a target differently. So the path is percent-decoded once (RFC
+ * 3986 section 2.1), slashes are collapsed and dot segments removed (section 5.2.4). Path parameters (`;x`), encoded
  * question marks, NTFS streams (`::$DATA`) and trailing dots and spaces are cut, and letters become lower-case.
  *
- * Names of files and words of searches hold every other character too. Where a target can be read in another way, the
- * result lists those interpretations: the rules decide on each (`rules/doubtful-paths.ts`), and what none of them protects is
- * forwarded byte by byte. Refused here is only what names nothing, and what is a script for one program and something
- * else for another.
+ * File names and search terms may contain any other character. When a target has other interpretations, the result
+ * lists them: the rules decide on each (`rules/doubtful-paths.ts`), and a target that no rule protects is forwarded
+ * byte by byte. This function refuses only paths that name nothing, and paths that are a script for one program and
+ * something else for another.
  */
 
 export type { CanonicalPath } from './path-segments.js';
@@ -33,7 +33,7 @@ export type CanonicalResult =
 /** A path that some program may read differently. */
 export interface Doubt {
   readonly reason: AmbiguousTarget;
-  /** What other programs may read, without the canonical path itself. */
+  /** Interpretations of other programs, without the canonical path itself. */
   readonly interpretations: readonly CanonicalPath[];
 }
 
@@ -79,7 +79,8 @@ function canonicalise(raw: string): { readonly path: CanonicalPath; readonly dou
   if (!raw.startsWith('/')) return 'not-a-path';
   if (/%(?![0-9a-f]{2})/i.test(raw)) return 'bad-percent-encoding';
   const text = decodeOnce(raw);
-  // Patterns of web servers end at a line end, PHP ends a name at NUL, and a redirect that repeats them ends its header.
+  // Web servers' patterns end at a line end, PHP ends a name at NUL, and a redirect that repeats such a path ends its
+  // header.
   if (UNREADABLE.some((character) => text.includes(character))) return 'control-character';
   const resolved = resolvePath(text, { cut: true, dropUnnamed: false });
   if (typeof resolved === 'string') return resolved;
@@ -100,7 +101,7 @@ function decodeOnce(raw: string): string {
   return decodeUtf8(percentDecode(raw));
 }
 
-/** Everything in a decoded path that some program may read differently. */
+/** Any part of a decoded path that some program may interpret differently. */
 const DOUBTFUL = /[\\;?\p{Cc}\uf780-\uf7ff]|%(?:[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})|:\$/u;
 
 function findReason(text: string): AmbiguousTarget {
@@ -111,8 +112,9 @@ function findReason(text: string): AmbiguousTarget {
 }
 
 /**
- * Whether a name is a script for one program and something else for another: `x.jpg;.php` is a picture that is asked for
- * with a parameter, or a script. So is a script whose name holds a byte or a control character that others drop.
+ * Whether a name is a script for one program and something else for another: `x.jpg;.php` is either a picture with a
+ * parameter, or a script. The same applies to a script name with a byte or a control character that other programs
+ * drop.
  */
 function isScriptForSome(text: string, segments: readonly string[]): boolean {
   if (segments.some((name) => isScriptName(name) && /[\p{Cc}\uf780-\uf7ff]/u.test(name))) return true;
@@ -122,16 +124,16 @@ function isScriptForSome(text: string, segments: readonly string[]): boolean {
   });
 }
 
-/** Longest original path that is sent to WordPress besides the target, characters. */
+/** Longest original path that is sent to WordPress in addition to the target, characters. */
 const PATH_MAX = 1024;
 
 /**
- * The path that the client requested, in the form in which WordPress receives it besides the target; undefined when it
- * is too long. Raw bytes, one character each in Node, are percent-encoded because they would not survive JSON.
+ * The path that the client requested, in the form that WordPress receives in addition to the target; undefined when it
+ * is too long. Raw bytes, one character each in Node, are percent-encoded because JSON can't represent them.
  */
 export function toOriginalPath(requested: string): string | undefined {
   const mark = requested.indexOf('?');
-  // A question mark without a query is kept, because the target has none.
+  // A question mark without a query stays part of the path, because the target has none.
   const path = mark === -1 || mark === requested.length - 1 ? requested : requested.slice(0, mark);
   const encoded = path.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   return encoded.length > PATH_MAX ? undefined : encoded;

@@ -9,9 +9,9 @@ const trusted = AddressSet.from(['10.0.0.0/8', '2001:db8:ffff::/48']);
 const from = (peer: string, header: string | undefined): string =>
   findClient({ address: at(peer), isTrusted: trusted.has(at(peer)) }, header, trusted).address.text;
 
-describe('whose request it is', () => {
+describe('the client address of a request', () => {
   it('is the peer, whatever the headers say, unless the peer is a trusted proxy', () => {
-    // Made of addresses, mostly: what can't be read as one would not be believed anyway.
+    // Mostly addresses: an entry that is not an address is never trusted anyway.
     const entry = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('198.51.100.7', '10.2.2.2', '2001:db8:ffff::1', ''));
     const headers = fc.oneof(
       fc.array(entry, { minLength: 1 }).map((entries) => entries.join(', ')),
@@ -43,13 +43,13 @@ describe('whose request it is', () => {
   });
 
   it.each(['', ',', 'unknown', 'for=198.51.100.7', '198.51.100.7 10.2.2.2', '198.51.100.07', 'a.example.com'])(
-    'is the proxy itself when it says %j',
+    'is the proxy itself when the header is %j',
     (header) => {
       expect(from('10.0.0.1', header)).toBe('10.0.0.1');
     },
   );
 
-  it('stops at garbage: what stands left of it is not believed', () => {
+  it('is not read from entries to the left of an invalid one', () => {
     expect(from('10.0.0.1', '198.51.100.7, garbage, 10.3.3.3')).toBe('10.3.3.3');
     expect(from('10.0.0.1', '198.51.100.7,')).toBe('10.0.0.1');
   });
@@ -59,15 +59,15 @@ describe('whose request it is', () => {
     ['[2002:c633:6407::1]:4711', '198.51.100.7'],
     ['203.0.113.9, 2001:0:203:4:0:1:39cc:9bf8', '198.51.100.7'],
     ['64:ff9b::198.51.100.7, 10.2.2.2', '198.51.100.7'],
-    // Nobody becomes a proxy, or an address of this machine, by what an address carries.
+    // A carried address makes no client a trusted proxy or an address of this machine.
     ['203.0.113.9, 64:ff9b::10.2.2.2', '64:ff9b::a02:202'],
     ['203.0.113.9, 2002:a02:202::1', '2002:a02:202::1'],
     ['203.0.113.9, 64:ff9b::127.0.0.1', '64:ff9b::7f00:1'],
-  ])('reads what an address carries only when it is the client: %j is %s', (header, expected) => {
+  ])('is a carried address only at the client itself: %j is %s', (header, expected) => {
     expect(from('10.0.0.1', header)).toBe(expected);
   });
 
-  it('is what the address of the peer carries, and the peer is no proxy by it', () => {
+  it('is the address that the peer’s address carries, which does not make the peer a proxy', () => {
     expect(from('2002:c633:6407::1', '203.0.113.9')).toBe('198.51.100.7');
     expect(from('64:ff9b::10.0.0.1', '203.0.113.9')).toBe('64:ff9b::a00:1');
     expect(from('2002:a00:1::1', '203.0.113.9')).toBe('2002:a00:1::1');
@@ -79,7 +79,10 @@ describe('whose request it is', () => {
 });
 
 describe('the scheme of a request', () => {
-  /** Of a visitor at 203.0.113.9, behind so many trusted proxies; each says which address it was called from. */
+  /**
+   * The scheme of a visitor at 203.0.113.9 behind this many trusted proxies, each of which appends the address of its
+   * client.
+   */
   const schemeBehind = (proxies: number, forwardedProto: string | undefined) => {
     const chain = ['203.0.113.9', '10.0.0.5', '10.0.0.6', '10.0.0.7'].slice(0, proxies);
     return getScheme('10.0.0.1', chain.join(', '), forwardedProto);
@@ -102,7 +105,7 @@ describe('the scheme of a request', () => {
     [1, 'https,https', 'https'],
     [1, 'https, ', 'https'],
     [1, 'http', 'http'],
-    // What is left of the proxy's own value is the client's.
+    // Values to the left of the proxy's own one come from the client.
     [1, 'https, http', 'http'],
     [1, 'https, https, http', 'http'],
     [1, ', https, , http', 'http'],
@@ -124,7 +127,7 @@ describe('the scheme of a request', () => {
     [3, 'https, http, http', 'https'],
     [3, 'http, https, https', 'http'],
     [4, 'http, https, http, http, http', 'https'],
-    // Neither of the two schemes.
+    // Values that are neither of the two schemes.
     ...[
       '',
       ',',
@@ -151,7 +154,7 @@ describe('the scheme of a request', () => {
     expect(readForwardedScheme(undefined, 0, 'https')).toBe('https');
   });
 
-  it('comes from the proxy that named the client, also when the chain ends earlier', () => {
+  it('is that of the proxy that named the client, also when the chain ends earlier', () => {
     expect(getScheme('10.0.0.1', undefined, 'https, http')).toBe('http');
     expect(getScheme('10.0.0.1', 'unknown', 'https, http')).toBe('http');
     expect(getScheme('10.0.0.1', '203.0.113.9, unknown, 10.0.0.5', 'https, http, http')).toBe('http');
@@ -170,7 +173,7 @@ describe('the scheme of a request', () => {
     );
   });
 
-  it('reads several lines of a header as one list', () => {
+  it('is read from several header lines as one list', () => {
     expect(joinLines(['https', 'http'])).toBe('https,http');
     expect(schemeBehind(2, joinLines(['https', 'http']))).toBe('https');
     expect(joinLines('https')).toBe('https');

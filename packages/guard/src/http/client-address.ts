@@ -3,29 +3,29 @@ import { type Address, parseAddress } from '../lib/address.js';
 import type { AddressSet } from '../lib/address-set.js';
 import { toCarriedAddress } from '../lib/carried-address.js';
 
-/** The other end of a connection, as far as it says whose a request is. */
+/** The other end of a connection, as needed to find a request's client. */
 export interface RequestPeer {
-  /** As it is seen: what it may carry is never asked whether it is trusted. */
+  /** Address as guard sees it. A carried address is never used to decide trust. */
   readonly address: Address;
   /** Whether it is a trusted proxy. */
   readonly isTrusted: boolean;
 }
 
-/** Whose a request is. */
+/** The client of a request. */
 export interface RequestClient {
-  /** The visitor: an address that carries another is read as that one. */
+  /** The client address. An address that carries an IPv4 address is replaced by that one. */
   readonly address: Address;
   /**
-   * Which proxy named it: 0 is the peer, 1 the one behind it, and so on. Lists that each proxy adds to have the value of
-   * that proxy at the same place from the right.
+   * Which proxy named the client: 0 is the peer, 1 the proxy behind it, and so on. In lists to which each proxy
+   * appends, the value of that proxy has this index from the right.
    */
   readonly hop: number;
 }
 
 /**
- * Finds the client of a request. It is the peer, unless the peer is a trusted proxy: then `X-Forwarded-For` is read from
- * right to left, past further trusted proxies, and the first other entry is the client. An entry that can't be parsed
- * ends the search, and the last valid address is the client.
+ * Finds the client of a request. It is the peer, unless the peer is a trusted proxy: then `X-Forwarded-For` is read
+ * from right to left, past further trusted proxies, and the first other entry is the client. An entry that can't be
+ * parsed ends the search, and the last valid address is the client.
  *
  * @param forwardedFor value of X-Forwarded-For, all header lines joined by commas, or undefined
  */
@@ -46,7 +46,7 @@ export function findClient(peer: RequestPeer, forwardedFor: string | undefined, 
   return { address: toCarriedAddress(address), hop };
 }
 
-/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+/** Reads `192.0.2.1:4711` or `[2001:db8::1]:4711`, as some proxies write addresses. */
 function addressPart(entry: string): string {
   if (!entry.startsWith('[') && !(entry.includes('.') && entry.includes(':'))) return entry;
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(entry);
@@ -55,13 +55,13 @@ function addressPart(entry: string): string {
 }
 
 /**
- * The scheme that the client used, as the proxy says that named the client. Each proxy of a chain adds its value to
- * `X-Forwarded-Proto` at the right, as it does to `X-Forwarded-For`, so both have it at the same place from the right.
- * Where the list is shorter, only the outer proxies have written to it, and its first value counts: that of the outermost.
- * What the client sent itself is farther left than the values of all proxies that add to the list.
+ * The scheme that the client used, according to the proxy that named the client. Each proxy of a chain appends its
+ * value to `X-Forwarded-Proto`, as it does to `X-Forwarded-For`, so both have it at the same index from the right. When
+ * the list is shorter, only the outer proxies have written to it, and its first value counts: that of the outermost
+ * one. Values from the client itself are to the left of the values of all proxies that append to the list.
  *
- * Empty members are no values (RFC 9110 section 5.6.1). A client can't move the values of the proxies by them, since its own
- * members are left of those. A value may be quoted. Any value but `https` is read as `http`.
+ * Empty members are not values (RFC 9110 section 5.6.1). A client can't shift the values of the proxies with them,
+ * since its own members are to the left of those. A value may be quoted. Any value but `https` is read as `http`.
  *
  * @param forwardedProto value of X-Forwarded-Proto, all header lines joined by commas, or undefined
  * @param hop from `findClient`
@@ -107,7 +107,7 @@ export function findScheme(
   return readForwardedScheme(joinLines(headers['x-forwarded-proto']), hop, peer.scheme);
 }
 
-/** The value of a header that is a list: its lines in their order, joined by commas (RFC 9110 section 5.3). */
+/** The value of a list header: its lines in order, joined by commas (RFC 9110 section 5.3). */
 export function joinLines(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'object' ? value.join(',') : value;
 }

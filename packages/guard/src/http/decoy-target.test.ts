@@ -22,7 +22,7 @@ describe('the decoy of a hidden address', () => {
     expect(decoyTarget('/x%2F..%2Fwp-login.php%20', hidden, 'id')).toMatch(/^\/x%2F\.\.%2F[a-z]{2}-[a-z]{5}\.php%20$/);
   });
 
-  it('holds no hidden name, however the name was spelled, and has as many segments', () => {
+  it('contains no hidden name, whatever its spelling, and has the same number of segments', () => {
     const letter = (character: string) =>
       fc.constantFrom(
         character,
@@ -51,21 +51,21 @@ describe('the decoy of a hidden address', () => {
     );
   });
 
-  it('leaves every other target alone', () => {
+  it('is not created for any other target', () => {
     for (const target of ['/', '/wp-login', '/wp-admins/', '/a/wp-content/x.php?f=wp-login.php', '/wp-login.phpx']) {
       expect(decoyTarget(target, hidden, 'id')).toBe(target);
     }
   });
 });
 
-describe('the connector, by the samples that both sides share', () => {
+describe('the connector, with the samples that both sides share', () => {
   const file = createRequire(import.meta.url).resolve('@security-optimizer/connector/protocol-vectors.json');
   const { secret, decoys } = JSON.parse(readFileSync(file, 'utf8')) as {
     secret: string;
     decoys: { requestId: string; samples: { asked: string; target: string }[] };
   };
   for (const { asked: requested, target } of decoys.samples) {
-    it(`can tell what was asked for: ${requested}`, () => {
+    it(`can derive the original path: ${requested}`, () => {
       expect(disguise(requested, hidden, deriveDecoyKey(secret, decoys.requestId))).toEqual({
         target,
         reversible: true,
@@ -73,12 +73,12 @@ describe('the connector, by the samples that both sides share', () => {
     });
   }
 
-  it('cannot for an admin folder of another name, and is told', () => {
+  it('can’t derive a renamed admin folder, so such a decoy is marked as irreversible', () => {
     expect(disguise('/office/', new Set([...hidden, 'office']), deriveDecoyKey(secret, 'x'))?.reversible).toBe(false);
   });
 });
 
-describe('the page beside one without a name to hide', () => {
+describe('the sibling of a page without a hidden name', () => {
   it('is in the same folder and has the same query', () => {
     expect(toSiblingTarget('/a/b/?x=1', Math.random)).toMatch(/^\/a\/[a-z]{5}\/\?x=1$/);
     expect(toSiblingTarget('/members', Math.random)).toMatch(/^\/[a-z]{7}$/);

@@ -18,9 +18,9 @@ export function deriveDecoyKey(secret: string, requestId: string): Uint8Array {
 /**
  * Replaces each hidden name in a target by another name of the same shape: `//WP-login.php;x?a` becomes
  * `//KQ-zhfwu.php;x?a`. Spelling, length, path and query stay the same, so that the web server and WordPress treat the
- * decoy like any missing path of this spelling. The letters are shifted by a key that the connector can derive too, so the
- * original path needs no additional bytes in the request. A decoy disguises all names beyond ASCII, because the connector
- * can't know which of them a file system would equate with a hidden one.
+ * decoy like any missing path of this spelling. The letters are shifted with a key that the connector can derive too,
+ * so the original path needs no additional bytes in the request. A decoy disguises all names beyond ASCII, because the
+ * connector can't know which of them a file system would equate with a hidden one.
  *
  * @param target origin-form, accepted by `toCanonicalPath`
  * @param hidden lower-case names to replace
@@ -47,15 +47,15 @@ export function toDecoyTarget(target: string, hidden: ReadonlySet<string>, key: 
   return { target: `/${shiftLetters('xx-xxxxx.php', key)}${query}`, reversible: false };
 }
 
-/** A missing page in place of a target in which only another program than guard would find a hidden name. */
+/** A missing page that replaces a target in which another program, but not guard, would find a hidden name. */
 export function toPlainDecoy(target: string, key: Uint8Array): Decoy {
   const mark = target.indexOf('?');
   return { target: `/${shiftLetters('xxxxxxxx', key)}${mark === -1 ? '' : target.slice(mark)}`, reversible: false };
 }
 
 /**
- * A missing page beside a target: its last name is replaced by a random one, which is longer only if that name is very
- * short. A long query is shortened by the difference.
+ * A missing page in the folder of a target: the last name is replaced by a random one, which is longer only if that
+ * name is very short. A long query is shortened by the difference.
  */
 export function toSiblingTarget(target: string, random: () => number): string {
   const mark = target.indexOf('?');
@@ -88,7 +88,7 @@ function hiddenName(piece: string, hidden: ReadonlySet<string>): string | null {
   return hidden.has(name) ? name : null;
 }
 
-/** One byte of a path with its spelling. */
+/** One byte of a path in its original spelling. */
 interface Unit {
   readonly text: string;
   readonly byte: number;
@@ -101,7 +101,7 @@ function toUnits(piece: string): Unit[] {
   }));
 }
 
-/** Characters that end the disguised part of a name: those before a file name ending, a parameter or a stream. */
+/** Characters that end the disguised part of a name: those before an extension, a parameter or a stream. */
 const STOPS = new Set(['.', ';', ':', '?'].map((stop) => stop.charCodeAt(0)));
 
 function isBeyondAscii(piece: string): boolean {

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
-import { isAddressHeader } from './headers.js';
+import { describe, expect, it } from 'vitest';
+import { isAddressHeader, isCrossSite } from './headers.js';
 
 const words = (text: string): string[] => text.trim().toLowerCase().split(/\s+/);
 
-/** Names that proxies, networks, servers and libraries are known to use or to believe. */
+/** Names that proxies, networks, servers and libraries are known to use or to trust. */
 const ADDRESSES = words(`
   Forwarded Forwarded-For Forwarded-For-IP X-Forward-For X-Forwarded X-Forwarded-For X-Forwarded-By X-Forwarder-For
   X-Original-Forwarded-For X-HTTP-Forwarded-For X-Up-Forwarded-For X-Vercel-Forwarded-For X-Vercel-Proxied-For
@@ -22,7 +22,7 @@ const ADDRESSES = words(`
   X-Ms-Client-IP X-Bluecoat-Client-Address
 `);
 
-/** Headers of browsers, WordPress, programs and networks that say something else. */
+/** Headers of browsers, WordPress, programs and networks for other purposes. */
 const OTHERS = words(`
   Accept Accept-Encoding Accept-Language Authorization Cache-Control Content-Description Content-Length Content-Type
   Cookie Description DNT From Host If-None-Match Max-Forwards Origin Pragma Range Referer Save-Data Sec-CH-UA-Platform
@@ -37,18 +37,61 @@ const OTHERS = words(`
   CloudFront-Viewer-City X-AppEngine-Country X-Client-Geo-Location
 `);
 
-it.each(ADDRESSES)('%s names somebody’s address', (name) => {
+it.each(ADDRESSES)('%s is an address header', (name) => {
   expect(isAddressHeader(name)).toBe(true);
 });
 
-it.each(OTHERS)('%s does not', (name) => {
+it.each(OTHERS)('%s is no address header', (name) => {
   expect(isAddressHeader(name)).toBe(false);
 });
 
-it('costs no more than reading it, however long a name is', () => {
-  // Looked through by the rule, this one alone would take a fifth of a second.
+it('a long name is checked in linear time', () => {
+  // The pattern alone would need a fifth of a second for this name.
   const long = `${'client-'.repeat(4000)}addx-ip-addrx`;
   const begun = process.cpuUsage();
   for (let round = 0; round < 20; round++) expect(isAddressHeader(long)).toBe(false);
   expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+});
+
+const own = ['shop.example:8080', ['example.org', '*']] as const;
+
+describe('a request that a page of another site caused a browser to send', () => {
+  it.each([
+    [{ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'null' }],
+    [{ 'sec-fetch-site': 'cross-site' }],
+    [{ origin: 'https://evil.example' }],
+    [{ origin: 'https://shop.example.evil' }],
+    [{ origin: 'https://evilshop.example' }],
+    [{ origin: 'https://evil.example:8080' }],
+    [{ origin: 'null' }],
+    [{ origin: '' }],
+    [{ origin: 'https://shop.example, https://evil.example' }],
+    [{ 'sec-fetch-site': 'whatever', origin: 'https://evil.example' }],
+    [{ 'sec-fetch-site': 'same-origin, cross-site', origin: 'https://evil.example' }],
+  ])('%j', (headers) => expect(isCrossSite(headers, ...own)).toBe(true));
+});
+
+describe('a request from the site itself, or from a program', () => {
+  it.each([
+    [{}],
+    [{ 'sec-fetch-site': 'whatever' }],
+    [{ 'sec-fetch-site': 'same-origin', origin: 'null' }],
+    [{ 'sec-fetch-site': 'same-site', origin: 'https://sister.example' }],
+    [{ 'sec-fetch-site': 'none' }],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'https://example.org' }],
+    [{ origin: 'http://shop.example:8080' }],
+    [{ origin: 'https://shop.example' }],
+    [{ origin: 'https://www.shop.example' }],
+    [{ origin: 'https://SHOP.example.' }],
+    [{ origin: 'https://second.shop.example' }],
+  ])('%j', (headers) => expect(isCrossSite(headers, ...own)).toBe(false));
+
+  it('is recognized by an address in brackets', () => {
+    expect(isCrossSite({ origin: 'http://[::1]:8080' }, '[::1]:8080', [])).toBe(false);
+  });
+
+  it('is recognized by the bare domain when the page is on www', () => {
+    expect(isCrossSite({ origin: 'https://shop.example' }, 'www.shop.example', [])).toBe(false);
+  });
 });

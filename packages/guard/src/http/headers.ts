@@ -4,14 +4,14 @@ import { setBounded } from '../lib/collections.js';
 /** Response headers as alternating names and values, in WordPress's order and spelling. */
 export type RawHeaders = string[];
 
-/** Words for the client that proxies, load balancers and CDNs put before an address. */
+/** Words for the client in front of an address, as used by proxies, load balancers and CDNs. */
 const WHO =
   'c|client|real|remote|true|connect(?:ing|ion)|source|src|visitor|viewer|customer|user|enduser|proxyuser|proxied|' +
   'orig(?:in|inal|inating)?|peer|socket|external|caller|requester|browser|downstream|pseudo';
 
-/** `…-IP`, `…-IPv6`, `…-IPAddress`, and in one word, as in `ClientIP`. */
+/** Matches `…-IP`, `…-IPv6`, `…-IPAddress`, also as one word such as `ClientIP`. */
 const IP = new RegExp(`(?:^|-)(?:${WHO})?ip(?:s|v[46]|addr(?:ess)?)?(?:-|$)`);
-/** `Remote-Addr`, `Viewer-Address`, also with a word between, and in one word. */
+/** Matches `Remote-Addr`, `Viewer-Address`, also with a word in between or as one word. */
 const ADDRESS = new RegExp(`(?:^|-)(?:${WHO})(?:(?:-[a-z0-9]+)*-)?addr(?:ess)?(?:-|$)`);
 const FORWARDED = /forwarded|(?:^|-)(?:forward(?:er)?|fwd|xff|proxied-for)(?:-|$)/;
 
@@ -26,9 +26,9 @@ const OTHERS: ReadonlySet<string> = new Set(['x-coming-from', 'coming-from', 'rl
 /**
  * Whether proxies, load balancers or CDNs use a header for the client's address. WordPress, plugins and libraries trust
  * many such headers from any client, so those that a client sends are not forwarded: guard writes `X-Forwarded-For` and
- * `X-Real-IP` itself. A list of names can't be complete, so names are matched by patterns: the word "forwarded", the word
- * "IP", or the word "address" with a word for the client. The location of an address (`Ip-Country`) and other kinds of
- * addresses, such as e-mail addresses, do not count.
+ * `X-Real-IP` itself. A list of names can't be complete, so names are matched by patterns: the word "forwarded", the
+ * word "IP", or the word "address" with a word for the client. The location of an address (`Ip-Country`) and other
+ * kinds of addresses, such as e-mail addresses, do not count.
  *
  * @param name lower-case, of letters, digits and hyphens
  */
@@ -78,8 +78,8 @@ export function removeHeader(headers: RawHeaders, name: string): void {
 }
 
 /**
- * Whether a request comes from a page of the site itself. Browsers send Sec-Fetch-Site (Fetch Metadata, W3C), older ones
- * Origin (RFC 6454). Programs that send neither have no cookies that another site could abuse.
+ * Whether a request comes from a page of the site itself. Browsers send Sec-Fetch-Site (Fetch Metadata, W3C), older
+ * ones Origin (RFC 6454). Programs that send neither have no cookies that another site could abuse.
  *
  * @param host the host that received the request, with its port
  */
@@ -102,8 +102,8 @@ function isSameHost(origin: string, host: string): boolean {
 
 /**
  * Whether a page of another web site made the browser send a request. Over HTTPS browsers send Sec-Fetch-Site (Fetch
- * Metadata, W3C). Otherwise Origin (RFC 6454) identifies the site of the page, or is `null` for an opaque origin. Programs
- * send neither.
+ * Metadata, W3C). Otherwise Origin (RFC 6454) identifies the site of the page, or is `null` for an opaque origin.
+ * Programs send neither.
  *
  * @param host the requested host, with or without port
  * @param hosts further host names of the site
@@ -120,8 +120,8 @@ export function isCrossSite(headers: IncomingHttpHeaders, host: string, hosts: r
 }
 
 /**
- * Whether a request may still come from a page of the site, because its origin is opaque (`Referrer-Policy: no-referrer`,
- * a sandboxed frame). A browser without Fetch Metadata, or without HTTPS, sends `null` for any such page.
+ * Whether a request may still come from a page of the site, because its origin is opaque (`Referrer-Policy:
+ * no-referrer`, a sandboxed frame). A browser without Fetch Metadata, or without HTTPS, sends `null` for any such page.
  */
 export function hasOpaqueOrigin(headers: IncomingHttpHeaders): boolean {
   return headers.origin === 'null' && headers['sec-fetch-site'] === undefined;
@@ -183,8 +183,8 @@ export function createCookie(cookie: {
 }
 
 /**
- * Headers by which a web server and WordPress learn of the client, its scheme and its host: names and values in turn. Every
- * request of guard to WordPress has them, a visitor's as well as guard's own.
+ * Headers that describe the client, its scheme and its host to a web server and WordPress, as alternating names and
+ * values. Every request from guard to WordPress has them: visitors' requests and guard's own.
  */
 export function forwardedHeaders({
   address,

@@ -25,7 +25,7 @@ const login = (more: object = {}) =>
     ...more,
   });
 
-describe('the cookie of a device that logged in before', () => {
+describe('the cookie of a known browser', () => {
   it('names its accounts, the latest first, at most eight', () => {
     let device = readKnownBrowser(secret, pair(login()), NOW);
     expect(device).toEqual({ id: '00112233445566ff', users: [7] });
@@ -35,7 +35,7 @@ describe('the cookie of a device that logged in before', () => {
     expect(device).toEqual({ id: '00112233445566ff', users: [9, 8, 7, 6, 5, 4, 3, 2] });
   });
 
-  it('is worth nothing after a year, at another site, changed, or signed for something else', () => {
+  it('is invalid after a year, at another site, when it was changed, or when it was signed for another purpose', () => {
     const cookie = pair(login());
     const value = cookie.slice(cookie.indexOf('=') + 1);
     expect(readKnownBrowser(secret, cookie, NOW + YEAR)).not.toBeNull();
@@ -47,14 +47,14 @@ describe('the cookie of a device that logged in before', () => {
     expect(verifySignedValue(secret, 'device', value)).not.toBeNull();
   });
 
-  it('stays with the site’s folder, away from scripts, and on https with https', () => {
+  it('is limited to the site’s folder, hidden from scripts, and Secure with https', () => {
     expect(login({ home: '/blog', scheme: 'https' })).toMatch(/; Path=\/blog; .*HttpOnly; SameSite=Lax; Secure$/);
     expect(login()).toMatch(/; Path=\/; .*HttpOnly; SameSite=Lax$/);
   });
 });
 
-describe('the mark of a visit at the custom address', () => {
-  it('holds for a day', () => {
+describe('the login-page cookie', () => {
+  it('is valid for a day', () => {
     const cookie = pair(createLoginPageCookie(secret, { now: NOW, home: '', scheme: 'http' }));
     const day = 24 * 3600_000;
     expect(hasLoginPageCookie(secret, `a=b; ${cookie}`, NOW + day - 1000)).toBe(true);
@@ -65,11 +65,11 @@ describe('the mark of a visit at the custom address', () => {
 });
 
 describe('a site in a folder of another one’s host', () => {
-  // Browsers send the cookies of both, the one of the longer path first (RFC 6265 section 5.4).
+  // Browsers send the cookies of both sites, those with the longer path first (RFC 6265 section 5.4).
   const beside = (ours: string, theirs: string): string[] => [`${ours}; ${theirs}`, `${theirs}; ${ours}`];
   const where = { now: NOW, home: '/blog', scheme: 'http' } as const;
 
-  it('knows its devices by its own cookie, whichever comes first', () => {
+  it('recognizes known browsers by its own cookie, whatever the order', () => {
     const theirs = pair(
       createKnownBrowserCookie(other, { ...where, home: '', device: null, user: 3, freshId: 'a'.repeat(16) }),
     );
@@ -79,7 +79,7 @@ describe('a site in a folder of another one’s host', () => {
     }
   });
 
-  it('knows by its own mark who has been at the login', () => {
+  it('recognizes browsers that have opened the login by its own cookie', () => {
     for (const header of beside(
       pair(createLoginPageCookie(secret, where)),
       pair(createLoginPageCookie(other, { ...where, home: '' })),
@@ -88,14 +88,14 @@ describe('a site in a folder of another one’s host', () => {
     }
   });
 
-  it('checks a few cookies of a name and no more, however many are sent', () => {
+  it('checks only a few cookies of one name, however many are sent', () => {
     const many = Array.from({ length: 1000 }, (_, at) => `known_device=${at}.x`).join('; ');
     expect(readKnownBrowser(secret, `${many}; ${pair(login())}`, NOW)).toBeNull();
   });
 });
 
 describe('a cookie header', () => {
-  it('is read by the whole name', () => {
+  it('is searched for the complete name', () => {
     expect(readCookies('xa=1; a=2; ab=3; a = 4', 'a')).toEqual(['2', '4']);
     expect(readCookies('xa=1', 'a')).toEqual([]);
     expect(readCookies('a', 'a')).toEqual([]);

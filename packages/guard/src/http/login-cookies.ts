@@ -24,12 +24,12 @@ function keyFor(secret: string, purpose: CookiePurpose): Buffer {
   return key;
 }
 
-/** Appends the signature to a value, after a dot. The value must hold only characters that are allowed in cookies. */
+/** Appends the signature to a value, after a dot. The value may contain only characters that are allowed in cookies. */
 export function signValue(secret: string, purpose: CookiePurpose, value: string): string {
   return `${value}.${signature(secret, purpose, value)}`;
 }
 
-/** The value that was signed for this purpose with this secret, or null when the signature is wrong. */
+/** The value without its signature, or null when it was not signed for this purpose with this secret. */
 export function verifySignedValue(secret: string, purpose: CookiePurpose, signed: string): string | null {
   const cut = signed.lastIndexOf('.');
   if (cut < 1) return null;
@@ -43,12 +43,12 @@ function signature(secret: string, purpose: CookiePurpose, value: string): strin
   return createHmac('sha256', keyFor(secret, purpose)).update(value).digest('base64url');
 }
 
-/** Limit of cookies of one name that are checked: each costs a signature. */
+/** Limit of cookies of one name that are checked, since each check computes a signature. */
 const CHECKED_MAX = 4;
 
 /**
- * Values of the cookies of this purpose that were signed with this secret, longer paths first. There may be others of
- * the same name: from a site in a folder of the same host, or from a parent or sibling host.
+ * Values of the cookies for this purpose that were signed with this secret, longer paths first. There may be other
+ * cookies of the same name: from a site in a folder of the same host, or from a parent or sibling host.
  */
 export function readSignedCookies(secret: string, purpose: CookiePurpose, header: string | undefined): string[] {
   return readCookies(header, COOKIE_NAMES[purpose])
@@ -57,14 +57,14 @@ export function readSignedCookies(secret: string, purpose: CookiePurpose, header
 }
 
 /**
- * The folder whose pages get guard's cookies: the home page's, unless WordPress itself lies outside of it.
- * @returns URL path without a slash at the end, '' for the root
+ * The folder to which guard's cookies are limited: the home page's, unless WordPress itself is outside that folder.
+ * @returns URL path without a trailing slash, '' for the root
  */
 export function cookieFolder({ home, admin }: Pick<SitePaths, 'home' | 'admin'>): string {
   return admin.startsWith(`${home}/`) ? home : '';
 }
 
-/** Text of a `Set-Cookie` header, its value signed. @param seconds how long the browser keeps it */
+/** A `Set-Cookie` value with a signed cookie. @param seconds how long the browser keeps it */
 export function createSignedCookie(
   secret: string,
   purpose: CookiePurpose,
@@ -80,7 +80,7 @@ export function createSignedCookie(
   });
 }
 
-/** A browser that logged in before. */
+/** A browser that has logged in before. */
 export interface KnownBrowser {
   /** 16 hexadecimal digits. */
   readonly id: string;
@@ -133,7 +133,7 @@ export function createKnownBrowserCookie(
   return createSignedCookie(secret, 'device', value, { home, scheme, seconds: KNOWN_SECONDS });
 }
 
-/** How long a visitor of the custom login address gets the files that the login page needs, seconds. */
+/** How long a visitor of the custom login address may load the files of the login page, seconds. */
 const LOGIN_PAGE_SECONDS = 24 * 3600;
 
 /**

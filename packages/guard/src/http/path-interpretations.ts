@@ -9,20 +9,20 @@ import {
 } from './path-segments.js';
 
 /**
- * Most texts that one path may turn into, and most characters in all of them. Paths of pages and files turn into two or
- * three of some hundred characters; the limits bound the work that a single request can cause.
+ * Maximum number of texts that one path may turn into, and of characters in all of them. Paths of pages and files turn
+ * into two or three texts of some hundred characters; the limits bound the work that a single request can cause.
  */
 const MAX_TEXTS = 24;
 const MAX_CHARACTERS = 8192;
 
 /**
- * The other ways in which a web server, PHP or a file system may read a path: percent-decoded once more, backslashes as
- * slashes, control characters ignored or as the end of a name, bytes that are no UTF-8 left out, as Latin-1 or as an
- * overlong form, names with what stands behind `;` or `?`. Each may follow another.
+ * The other ways in which a web server, PHP or a file system may read a path: percent-decoded again; with backslashes
+ * as slashes; with control characters ignored or as the end of a name; with bytes that are not UTF-8 omitted, read as
+ * Latin-1 or as an overlong form; with the text after `;` or `?` as part of a name. These may be combined.
  *
  * @param text the path, decoded once
  * @param main the canonical path, which is not among the interpretations
- * @returns null when there are too many, or some program would read a path that names nothing
+ * @returns null when there are too many, or when some program would read a path that names nothing
  */
 export function listInterpretations(text: string, main: CanonicalPath): readonly CanonicalPath[] | null {
   const texts = new Set([text]);
@@ -53,7 +53,7 @@ const ENCODED = /%(?:[0-9a-f]{2}|u[0-9a-f]{4})/i;
 /** C0, DEL and C1 control characters. */
 const CONTROL = /\p{Cc}/gu;
 
-/** What a text becomes when one program more reads it. */
+/** The texts that one more program may read in a text. */
 function nextTexts(text: string): string[] {
   const next: string[] = [];
   if (ENCODED.test(text)) next.push(decodeAgain(text));
@@ -64,19 +64,19 @@ function nextTexts(text: string): string[] {
   if (text.search(CONTROL) !== -1) {
     next.push(text.replace(CONTROL, ''), text.replace(/\p{Cc}[^/]*/gu, ''));
   }
-  // A path that is parsed once more ends at its question mark.
+  // A path that is parsed again ends at its question mark.
   const mark = text.indexOf('?');
   if (mark > 0) next.push(text.slice(0, mark));
   return next;
 }
 
-/** Also the form `%u0061` of Microsoft's servers. */
+/** Also decodes the form `%u0061` of Microsoft's servers. */
 function decodeAgain(text: string): string {
   const plain = text.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return decodeUtf8(percentDecode(encodeUtf8(plain)));
 }
 
-/** Forms of more bytes than needed, which RFC 3629 section 3 forbids and careless decoders accept. */
+/** Overlong UTF-8 sequences, which RFC 3629 section 3 forbids and lenient decoders accept. */
 const OVERLONG = /[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xf0[\x80-\x8f][\x80-\xbf]{2}/g;
 
 function decodeOverlong(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * How a path is taken apart: bytes, characters, segments and names. Used for the canonical path and for the other ways
- * in which a program may read the same target.
+ * Splits a path into bytes, characters, segments and names. Used for the canonical path and for other interpretations
+ * of the same target.
  */
 
 export interface CanonicalPath {
@@ -13,13 +13,13 @@ export interface CanonicalPath {
 export type PathFault = 'above-root' | 'not-a-path';
 
 /**
- * A byte that is no UTF-8 becomes a character of its own in Unicode's private use area, so that it equals no letter
- * and can be told from everything that was sent as UTF-8.
+ * A byte that is not UTF-8 becomes a separate character in Unicode's private use area, so that it equals no letter and
+ * can be distinguished from every character that was sent as UTF-8.
  */
 const FOREIGN_BYTE = 0xf700;
 export const FOREIGN = /[\uf780-\uf7ff]/g;
 
-/** One UTF-8 sequence, one character per byte (RFC 3629 section 4), or a byte that belongs to none. */
+/** One UTF-8 sequence, one character per byte (RFC 3629 section 4), or a byte that belongs to no sequence. */
 const SEQUENCE =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
 
@@ -44,28 +44,28 @@ export function encodeUtf8(text: string): string {
     .join('');
 }
 
-/** The byte behind a foreign character, as one character. */
+/** The byte that a foreign character represents, as one character. */
 export function toForeignByte(character: string): string {
   return String.fromCharCode(character.charCodeAt(0) - FOREIGN_BYTE);
 }
 
-/** Percent-decodes once (RFC 3986 section 2.1). What is no encoded byte stays. @returns one character per byte */
+/** Percent-decodes once (RFC 3986 section 2.1). Invalid encodings stay unchanged. @returns one character per byte */
 export function percentDecode(bytes: string): string {
   return bytes.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Where some program ends a name: path parameters, `?` decoded too early (CVE-2024-38474), NTFS streams. */
+/** Where some programs end a name: path parameters, `?` decoded too early (CVE-2024-38474), NTFS streams. */
 export const NAME_END = /;|\?|:\$/;
 
-/** How segments become names. */
+/** How segments are converted to names. */
 export interface NameInterpretation {
   /** Names end at a parameter, a question mark or a stream. */
   readonly cut: boolean;
-  /** Segments without a name (`...`, spaces, only a parameter) are left out, as file systems of Windows do. */
+  /** Segments without a name (`...`, spaces, only a parameter) are omitted, as Windows file systems do. */
   readonly dropUnnamed: boolean;
 }
 
-/** The path with what was found on the way. */
+/** The path, and whether it has unnamed segments. */
 export interface ResolvedPath extends CanonicalPath {
   /** A segment has no name for some programs. */
   readonly hasUnnamed: boolean;
@@ -92,7 +92,7 @@ export function resolvePath(text: string, { cut, dropUnnamed }: NameInterpretati
       segments.push(name);
       continue;
     }
-    // A dot segment for some programs and a name for others; nobody names a page or a file like this.
+    // A dot segment for some programs and a name for others. No page or file has such a name.
     if (part.startsWith('.') && !/^\.{3,}$/.test(part)) return 'not-a-path';
     hasUnnamed = true;
     if (!dropUnnamed) segments.push(foldCase(part));
@@ -102,7 +102,7 @@ export function resolvePath(text: string, { cut, dropUnnamed }: NameInterpretati
   return { path: segments.length === 0 ? '/' : `/${segments.join('/')}${slash}`, segments, hasUnnamed };
 }
 
-/** The name under which a file system would look a segment up; empty when nothing is left of it. */
+/** The name that a file system would look up for a segment; may be empty. */
 function toName(segment: string, cut: boolean): string {
   const at = cut ? segment.search(NAME_END) : -1;
   let end = at === -1 ? segment.length : at;
@@ -133,7 +133,7 @@ export function isScriptName(segment: string): boolean {
   return segment.includes('.') && SCRIPT_SEGMENT.test(segment);
 }
 
-/** Whether a part of a name holds a script's ending, at its end or in front of another mark. */
+/** Whether a part of a name has the extension of a script, at its end or before another mark. */
 export function holdsScriptEnding(part: string): boolean {
   return SCRIPT_BEFORE_MARK.test(part);
 }

@@ -28,13 +28,13 @@ describe('query parameters as PHP sees them', () => {
     expect(new PhpQuery(query).all(name)).toEqual(values);
   });
 
-  it('are ambiguous when two values are given under one name, however written', () => {
+  it('are ambiguous when one name has two values, in any spelling', () => {
     expect(new PhpQuery('rest_route=/a&rest.route=/b').isAmbiguous('rest_route')).toBe(true);
     expect(new PhpQuery('rest_route=/a&rest_route=/a').isAmbiguous('rest_route')).toBe(false);
     expect(new PhpQuery('rest_route=/a').isAmbiguous('rest_route')).toBe(false);
   });
 
-  it('counts what is given, since PHP stops reading at a limit', () => {
+  it('are counted, since PHP stops reading at a limit', () => {
     expect(new PhpQuery(`feed=rss2${'&a'.repeat(1500)}&feed=`).count).toBe(1502);
   });
 });
@@ -42,7 +42,7 @@ describe('query parameters as PHP sees them', () => {
 const php = spawnSync('php', ['-v']).status === 0;
 
 describe.runIf(php)('compared with PHP itself', () => {
-  it('gives PHP the same names, and the value that PHP takes is among its values', () => {
+  it('has the same names as PHP, and its values include the one that PHP uses', () => {
     const name = fc.string({ unit: fc.constantFrom(...'ab[]. +_%5B%5D%00%2e%20='.split('')), maxLength: 9 });
     const pair = fc
       .tuple(name, fc.string({ unit: fc.constantFrom(...'xy+%41%'.split('')), maxLength: 4 }))

@@ -12,12 +12,12 @@ import { toCanonicalPath } from './canonical-path.js';
 import { type Credentials, isStaticFile, NO_CREDENTIALS, readCredentials, toRequestFacts } from './request-facts.js';
 import { toSessionCookieNames, USUAL_SESSION_COOKIES } from './session-cookies.js';
 
-/** What is read from a request with these header lines, sent over a real socket. */
+/** Sends a request with these header lines over a real socket, and returns the credentials that guard reads. */
 async function read(...lines: string[]): Promise<Credentials> {
   return readWith(USUAL_SESSION_COOKIES, ...lines);
 }
 
-/** @param names cookies of the site's own */
+/** @param names names of the site's own cookies */
 async function readWith(names: SessionCookieNames, ...lines: string[]): Promise<Credentials> {
   let found: Credentials | undefined;
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ async function readWith(names: SessionCookieNames, ...lines: string[]): Promise<
 }
 
 describe('the credentials of a request', () => {
-  it('hold a login cookie by any name that PHP takes for one', async () => {
+  it('include a login cookie under any name that PHP reads as one', async () => {
     for (const cookie of [
       'wordpress_logged_in_0a=x',
       'a=b; wordpress_sec_0a=x',
@@ -49,7 +49,7 @@ describe('the credentials of a request', () => {
     }
   });
 
-  it('hold a login cookie by the names that the site has chosen, and still by WordPress’s own', async () => {
+  it('include a login cookie under the site’s own names, and under WordPress’s usual ones', async () => {
     const chosen = toSessionCookieNames({ session: 'member_pass', others: ['staff', 'staff_sec'] });
     for (const cookie of ['member_pass=x', 'a=b; staff=x', 'staff.sec=x', 'member%5fpass=x', 'wordpress_sec_0a=x']) {
       expect((await readWith(chosen, `Cookie: ${cookie}`)).hasLoginCookie, cookie).toBe(true);
@@ -59,7 +59,7 @@ describe('the credentials of a request', () => {
     }
   });
 
-  it('hold Basic in any letters and in any of several headers', async () => {
+  it('include Basic in any letter case and in any of several headers', async () => {
     for (const lines of [
       ['Authorization: Basic eA=='],
       ['authorization: bAsIc eA=='],
@@ -126,8 +126,8 @@ function decide(
   };
 }
 
-describe('a request signed by a plugin, while XML-RPC is off', () => {
-  it('passes as what it is, and needs no place among those that check passwords', () => {
+describe('a plugin’s signed request, while XML-RPC is off', () => {
+  it('passes under its plugin’s name, and is not queued with requests that check passwords', () => {
     expect(decide(`/xmlrpc.php?${SHAPE}`)).toEqual({ rule: 'passes', signed: 'jetpack', certain: false });
   });
 
@@ -140,7 +140,7 @@ describe('a request signed by a plugin, while XML-RPC is off', () => {
     '/%78mlrpc.php',
     '/xmlrpc.php;x',
     '/sub/xmlrpc.php',
-  ])('gets the same answer by the spelling %s', (path) => {
+  ])('gets the same response with the spelling %s', (path) => {
     expect(decide(`${path}?${SHAPE}`)).toMatchObject({ rule: 'passes', signed: 'jetpack' });
     expect(decide(`${path}?${SHAPE}`, { plugins: [] })).toMatchObject({ rule: 'xml-rpc', signed: null });
     expect(decide(`${path}?${SHAPE.replace('&signature', '&signatur')}`)).toMatchObject({ rule: 'xml-rpc' });
@@ -170,11 +170,11 @@ describe('a request signed by a plugin, while XML-RPC is off', () => {
     expect(decide(`/xmlrpc.php?${query}`)).toMatchObject({ rule: 'xml-rpc', signed: null });
   });
 
-  it.each(['GET', 'HEAD', 'PUT', 'OPTIONS', 'post'])('is refused by %s', (method) => {
+  it.each(['GET', 'HEAD', 'PUT', 'OPTIONS', 'post'])('is refused with the method %s', (method) => {
     expect(decide(`/xmlrpc.php?${SHAPE}`, { method }).rule).toBe('xml-rpc');
   });
 
-  it('passes with the signature in a header as well, as Jetpack’s servers send it', () => {
+  it('also passes with the signature in a header, as Jetpack’s servers send it', () => {
     const credentials = { ...NO_CREDENTIALS, hasAuthorization: true };
     expect(decide(`/xmlrpc.php?${SHAPE}`, { credentials })).toEqual({
       rule: 'passes',
@@ -183,30 +183,30 @@ describe('a request signed by a plugin, while XML-RPC is off', () => {
     });
   });
 
-  it('is refused with a name and a password of HTTP beside it', () => {
+  it('is refused with an additional name and password of HTTP', () => {
     const credentials = { ...NO_CREDENTIALS, hasAuthorization: true, hasBasic: true };
     expect(decide(`/xmlrpc.php?${SHAPE}`, { credentials })).toMatchObject({ rule: 'xml-rpc', signed: null });
   });
 
-  it('is none where the script is another one', () => {
+  it('is not recognized for another script', () => {
     expect(decide(`/?${SHAPE}`)).toMatchObject({ rule: 'passes', signed: null });
     expect(decide(`/wp-login.php?${SHAPE}`)).toMatchObject({ signed: null, certain: false });
   });
 
-  it('is no login: the list of addresses that may log in does not close it, Away Mode does', () => {
+  it('is no login: the Login Access list does not refuse it, Away Mode does', () => {
     const target = `/xmlrpc.php?${SHAPE}`;
     expect(decide(target, { login: { login_access: ['198.51.100.1'] } }).rule).toBe('passes');
     const away_mode = { type: 'weekly', weekly: ['monday'] } as const;
     expect(decide(target, { login: { away_mode } }).rule).toBe('away-mode');
   });
 
-  it('is nothing special while XML-RPC is on', () => {
+  it('is not treated specially while XML-RPC is on', () => {
     expect(decide(`/xmlrpc.php?${SHAPE}`, { on: 0 })).toMatchObject({ rule: 'passes', signed: null });
   });
 });
 
-describe('what a plugin names as its signed requests', () => {
-  it('is taken with a signature and methods of its own', () => {
+describe('a plugin’s description of its signed requests', () => {
+  it('is accepted with a signature and methods of its own', () => {
     const shop = {
       id: 'shop',
       name: 'A shop',
@@ -236,11 +236,11 @@ describe('what a plugin names as its signed requests', () => {
       'too many parameters',
       { parameters: { ...Object.fromEntries([...'abcdefghijk'].map((name) => [name, 'text'])), sig: 'hex' } },
     ],
-  ])('is left out with %s', (_what, change) => {
+  ])('is ignored with %s', (_what, change) => {
     expect(readSignedXmlRpc([{ ...jetpack, ...change }])).toEqual({ plugins: [], leftOut: 1 });
   });
 
-  it('is taken once, and of ten plugins at most', () => {
+  it('is accepted once per plugin, for at most ten plugins', () => {
     expect(readSignedXmlRpc([jetpack, jetpack])).toEqual({ plugins: [jetpack], leftOut: 1 });
     const many = Array.from({ length: 12 }, (_, i) => ({ ...jetpack, id: `plugin-${i}` }));
     expect(readSignedXmlRpc(many)).toMatchObject({ leftOut: 2 });
@@ -253,7 +253,7 @@ it.each([
   '/wp-content/uploads/2026/11/photo.JPG',
   '/wp-admin/load-styles.php?c=0&load=common',
   '/blog/wp-admin/load-scripts.php',
-])('takes %s for a part of a page', (path) => {
+])('treats %s as a page asset', (path) => {
   expect(isStaticFile(parseFacts(path))).toBe(true);
 });
 
@@ -265,6 +265,6 @@ it.each([
   '/load-styles.php',
   '/wp-admin/index.php',
   '/robots.txt',
-])('takes %s for a visit', (path) => {
+])('treats %s as a visit', (path) => {
   expect(isStaticFile(parseFacts(path))).toBe(false);
 });

@@ -22,7 +22,7 @@ export type RequestTarget =
 
 /** Methods that only make sense between a client and a forward proxy, or that echo the request. */
 const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
-/** RFC 3986 section 3.2.2, and underscores, which some hosts use. */
+/** RFC 3986 section 3.2.2, and underscores, which some host names contain. */
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
@@ -47,8 +47,8 @@ export function readRequestTarget(request: IncomingMessage, maxBytes: number): R
 
 /**
  * Whether the end of the body is unambiguous (RFC 9112 section 6). Node's parser refuses most ambiguous framings. This
- * function refuses the rest: other codings besides `chunked`, `chunked` in HTTP/1.0, other versions of HTTP, and WebSocket
- * handshakes with a body.
+ * function refuses the others: transfer codings other than `chunked`, `chunked` in HTTP/1.0, other versions of HTTP,
+ * and WebSocket handshakes with a body.
  */
 function hasClearFraming(request: IncomingMessage): boolean {
   const { headers, httpVersion } = request;
@@ -79,9 +79,9 @@ function readHost(request: IncomingMessage): string | null {
 }
 
 /**
- * Query parameters as PHP sees them. For `$_GET`, PHP decodes names, cuts them at a NUL byte and at `[`, removes leading
- * spaces and turns dots and spaces into underscores. Of equal names the last one wins.
- * Source: PHP manual, "Variables From External Sources", and `php_register_variable_ex`.
+ * Query parameters as PHP sees them. For `$_GET`, PHP decodes names, cuts them at a NUL byte and at `[`, removes
+ * leading spaces and turns dots and spaces into underscores. Of equal names the last one wins. Source: PHP manual,
+ * "Variables From External Sources", and `php_register_variable_ex`.
  */
 export class PhpQuery {
   readonly #query: string;
@@ -106,16 +106,16 @@ export class PhpQuery {
   }
 
   /**
-   * All values of a parameter, elements of an array included. PHP uses the last one within `max_input_vars`, which guard
-   * doesn't know. A rule that refuses must therefore check all of them.
+   * All values of a parameter, elements of an array included. PHP uses the last one within `max_input_vars`, which
+   * guard doesn't know. A rule that refuses must therefore check all of them.
    */
   all(name: string): readonly string[] {
     return this.#values.get(name) ?? NONE;
   }
 
   /**
-   * The value of a parameter that occurs once and under exactly this name: not encoded and not as an element of an array,
-   * so that every parser reads the same value. Null otherwise.
+   * The value of a parameter that occurs once and under exactly this name: not encoded and not as an element of an
+   * array, so that every parser reads the same value. Null otherwise.
    */
   single(name: string): string | null {
     const values = this.all(name);
@@ -155,14 +155,14 @@ function phpName(decoded: string): string {
   return name.replace(/[ .[]/g, '_');
 }
 
-/** Everything that a rule may use of a request. Plain data, created once before the first rule. */
+/** Everything that a rule may know of a request. Plain data, created once before the first rule. */
 export interface RequestFacts {
   readonly method: string;
   readonly address: Address;
   /** Canonical path of the whole target. */
   readonly path: string;
   readonly segments: readonly string[];
-  /** The path that WordPress routes by: relative to home and without `/index.php`. Starts with a slash. */
+  /** The path that WordPress uses for routing: relative to home and without `/index.php`. Starts with a slash. */
   readonly route: string;
   /** Segments of `route`. */
   readonly routeSegments: readonly string[];
@@ -245,8 +245,8 @@ function stripIndexScript(segments: readonly string[], home: string): readonly s
 }
 
 /**
- * WordPress accepts `?rest_route=` on any page; the pretty form needs the REST prefix, in front of which plugins for
- * several languages have a folder. Routes are case-insensitive.
+ * WordPress accepts `?rest_route=` on any page. The pretty form needs the REST prefix, before which multilingual
+ * plugins may have a language folder. Routes are case-insensitive.
  */
 function findRestRoute(route: readonly string[], query: PhpQuery, { rest, languages }: SitePaths): string | null {
   const parameter = query.all('rest_route')[0];
@@ -268,7 +268,7 @@ export interface ApiRoute {
   readonly route: string;
 }
 
-/** The route in guard's namespaces that a REST route addresses; null for any other. */
+/** The route in guard's namespaces for a REST route; null for any other. */
 export function findApiRoute(restRoute: string | null): ApiRoute | null {
   if (restRoute === null) return null;
   for (const [namespace, prefix] of API_NAMESPACES) {
@@ -313,10 +313,11 @@ function hasBasicScheme(request: IncomingMessage): boolean {
 const PARAMETERS_MAX = 20;
 
 /**
- * Finds the plugin whose signed requests to `xmlrpc.php` have the shape of this one, or null. Guard can't verify the
- * signature, because only WordPress has the key. A request of this shape reaches only the plugin's methods, which verify
- * it, and no password is checked in it (`Security_Optimizer_Signed_Xml_Rpc` in the connector). Of the path only the
- * script's name matters. Jetpack's servers repeat the signature in `Authorization: X_JETPACK …`, so only `Basic` is refused.
+ * Finds the plugin whose signed requests to `xmlrpc.php` have the shape of this request, or null. Guard can't verify
+ * the signature, because only WordPress has the key. A request of this shape reaches only the plugin's methods, which
+ * verify it, and no password is checked in it (`Security_Optimizer_Signed_Xml_Rpc` in the connector). Only the script's
+ * name in the path matters. Jetpack's servers repeat the signature in `Authorization: X_JETPACK …`, so only `Basic` is
+ * refused.
  */
 export function findSignedXmlRpc(
   facts: Pick<RequestFacts, 'method' | 'segments' | 'query' | 'hasBasic'>,
@@ -340,7 +341,9 @@ export function findSignedXmlRpc(
 const STATIC =
   /\.(?:css|js|mjs|map|png|jpe?g|gif|webp|avif|svg|ico|bmp|woff2?|ttf|otf|eot|mp[34]|m4[av]|webm|og[gv]|wav|pdf|wasm)$/;
 
-/** Scripts that concatenate WordPress's styles and scripts. They do not load WordPress, so the connector signs nothing. */
+/**
+ * Scripts that concatenate WordPress's styles and scripts. They do not load WordPress, so the connector signs nothing.
+ */
 const BUNDLE_SCRIPTS = new Set(['load-styles.php', 'load-scripts.php']);
 
 /** Whether a path ends like a page asset. The response shows whether it is one: the connector did not sign it. */
@@ -350,17 +353,17 @@ export function isStaticFile({ segments, scriptAt }: Pick<RequestFacts, 'segment
   return scriptAt === -1 ? STATIC.test(name) : BUNDLE_SCRIPTS.has(name) && segments[segments.length - 2] === 'wp-admin';
 }
 
-/** A scheme, a host name (253) and a port take less. WordPress's REST API echoes it in a response header. */
+/** A scheme, a host name (253) and a port are shorter. WordPress's REST API echoes it in a response header. */
 const ORIGIN_MAX = 512;
-/** The longest names of languages take 20. WordPress's login form echoes it in a cookie. */
+/** The longest language names have 20 characters. WordPress's login form echoes it in a cookie. */
 const LANGUAGE_MAX = 64;
 /** A form that posts a password has an action and a return URL in its query. */
 const LOGIN_QUERY_MAX = 2048;
 
 /**
- * Whether `Origin` is longer than any valid origin. Request data that WordPress echoes in response headers is bounded: web
- * servers have little room for a response head (nginx one memory page, 4 KB), and the login report is lost with a head
- * that is too long.
+ * Whether `Origin` is longer than any valid origin. Request data that WordPress echoes in response headers is limited:
+ * web servers reserve little memory for a response head (nginx one memory page, 4 KB), and the login report is lost
+ * when the head is too long.
  */
 export function hasOversizedOrigin(request: IncomingMessage): boolean {
   const { origin } = request.headers;
@@ -368,7 +371,7 @@ export function hasOversizedOrigin(request: IncomingMessage): boolean {
 }
 
 /**
- * The same check for what the login form echoes.
+ * The same check for the fields that the login form echoes.
  *
  * @param query as received in the target
  * @returns how to refuse the request, or null

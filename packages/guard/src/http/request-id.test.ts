@@ -9,12 +9,12 @@ describe('request ids', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('of two processes do not begin alike', () => {
+  it('of two processes have different prefixes', () => {
     const prefixes = new Set(Array.from({ length: 50 }, () => createRequestIds()().slice(0, 6)));
     expect(prefixes.size).toBeGreaterThan(45);
   });
 
-  it('can be read out: no letters that look alike, and another one for each request', () => {
+  it('have references that can be read aloud: no letters that look alike, and a different one for each request', () => {
     const next = createRequestIds();
     const references = Array.from({ length: 5000 }, () => toReference(next()));
     expect(references.every((text) => /^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/.test(text))).toBe(true);

@@ -11,7 +11,7 @@ export function createRequestIds(): () => string {
 }
 
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** All pairs of letters: 1024, ten bits each. */
+/** All pairs of letters: 1024, with ten bits each. */
 const PAIRS = Array.from({ length: 1024 }, (_, i) => `${LETTERS[i >> 5]}${LETTERS[i & 31]}`);
 
 /** The number in the reference of a request: the last 40 bits of its id. */
@@ -20,8 +20,8 @@ export function toReferenceNumber(requestId: string): number {
 }
 
 /**
- * Reads a reference as people write it: without regard to case, hyphen and spaces, with I and L for 1 and O for 0.
- * @returns the number of `toReferenceNumber`; null for anything else
+ * Reads a reference as people write it: ignoring case, hyphen and spaces, with I and L for 1 and O for 0.
+ * @returns the number of `toReferenceNumber`; null for any other text
  */
 export function parseReference(text: string): number | null {
   const [, first, second] = /^\s*([0-9a-z]{4})[-\s]?([0-9a-z]{4})\s*$/i.exec(text) ?? [];

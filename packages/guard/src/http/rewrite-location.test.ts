@@ -6,7 +6,7 @@ const secure: RewriteContext = { ...plain, scheme: 'https' };
 const odd: RewriteContext = { ...secure, host: 'Shop.example:8443' };
 const nameless: RewriteContext = { ...plain, host: '' };
 
-describe('a redirect that names the web server behind guard', () => {
+describe('a redirect that names the upstream web server', () => {
   it.each([
     ['the client’s host with the port behind', plain, 'http://shop.example:8081/a/?b#c', 'http://shop.example/a/?b#c'],
     ['the same to a client that came by https', secure, 'http://shop.example:8081/a/', 'https://shop.example/a/'],
@@ -28,7 +28,7 @@ describe('a redirect that names the web server behind guard', () => {
       'http://shop.example//evil.example/',
     ],
     ['a path with user information', plain, 'http://127.0.0.1:8081/@evil.example', 'http://shop.example/@evil.example'],
-  ])('leads to where the client came: %s', (_name, ends, url, expected) => {
+  ])('is rewritten to the client’s own host: %s', (_name, ends, url, expected) => {
     expect(rewriteLocation(url, ends)).toBe(expected);
   });
 
@@ -45,11 +45,11 @@ describe('a redirect that names the web server behind guard', () => {
     ],
     ['http://[::1]:8081/a', { ...plain, host: '[2001:db8::1]', upstream: '[::1]:8081' }, 'http://[2001:db8::1]/a'],
     ['http://web/a', { ...plain, upstream: 'web:80' }, 'http://shop.example/a'],
-  ])('knows ports that go without saying, and IPv6: %s', (url, ends, expected) => {
+  ])('is recognized with default ports and IPv6: %s', (url, ends, expected) => {
     expect(rewriteLocation(url, ends)).toBe(expected);
   });
 
-  it('becomes a path for a client of HTTP/1.0 that named no host, and never a path that reads as a host', () => {
+  it('becomes a path for an HTTP/1.0 client that sent no host, and never a path that reads as a host', () => {
     expect(rewriteLocation('http://127.0.0.1:8081/wp-admin/', nameless)).toBe('/wp-admin/');
     expect(rewriteLocation('http://127.0.0.1:8081?a', nameless)).toBe('/?a');
     expect(rewriteLocation('http://127.0.0.1:8081//evil.example/', nameless)).toBe('/.//evil.example/');
@@ -65,12 +65,12 @@ describe('a redirect from https to http on the client’s own host', () => {
     expect(rewriteLocation('http://shop.example:8443/a', odd)).toBe('https://Shop.example:8443/a');
   });
 
-  it('is left alone where it is the address asked for, since that would never end', () => {
+  it('is not rewritten when it leads to the requested address, since that would be a loop', () => {
     expect(rewriteLocation('http://shop.example/here', secure)).toBe('http://shop.example/here');
     expect(rewriteLocation('http://shop.example', { ...secure, target: '/' })).toBe('http://shop.example');
   });
 
-  it('stays on https after a form, which is not asked for again', () => {
+  it('stays on https after a form, since the form is not sent again', () => {
     expect(rewriteLocation('http://shop.example/here', { ...secure, target: null })).toBe('https://shop.example/here');
   });
 });
@@ -97,11 +97,11 @@ describe('any other redirect', () => {
     'ftp://127.0.0.1:8081/a',
     'http://shop.example:/a',
     'javascript:alert(1)//127.0.0.1:8081/',
-  ])('is WordPress’s own business: %s', (url) => {
+  ])('is not changed: %s', (url) => {
     expect(rewriteLocation(url, plain)).toBe(url);
   });
 
-  it('is never led from http to https, nor back', () => {
+  it('is never changed from http to https, or back', () => {
     expect(rewriteLocation('https://shop.example/here', plain)).toBe('https://shop.example/here');
     expect(rewriteLocation('https://shop.example/here', secure)).toBe('https://shop.example/here');
   });
@@ -121,8 +121,8 @@ describe('Refresh', () => {
   });
 });
 
-it('reads a value of spaces once, not again from each of them', () => {
-  // WordPress may repeat what a client wrote.
+it('a value of many spaces is read in linear time', () => {
+  // WordPress may echo what a client sent.
   const value = `0;url=${' '.repeat(60_000)}x${' '.repeat(60_000)}x`;
   const begun = process.cpuUsage();
   expect(rewriteRefresh(value, secure)).toBe(value);
@@ -130,8 +130,8 @@ it('reads a value of spaces once, not again from each of them', () => {
   expect(process.cpuUsage(begun).user).toBeLessThan(500_000);
 });
 
-describe('the headers of an answer', () => {
-  it('are rewritten where they lead somewhere, in any letter case, and nowhere else', () => {
+describe('the headers of a response', () => {
+  it('are rewritten where they contain a URL, in any letter case, and nowhere else', () => {
     const url = 'http://127.0.0.1:8081/a';
     const headers = ['LOCATION', url, 'content-Location', url, 'refresh', `0;url=${url}`, 'X-Url', url, 'Link', url];
     rewriteLocationHeaders(headers, () => secure);
@@ -142,7 +142,7 @@ describe('the headers of an answer', () => {
     ]);
   });
 
-  it('cost nothing when none of them leads anywhere', () => {
+  it('cost nothing when none of them contains a URL', () => {
     const headers = ['Content-Type', 'a', 'Expires', 'b', 'X-Robots', 'c', 'Constructor', 'd', '__proto__', 'e'];
     rewriteLocationHeaders(headers, () => {
       throw new Error('asked');

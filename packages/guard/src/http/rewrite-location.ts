@@ -1,19 +1,19 @@
 import type { RawHeaders } from './headers.js';
 
-/** How the client addressed guard, and how guard addresses the web server behind it. */
+/** How the client addressed guard, and how guard addresses the upstream web server. */
 export interface RewriteContext {
   /** Scheme that the client used. */
   readonly scheme: 'http' | 'https';
   /** Authority that the client requested; empty for an HTTP/1.0 request without a host. */
   readonly host: string;
-  /** Authority of the web server behind guard, with its port. */
+  /** Authority of the upstream web server, with its port. */
   readonly upstream: string;
   /** Target of a request that may be repeated unchanged (GET or HEAD); null for others. */
   readonly target: string | null;
 }
 
 /**
- * Rewrites `Location`, `Content-Location` and `Refresh` in place where they name the web server behind guard.
+ * Rewrites `Location`, `Content-Location` and `Refresh` in place when they name the upstream web server.
  *
  * @param getContext called only if there is such a header
  */
@@ -34,13 +34,13 @@ const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ['refresh', rewriteRefresh],
 ]);
 
-/** Scheme, authority and rest. Not with user information or a backslash, for which parsers disagree about the host. */
+/** Scheme, authority and rest. Excludes user information and backslashes, for which parsers disagree about the host. */
 const ABSOLUTE = /^(?:(https?):)?\/\/([^\s/?#@\\]+)([/?#].*)?$/is;
 
 /**
  * The URL as the client must see it. It is rewritten when its authority is that of the web server, or the client's host
- * with the web server's port (as nginx writes it), or the client's authority with `http` although the client used `https`.
- * Any other URL stays unchanged.
+ * with the web server's port (as nginx writes it), or the client's authority with `http` although the client used
+ * `https`. Any other URL stays unchanged.
  */
 export function rewriteLocation(url: string, { scheme, host, upstream, target }: RewriteContext): string {
   const [whole, named, authority = '', rest = ''] = ABSOLUTE.exec(url) ?? [];
@@ -55,7 +55,7 @@ export function rewriteLocation(url: string, { scheme, host, upstream, target }:
   if (location.host !== client.host) return url;
   const downgraded =
     named?.toLowerCase() === 'http' && scheme === 'https' && (location.port === '80' || isSame(location, client));
-  // A plugin redirects from https to http on purpose: after a rewrite the client would be redirected in a loop.
+  // A plugin redirects from https to http on purpose: a rewritten URL would redirect the client in a loop.
   if (downgraded && target !== null && (rest.startsWith('/') ? rest : `/${rest}`) === target) return url;
   return downgraded || location.port === upstreamOrigin.port ? visible : url;
 }
@@ -86,7 +86,7 @@ function isSame(one: HostAndPort, other: HostAndPort): boolean {
   return one.host === other.host && one.port === other.port;
 }
 
-/** A reference without an authority. With two leading slashes the next segment would be read as one. */
+/** A reference without an authority. With two leading slashes the next segment would be read as an authority. */
 function toPath(rest: string): string {
   if (!rest.startsWith('/')) return `/${rest}`;
   return /^\/[/\\]/.test(rest) ? `/.${rest}` : rest;

@@ -10,7 +10,7 @@ import {
 const chosen = toSessionCookieNames({ session: 'member_pass', others: ['staff', 'staff_sec'] });
 
 describe('names of session cookies', () => {
-  it('are no names of the site’s own while they begin as WordPress’s, so that alike sites share what is compiled', () => {
+  it('are not stored as the site’s own when they begin like WordPress’s, so that such sites share compiled data', () => {
     for (const hash of ['0a1b', 'ffff', 'shop']) {
       const names = { session: `wordpress_logged_in_${hash}`, others: [`wordpress_${hash}`, `wordpress_sec_${hash}`] };
       expect(toSessionCookieNames(names)).toBe(USUAL_SESSION_COOKIES);
@@ -18,20 +18,20 @@ describe('names of session cookies', () => {
     expect(chosen).toEqual({ session: 'member_pass', all: ['member_pass', 'staff', 'staff_sec'] });
   });
 
-  it('may be chosen for some of the three alone', () => {
+  it('may be changed for only some of the three', () => {
     const onlySession = toSessionCookieNames({ session: 'pass', others: ['wordpress_a', 'wordpress_sec_a'] });
     expect(onlySession).toEqual({ session: 'pass', all: ['pass'] });
     const onlyStaff = toSessionCookieNames({ session: 'wordpress_logged_in_a', others: ['staff', ''] });
     expect(onlyStaff).toEqual({ session: null, all: ['staff'] });
-    // A session by a name that begins like WordPress's others.
+    // A session cookie whose name begins like another cookie of WordPress.
     const odd = toSessionCookieNames({ session: 'wordpress_pass', others: [] });
     expect(readSessionCookie('a=b; wordpress_pass=u|1', odd)).toBe('wordpress_pass=u|1');
     expect(hasSessionCookie('wordpress_pass=u', odd)).toBe(true);
   });
 });
 
-describe('the session’s cookie', () => {
-  it('is found by the chosen name before WordPress’s', () => {
+describe('the session cookie', () => {
+  it('is found by the site’s name before WordPress’s', () => {
     expect(readSessionCookie('a=1; member_pass=owner|1|x; b=2', chosen)).toBe('member_pass=owner|1|x');
     expect(readSessionCookie('wordpress_logged_in_a=old; member_pass=new', chosen)).toBe('member_pass=new');
     expect(readSessionCookie('wordpress_logged_in_a=old', chosen)).toBe('wordpress_logged_in_a=old');
@@ -40,7 +40,7 @@ describe('the session’s cookie', () => {
     expect(readSessionCookie(`member_pass=${'x'.repeat(600)}`, chosen)).toBeNull();
   });
 
-  it('begins with a response that sets it', () => {
+  it('starts with a response that sets it', () => {
     expect(startsSession('member_pass=owner; path=/; HttpOnly', chosen)).toBe(true);
     expect(startsSession('wordpress_logged_in_a=owner; path=/', chosen)).toBe(true);
     expect(startsSession(' wordpress_logged_in_a=owner', USUAL_SESSION_COOKIES)).toBe(true);

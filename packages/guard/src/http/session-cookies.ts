@@ -1,12 +1,12 @@
 import type { SessionCookieNames } from '../site.js';
 
 /**
- * Cookies by which WordPress knows who is signed in. A site may give them any names (`LOGGED_IN_COOKIE`, `AUTH_COOKIE`,
- * `SECURE_AUTH_COOKIE`, `COOKIEHASH`); by WordPress's own naming they all begin with `wordpress_`. Those always count, so
- * that nothing is missed while the connector has not yet told the site's own names.
+ * Cookies with which WordPress recognizes signed-in users. A site may rename them (`LOGGED_IN_COOKIE`, `AUTH_COOKIE`,
+ * `SECURE_AUTH_COOKIE`, `COOKIEHASH`); WordPress's own names all begin with `wordpress_`. Those always count, so that
+ * no session is missed while the connector has not yet reported the site's own names.
  */
 
-/** Those of a site that has chosen none. */
+/** Names of a site that has not renamed them. */
 export const USUAL_SESSION_COOKIES: SessionCookieNames = Object.freeze({ session: null, all: [] });
 
 const USUAL = 'wordpress_';
@@ -14,7 +14,7 @@ const USUAL_SESSION = 'wordpress_logged_in_';
 const TEST_COOKIE = 'wordpress_test_cookie';
 
 /**
- * The names that differ from WordPress's own; most sites have none, and share what is compiled from them.
+ * The names that differ from WordPress's own. Most sites have none, and share the data that is compiled from them.
  *
  * @param names `LOGGED_IN_COOKIE` and the names of the other two
  */
@@ -29,8 +29,8 @@ export function toSessionCookieNames(names: {
 }
 
 /**
- * Whether a `Cookie` header holds one that may be a session; its test cookie does not count. PHP reads dots, spaces and
- * brackets in a name as underscores, and older releases also percent-decode it.
+ * Whether a `Cookie` header contains a cookie that may be a session; WordPress's test cookie does not count. PHP reads
+ * dots, spaces and brackets in a name as underscores, and older releases also percent-decode it.
  */
 export function hasSessionCookie(header: string, { all }: SessionCookieNames): boolean {
   if (all.length === 0 && !header.includes('wordpress') && !header.includes('%')) return false;
@@ -41,7 +41,7 @@ export function hasSessionCookie(header: string, { all }: SessionCookieNames): b
   });
 }
 
-/** The session's cookie in a `Cookie` header, as `name=value`; null without one. */
+/** The session cookie in a `Cookie` header, as `name=value`; null without one. */
 export function readSessionCookie(header: string, { session }: SessionCookieNames): string | null {
   if (session !== null) {
     for (const pair of header.split(';')) {
@@ -55,7 +55,7 @@ export function readSessionCookie(header: string, { session }: SessionCookieName
 const VALUE_MAX = 512;
 const SESSION = /(?:^|;\s*)(wordpress_logged_in_[^=;]{1,64}=[^;]{1,512})/;
 
-/** Whether the value of a `Set-Cookie` header begins a session. */
+/** Whether the value of a `Set-Cookie` header starts a session. */
 export function startsSession(setCookie: string, { session }: SessionCookieNames): boolean {
   const text = setCookie.trimStart();
   return text.startsWith(USUAL_SESSION) || (session !== null && text.startsWith(`${session}=`));

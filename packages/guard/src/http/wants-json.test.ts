@@ -9,7 +9,7 @@ const ajax = { restRoute: null, segments: ['wp-admin', 'admin-ajax.php'] };
 const NAVIGATION = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
 
-describe('a response that guard makes is JSON', () => {
+describe('a response of guard is JSON', () => {
   it.each([[{}], [{ accept: BROWSER }], [{ accept: '*/*' }], [{ 'sec-fetch-mode': 'no-cors' }]])(
     'for the REST API and admin-ajax.php, whatever they accept: %j',
     (headers) => {
@@ -28,7 +28,7 @@ describe('a response that guard makes is JSON', () => {
     'application/json, text/html;q=0.9',
     'text/html;q=0, application/json;q=0.1',
     'application/json;q=oops, text/html;q=0.9',
-  ])('for who prefers it by name: %j', (accept) => {
+  ])('for a client that prefers it explicitly: %j', (accept) => {
     expect([wantsJson({ accept }, page), wantsJson({ accept }, null)]).toEqual([true, true]);
   });
 
@@ -37,12 +37,12 @@ describe('a response that guard makes is JSON', () => {
     [{ 'x-requested-with': ' xmlhttprequest ', accept: '*/*' }],
     [{ 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: '*/*' }],
     [{ 'sec-fetch-mode': 'same-origin', 'sec-fetch-dest': 'empty' }],
-  ])('for a script that reads it: %j', (headers) => {
+  ])('for a script that reads the response: %j', (headers) => {
     expect([wantsJson(headers, page), wantsJson(headers, null)]).toEqual([true, true]);
   });
 });
 
-describe('a response that guard makes is a page', () => {
+describe('a response of guard is a page', () => {
   it.each([
     [{}],
     [{ accept: '' }],
@@ -57,11 +57,11 @@ describe('a response that guard makes is a page', () => {
     [{ 'x-requested-with': 'com.example.app' }],
     [{ 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' }],
     [{ 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'script' }],
-  ])('for everybody else: %j', (headers) => {
+  ])('for any other client: %j', (headers) => {
     expect([wantsJson(headers, page), wantsJson(headers, null)]).toEqual([false, false]);
   });
 
-  it('for a navigation, at which a person looks, whatever else it says', () => {
+  it('for a navigation, which a person views, whatever the other headers say', () => {
     for (const facts of [page, rest, ajax, null]) {
       for (const headers of [{}, { accept: 'application/json' }, { 'x-requested-with': 'XMLHttpRequest' }]) {
         expect(wantsJson({ ...headers, ...NAVIGATION }, facts)).toBe(false);
@@ -70,13 +70,13 @@ describe('a response that guard makes is a page', () => {
   });
 });
 
-it('the REST API is known by each of its addresses', () => {
+it('the REST API is recognized by each of its addresses', () => {
   for (const target of ['/wp-json/wp/v2/users', '/?rest_route=/wp/v2/users', '/index.php?rest_route=%2Fwp%2Fv2']) {
     expect([target, wantsJson({}, parseFacts(target))]).toEqual([target, true]);
   }
 });
 
-it('no header makes the choice fail', () => {
+it('the function throws for no header', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (accept, mode) => {
       expect(typeof wantsJson({ accept, 'sec-fetch-mode': mode, 'x-requested-with': mode }, page)).toBe('boolean');

@@ -2,16 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestFacts } from './request-facts.js';
 
 /**
- * Whether a response that guard makes itself should be JSON, because a program reads it: a script in a page, a phone app,
- * a client of the REST API. A navigation never wants JSON, since a person looks at what it brings. Only the form of a
+ * Whether a response that guard creates itself should be JSON, because a program reads it: a script in a page, a phone
+ * app, a client of the REST API. A navigation never gets JSON, since a person views the response. Only the format of a
  * response may depend on this, because a client can send any of these headers.
  *
- * - A request to the REST API or to `admin-ajax.php` wants JSON, whatever it accepts, as WordPress answers there.
+ * - A request to the REST API or to `admin-ajax.php` gets JSON, whatever it accepts, as WordPress responds there.
  * - Otherwise `Accept` (RFC 9110 section 12.5.1) decides when it names JSON or HTML.
- * - Otherwise it wants JSON if a script sent it: `X-Requested-With: XMLHttpRequest`, or Fetch Metadata (W3C) of `fetch`
+ * - Otherwise it gets JSON if a script sent it: `X-Requested-With: XMLHttpRequest`, or Fetch Metadata (W3C) of `fetch`
  *   or `XMLHttpRequest`.
  *
- * @param facts null when the request could not be read; then the headers alone decide
+ * @param facts null when the request could not be read; then only the headers are used
  */
 export function wantsJson(
   headers: IncomingHttpHeaders,
@@ -36,8 +36,8 @@ const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml
 const JSON_TYPE = /^[^/]+\/(?:json|[^/]+\+json)$/;
 
 /**
- * Which of JSON and HTML the client prefers by name, or null. Ranges such as `text/*` name neither. Of equal weights the
- * first one named wins, which RFC 9110 leaves open.
+ * Which of JSON and HTML the client prefers explicitly, or null. Ranges such as `text/*` name neither. Of equal weights
+ * the first one in the header wins, which RFC 9110 leaves open.
  */
 function findPreferredFormat(accept: string | undefined): 'json' | 'html' | null {
   if (accept === undefined) return null;
@@ -53,7 +53,7 @@ function findPreferredFormat(accept: string | undefined): 'json' | 'html' | null
   return best?.format ?? null;
 }
 
-/** Weight of a media range, from 0 to 1. One that can't be read counts as 1, as if it were missing. */
+/** Weight of a media range, from 0 to 1. An invalid weight counts as 1, like a missing one. */
 function readWeight(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const match = /^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$/i.exec(parameter);

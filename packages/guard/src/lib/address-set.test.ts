@@ -6,14 +6,14 @@ import { AddressLines, AddressSet, overlap, parseRange, type Range, rangeText } 
 const at = (text: string): Address => parseAddress(text) as Address;
 const has = (lines: readonly string[], text: string): boolean => AddressSet.from(lines).has(at(text));
 
-/** A naive reading of the same lines: numbers of 128 bits, one comparison per line. */
+/** A simple implementation for comparison: 128-bit numbers, and one comparison per line. */
 function number(address: Address): bigint {
   return address.words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n);
 }
 type Span = { line: string; from: bigint; to: bigint };
 const V4 = 0xffff00000000n;
 
-// Few distinct addresses, so that lines touch and overlap often.
+// Few distinct addresses, so that lines often touch and overlap.
 const v4 = fc.nat(40).map((low) => toAddress([0, 0, 0xffff, 0xc0000200 + low]));
 const v6 = fc.nat(40).map((low) => toAddress([0x20010db8, 0, 0, low]));
 const single = fc.oneof(v4, v6).map((a): Span => ({ line: a.text, from: number(a), to: number(a) }));
@@ -34,7 +34,7 @@ const wildcard = fc.nat(3).map((third): Span => {
 });
 
 describe('a set of addresses', () => {
-  it('agrees with a naive reading of the same lines', () => {
+  it('agrees with a simple implementation', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(single, cidr, hyphen, wildcard), { maxLength: 12 }),
@@ -51,7 +51,7 @@ describe('a set of addresses', () => {
     );
   });
 
-  it('knows the ends of its ranges', () => {
+  it('contains both ends of its ranges', () => {
     expect(has(['10.1.*.*'], '10.1.0.0')).toBe(true);
     expect(has(['10.1.*.*'], '10.1.255.255')).toBe(true);
     expect(has(['10.1.*.*'], '10.2.0.0')).toBe(false);
@@ -62,19 +62,19 @@ describe('a set of addresses', () => {
     expect(has(['::/0'], '2001:db8::1')).toBe(true);
   });
 
-  it('takes a mapped address for the IPv4 one', () => {
+  it('treats a mapped address as the IPv4 one', () => {
     expect(has(['192.0.2.1'], '::ffff:192.0.2.1')).toBe(true);
     expect(has(['::ffff:192.0.2.0/120'], '192.0.2.9')).toBe(true);
     expect(has(['::ffff:192.0.2.1'], '192.0.2.1')).toBe(true);
   });
 
-  it('counts entries once and merges what overlaps', () => {
+  it('counts entries once and merges overlapping ones', () => {
     expect(AddressSet.from(['192.0.2.1', '192.0.2.1', ' 192.0.2.1 ']).size).toBe(2);
     expect(AddressSet.from(['192.0.2.0/25', '192.0.2.64-192.0.2.200']).size).toBe(1);
     expect(AddressSet.from([])).toBe(AddressSet.empty);
   });
 
-  it('finds each of a hundred thousand single addresses, and none beside them', () => {
+  it('finds each of a hundred thousand single addresses, and none next to them', () => {
     const lines = Array.from({ length: 100_000 }, (_, i) => toAddress([0, 0, 0xffff, i * 2]).text);
     const set = AddressSet.from(lines);
     expect(set.size).toBe(100_000);
@@ -84,7 +84,7 @@ describe('a set of addresses', () => {
     }
   });
 
-  it('says which lines it does not understand', () => {
+  it('reports invalid lines', () => {
     const bad: string[] = [];
     AddressSet.from(['192.0.2.1', 'nonsense', '192.0.2.0/33'], (line) => bad.push(line));
     expect(bad).toEqual(['nonsense', '192.0.2.0/33']);
@@ -106,18 +106,18 @@ describe('a set of addresses', () => {
     '2001:db8::*',
     '256.*.*.*',
     '192.0.2.1/24/3',
-  ])('does not take %j for a range', (line) => {
+  ])('does not accept %j as a range', (line) => {
     expect(parseRange(line)).toBeNull();
   });
 });
 
-describe('a set that changes by one', () => {
+describe('a set with one changed entry', () => {
   const lines = fc
     .array(fc.oneof(single, cidr, hyphen, wildcard), { maxLength: 12 })
     .map((all) => all.map((s) => s.line));
   const query = fc.array(fc.oneof(v4, v6), { minLength: 1, maxLength: 20 });
 
-  it('is the one that is built anew with or without a single address', () => {
+  it('equals a newly built one with or without a single address', () => {
     fc.assert(
       fc.property(lines, v4, fc.boolean(), query, (list, one, present, addresses) => {
         const changed = AddressSet.from(list).withSingle(one, present);
@@ -129,7 +129,7 @@ describe('a set that changes by one', () => {
     );
   });
 
-  it('is the one that is built anew with other ranges', () => {
+  it('equals a newly built one with other ranges', () => {
     const isSingle = (line: string) => /^[\d.]+$/.test(line);
     fc.assert(
       fc.property(lines, lines, query, (before, after, addresses) => {
@@ -143,12 +143,12 @@ describe('a set that changes by one', () => {
   });
 });
 
-describe('a list that is read in another thread', () => {
+describe('a list that another thread reads', () => {
   const lines = fc
     .array(fc.oneof(single, cidr, hyphen, wildcard), { maxLength: 12 })
     .map((all) => all.map((s) => s.line));
 
-  it('is the set of its lines, in however many pieces they come', () => {
+  it('becomes the set of its lines, in any number of chunks', () => {
     fc.assert(
       fc.property(lines, lines, fc.array(fc.oneof(v4, v6), { minLength: 1 }), (first, second, addresses) => {
         const read = new AddressLines();
@@ -162,7 +162,7 @@ describe('a list that is read in another thread', () => {
     );
   });
 
-  it('knows each of a hundred thousand addresses, and none of those between them', () => {
+  it('contains each of a hundred thousand addresses, and none between them', () => {
     const words = Array.from({ length: 100_000 }, (_, at) => (Math.imul(at + 1, 2_654_435_761) >>> 1) * 2);
     const address = (word: number) => toAddress([0, 0, 0xffff, word]);
     const read = new AddressLines();
@@ -175,7 +175,7 @@ describe('a list that is read in another thread', () => {
 });
 
 describe('the text of a range', () => {
-  it('is read back as the same range', () => {
+  it('is parsed as the same range', () => {
     fc.assert(
       fc.property(fc.oneof(single, cidr, hyphen, wildcard), ({ line }) => {
         const range = parseRange(line) as Range;
@@ -198,7 +198,7 @@ describe('the text of a range', () => {
     expect(rangeText(parseRange(line) as Range)).toBe(text);
   });
 
-  it('says which ranges touch', () => {
+  it('shows which ranges touch', () => {
     const range = (line: string) => parseRange(line) as Range;
     expect(overlap(range('192.0.2.0/24'), range('192.0.2.255'))).toBe(true);
     expect(overlap(range('192.0.2.0/24'), range('192.0.3.0'))).toBe(false);

@@ -1,14 +1,14 @@
 import { type Address, parseAddress, parseIPv4, toAddress } from './address.js';
 
-/** A range of addresses, both ends inside, as 4-word keys. */
+/** A range of addresses, including both ends, as 4-word keys. */
 export interface Range {
   readonly from: Address['words'];
   readonly to: Address['words'];
 }
 
 /**
- * Reads one line of an address list: an address, a CIDR range (`192.0.2.0/24`, `2001:db8::/32`), a range with a
- * hyphen (`192.0.2.1-192.0.2.9`) or wildcards (`10.1.*.*`, only at the end). Returns null for anything else.
+ * Reads one line of an address list: an address, a CIDR range (`192.0.2.0/24`, `2001:db8::/32`), a range with a hyphen
+ * (`192.0.2.1-192.0.2.9`) or wildcards (`10.1.*.*`, only at the end). Returns null for anything else.
  */
 export function parseRange(line: string): Range | null {
   const text = line.trim();
@@ -47,7 +47,7 @@ function wildcard(text: string): Range | null {
   return from < 0 || to < 0 ? null : { from: [0, 0, 0xffff, from], to: [0, 0, 0xffff, to] };
 }
 
-/** A range in its shortest text: an address, a CIDR range where it is one, else a range with a hyphen. */
+/** The shortest text of a range: an address, a CIDR range if it is one, else a range with a hyphen. */
 export function rangeText({ from, to }: Range): string {
   const first = toAddress(from);
   const last = toAddress(to);
@@ -70,11 +70,11 @@ function compare(a: Address['words'], b: Address['words']): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 }
 
-/** What a set is made of, as it can be handed from one thread to another. */
+/** The contents of a set in a form that can be passed between threads. */
 export interface PackedAddresses {
-  /** Single IPv4 addresses, lowest first, none twice. */
+  /** Single IPv4 addresses, sorted, without duplicates. */
   readonly v4: Uint32Array;
-  /** Ranges, lowest first, apart from each other; both ends inside. Those of IPv6 have four words per entry. */
+  /** Ranges, sorted, without overlaps, including both ends. Those of IPv6 have four words per entry. */
   readonly v4From: Uint32Array;
   readonly v4To: Uint32Array;
   readonly v6From: Uint32Array;
@@ -82,8 +82,9 @@ export interface PackedAddresses {
 }
 
 /**
- * A frozen set of addresses and ranges, built once and asked per request. Single IPv4 addresses, by far the most, lie
- * sorted in one typed array: a million take 4 MB and one question about 20 comparisons. Ranges are merged and sorted.
+ * An immutable set of addresses and ranges, built once and queried for each request. Single IPv4 addresses, by far the
+ * most frequent entries, are sorted in one typed array: a million take 4 MB, and a lookup about 20 comparisons. Ranges
+ * are merged and sorted.
  */
 export class AddressSet {
   static readonly empty = new AddressSet(packed(new Uint32Array(0), []));
@@ -102,20 +103,20 @@ export class AddressSet {
     this.#v6To = v6To;
   }
 
-  /** Builds a set. Lines that `parseRange` does not understand are passed to `onBad` and left out. */
+  /** Builds a set. Lines that `parseRange` rejects are passed to `onBad` and omitted. */
   static from(lines: Iterable<string>, onBad: (line: string) => void = () => {}): AddressSet {
     const read = new AddressLines();
     for (const line of lines) if (!read.add(line)) onBad(line);
     return AddressSet.unpack(read.pack());
   }
 
-  /** The set that `AddressLines` has packed, perhaps in another thread. */
+  /** Builds the set that `AddressLines` has packed, perhaps in another thread. */
   static unpack(read: PackedAddresses): AddressSet {
     const set = new AddressSet(read);
     return set.size === 0 ? AddressSet.empty : set;
   }
 
-  /** The same set with or without a single IPv4 address, in a millisecond also among a million. */
+  /** Returns the set with or without a single IPv4 address. Takes a millisecond for a million addresses. */
   withSingle(address: Address, present: boolean): AddressSet {
     const word = address.words[3];
     const before = countUpTo(this.#v4, word);
@@ -128,7 +129,7 @@ export class AddressSet {
     return this.withSingles(singles);
   }
 
-  /** The same single IPv4 addresses with the ranges and IPv6 addresses of another set in place of the present ones. */
+  /** Returns a set with the same single IPv4 addresses, and the ranges and IPv6 addresses of another set. */
   withRangesFrom(other: AddressSet): AddressSet {
     return other.withSingles(this.#v4);
   }
@@ -148,7 +149,7 @@ export class AddressSet {
     return this.#v4.length + this.#v4From.length + this.#v6From.length / 4;
   }
 
-  /** Whether an address is in the set, or the address that it was carried in. */
+  /** Whether an address, or the IPv6 address that carried it, is in the set. */
   has(address: Address): boolean {
     if (address.family === 6) return this.#hasV6(address.words);
     return this.#hasV4(address.words[3]) || (address.seen !== undefined && this.#hasV6(address.seen.words));
@@ -175,21 +176,21 @@ export class AddressSet {
   }
 }
 
-/** Lines of a list as they are read. */
+/** Reads the lines of a list. */
 export class AddressLines {
   readonly #ranges: Range[] = [];
   #singles = new Uint32Array(1024);
   #count = 0;
 
-  /** @param findOther a range that belongs to the set beside one of IPv6, or null */
+  /** @param findOther returns a range that is added together with an IPv6 range, or null */
   constructor(private readonly findOther: (range: Range) => Range | null = () => null) {}
 
-  /** Takes a line that `parseRange` understands. @returns whether it does */
+  /** Adds a line. @returns false when `parseRange` rejects it */
   add(line: string): boolean {
     return this.#addPart(line, 0, line.length);
   }
 
-  /** Takes many lines with a line feed between two; what `parseRange` does not understand is left out. */
+  /** Adds many lines, separated by line feeds. Lines that `parseRange` rejects are omitted. */
   addText(text: string): void {
     for (let from = 0; from < text.length; ) {
       const end = text.indexOf('\n', from);
@@ -199,7 +200,7 @@ export class AddressLines {
     }
   }
 
-  /** What `AddressSet.unpack` makes a set of. Nothing may be added after it. */
+  /** The contents for `AddressSet.unpack`. Nothing may be added afterwards. */
   pack(): PackedAddresses {
     return packed(sortedUnique(this.#singles.subarray(0, this.#count)), this.#ranges);
   }
@@ -232,7 +233,7 @@ function packed(v4: Uint32Array, ranges: readonly Range[]): PackedAddresses {
   };
 }
 
-/** How many entries of a sorted array are at most `word`. */
+/** Number of entries in a sorted array that are at most `word`. */
 function countUpTo(sorted: Uint32Array, word: number): number {
   let low = 0;
   let high = sorted.length;
@@ -259,11 +260,11 @@ function sortedUnique(words: Uint32Array): Uint32Array {
   return sorted.slice(0, kept);
 }
 
-/** Length from which counting digits is faster than comparing: a million take a quarter of the time. */
+/** Length from which radix sort is faster than comparing: a million entries take a quarter of the time. */
 const RADIX_FROM = 50_000;
 const DIGIT = 0xffff;
 
-/** Sorts by the lower half of each word, then by the upper one. Changes the given array, too. */
+/** Sorts by the lower half of each word, then by the upper one. Also changes the given array. */
 function radixSorted(words: Uint32Array): Uint32Array {
   const other = new Uint32Array(words.length);
   placeByDigit(words, other, 0);
@@ -271,7 +272,7 @@ function radixSorted(words: Uint32Array): Uint32Array {
   return words;
 }
 
-/** Puts words in the order of one digit; those that have the same one keep theirs. */
+/** Sorts words by one digit; words with the same digit keep their order. */
 function placeByDigit(from: Uint32Array, to: Uint32Array, shift: number): void {
   const next = new Uint32Array(DIGIT + 2);
   const digitAt = (i: number) => ((from[i] as number) >>> shift) & DIGIT;
@@ -296,7 +297,7 @@ function merge(ranges: Range[]): Range[] {
   return merged;
 }
 
-/** Networks that are not on the internet (RFC 1918, 4193, 6598, 3927, 4291), loopback and multicast. */
+/** Networks that are not on the Internet (RFC 1918, 4193, 6598, 3927, 4291), loopback and multicast. */
 export const privateNetworks = AddressSet.from([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['224.0.0.0/3', '::/127', 'fc00::/7', 'fe80::/10', 'ff00::/8'],

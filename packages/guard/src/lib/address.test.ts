@@ -11,8 +11,8 @@ const sparse = fc.tuple(
   word,
 );
 
-describe('reading an address', () => {
-  it('gives back what it wrote, for every address', () => {
+describe('parsing an address', () => {
+  it('returns the written address, for every address', () => {
     fc.assert(
       fc.property(fc.oneof(words, sparse), (four) => {
         const address = toAddress(four);
@@ -36,7 +36,7 @@ describe('reading an address', () => {
     ['64:ff9b::192.0.2.1', '64:ff9b::c000:201', 6],
     ['fe80::1%eth0', 'fe80::1', 6],
     ['fe80::1%25', 'fe80::1', 6],
-  ])('takes %s for %s', (text, canonical, family) => {
+  ])('reads %s as %s', (text, canonical, family) => {
     expect(parseAddress(text)).toMatchObject({ text: canonical, family });
   });
 
@@ -75,7 +75,7 @@ describe('reading an address', () => {
     expect(parseAddress(text)).toBeNull();
   });
 
-  it('never throws, and what it accepts it writes in one form only', () => {
+  it('never throws, and writes what it accepts in one form only', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'0123456789abcdef:.%[]/ fF'.split('')), maxLength: 45 });
     fc.assert(
       fc.property(letters, (text) => {

@@ -1,22 +1,22 @@
 /**
- * IP addresses as numbers. An address is four 32-bit words, most significant first; IPv4 takes the
- * mapped form ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2), so that both families share one order and
- * `::ffff:192.0.2.1` is the same visitor as `192.0.2.1`.
+ * IP addresses as numbers. An address is four 32-bit words, most significant first. IPv4 uses the mapped form
+ * ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2), so that both families share one order, and `::ffff:192.0.2.1` is the same
+ * visitor as `192.0.2.1`.
  */
 
 export interface Address {
   readonly words: readonly [number, number, number, number];
-  /** Canonical text: dotted IPv4, or IPv6 as RFC 5952 writes it. */
+  /** Canonical text: dotted IPv4, or IPv6 according to RFC 5952. */
   readonly text: string;
   readonly family: 4 | 6;
-  /** The IPv6 address that this one was carried in (`toCarriedAddress`); absent where it came by itself. */
+  /** The IPv6 address that carried this one (`toCarriedAddress`); absent when none did. */
   readonly seen?: Address;
 }
 
 /**
  * Reads an IPv4 address in strict dotted form, as one unsigned 32-bit number, or -1. Leading zeros are refused.
- * @param from where it begins in the text
- * @param to where it ends
+ * @param from index of its first character
+ * @param to index after its last character
  */
 export function parseIPv4(text: string, from = 0, to = text.length): number {
   let value = 0;
@@ -41,8 +41,8 @@ export function parseIPv4(text: string, from = 0, to = text.length): number {
 }
 
 /**
- * Reads an IPv4 or IPv6 address. A zone id (`%eth0`) is cut, since it only means something on one
- * host; brackets and ports are not accepted here. Returns null for anything else.
+ * Reads an IPv4 or IPv6 address. A zone id (`%eth0`) is cut, since it has a meaning only on one host; brackets and
+ * ports are not accepted. Returns null for anything else.
  */
 export function parseAddress(text: string): Address | null {
   const v4 = parseIPv4(text);
@@ -62,8 +62,8 @@ export function toAddress(words: readonly [number, number, number, number]): Add
 }
 
 /**
- * One pass over the characters: behind a proxy every request brings such a text.
- * @param to where it ends in the text
+ * Reads the characters in one pass: behind a proxy every request has such a text.
+ * @param to index after its last character
  */
 function parseIPv6(text: string, to: number): [number, number, number, number] | null {
   const groups = [0, 0, 0, 0, 0, 0, 0, 0];
@@ -80,7 +80,7 @@ function parseIPv6(text: string, to: number): [number, number, number, number] |
     let digit = hexDigit(text, at, to);
     for (; digit >= 0; digit = hexDigit(text, ++at, to)) group = group * 16 + digit;
     if (text.charCodeAt(at) === DOT) {
-      // Only at the end may a dotted IPv4 address stand (RFC 4291 section 2.2).
+      // A dotted IPv4 address is allowed only at the end (RFC 4291 section 2.2).
       const v4 = parseIPv4(text, from, to);
       if (v4 < 0 || count > 6) return null;
       groups[count++] = v4 >>> 16;
@@ -107,7 +107,7 @@ const DOT = 46;
 const COLON = 58;
 const ZEROS = [0, 0, 0, 0, 0, 0, 0, 0];
 
-/** Value of a hexadecimal digit, or -1 when none stands there. */
+/** Value of the hexadecimal digit at an index, or -1 when there is none. */
 function hexDigit(text: string, at: number, to: number): number {
   if (at >= to) return -1;
   const code = text.charCodeAt(at);
@@ -157,12 +157,12 @@ function hex(group: number): string {
   return group > 0xff ? `${BYTES[group >> 8]}${PADDED[low]}` : (BYTES[low] as string);
 }
 
-/** Keys of IPv6 addresses, made once per connection. */
+/** Keys of IPv6 addresses, created once per connection. */
 const keys = new WeakMap<Address, string>();
 
 /**
- * Whom failures are counted for: an IPv4 address, or the /64 of an IPv6 one, since every customer has at least a whole
- * /64 (RFC 6177). Text that `parseRange` understands: `192.0.2.1`, `2001:db8:0:1::/64`.
+ * The key under which failures are counted: an IPv4 address, or the /64 of an IPv6 one, since every customer has at
+ * least a whole /64 (RFC 6177). `parseRange` reads the text: `192.0.2.1`, `2001:db8:0:1::/64`.
  */
 export function toClientKey(address: Address): string {
   if (address.family === 4) return address.text;
@@ -175,8 +175,8 @@ export function toClientKey(address: Address): string {
 }
 
 /**
- * The network that a key belongs to, as text: the /24 of an IPv4 address, the /48 of an IPv6 one. Who has a network can use
- * all addresses in it, so shares are counted for networks, too. Other text is a network of its own.
+ * The network of a key, as text: the /24 of an IPv4 address, the /48 of an IPv6 one. The owner of a network can use all
+ * addresses in it, so shares are counted for networks, too. Other text is a network of its own.
  *
  * @param key from `toClientKey`
  */
@@ -187,7 +187,7 @@ export function networkKey(key: string): string {
   return `${toAddress([address.words[0], (address.words[1] & 0xffff0000) >>> 0, 0, 0]).text}/48`;
 }
 
-/** Host and port as URLs and the header `Host` write them (RFC 3986 section 3.2): an IPv6 address stands in brackets. */
+/** Host and port as in URLs and the header `Host` (RFC 3986 section 3.2): an IPv6 address is in brackets. */
 export function toAuthority({ host, port }: { readonly host: string; readonly port: number }): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

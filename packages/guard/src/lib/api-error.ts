@@ -1,10 +1,10 @@
 import { type ErrorCode, errorTable } from '@security-optimizer/contract/errors';
 import { type ServerText, toEnglish } from '@security-optimizer/contract/server-message';
 
-/** A refusal with a code of the contract's table. Thrown anywhere, turned into a response in one place. */
+/** A refusal with an error code of the contract. Thrown anywhere, and converted to a response in one place. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  /** What the caller is told: the text of the code, unless there is a better one. */
+  /** The message for the caller. Default: the text of the code. */
   readonly text: ServerText;
   readonly fields: Readonly<Record<string, ServerText>> | undefined;
 

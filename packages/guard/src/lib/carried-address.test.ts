@@ -16,7 +16,7 @@ import { TimedAddresses } from './timed-addresses.js';
 const at = (text: string): Address => parseAddress(text) as Address;
 const visitor = (text: string): Address => parseVisitor(text) as Address;
 
-/** 192.0.2.1 in every form. */
+/** The address 192.0.2.1 in every form. */
 const FORMS = [
   '192.0.2.1',
   '::ffff:192.0.2.1',
@@ -33,7 +33,7 @@ const FORMS = [
   '::192.0.2.1',
 ];
 
-describe('an address that carries another', () => {
+describe('an address that carries another one', () => {
   it.each(FORMS)('%s is the visitor 192.0.2.1', (text) => {
     const address = visitor(text);
     expect(address).toMatchObject({ text: '192.0.2.1', family: 4, words: [0, 0, 0xffff, 0xc0000201] });
@@ -69,22 +69,22 @@ describe('an address that carries another', () => {
       '2001::',
     ],
     ...['2002:e000:1::', '::1', '::', '::2', '2001:0:203:4::ffff:ffff'],
-  ])('%s stays IPv6: what it carries is no visitor on the internet', (text) => {
+  ])('%s stays IPv6: it carries no address on the Internet', (text) => {
     expect(visitor(text).family).toBe(6);
     expect(visitor(text).text).toBe(at(text).text);
   });
 
   it.each([
-    // Unknown lengths of a prefix for local use, and neighbours of every prefix.
+    // Local-use prefixes of unknown length, and neighbours of every prefix.
     ...['64:ff9b:1:c0:0:201::', '64:ff9b:1:0:c0:2:100::', '64:ff9b:1:c000:102:100::', '64:ff9b:1:c000:2:100::1'],
     ...['64:ff9b:2::c000:201', '64:ff9b:0:1::c000:201', '64:ff9b::1:c000:201', '2003:c000:201::1', '2001:1::3fff:fdfe'],
     ...['::1:0:192.0.2.1', '::fffe:192.0.2.1', '::1:ffff:0:192.0.2.1', '2001:db8::5efe:192.0.2.1'],
-  ])('%s carries none that is certain', (text) => {
+  ])('%s carries no certain address', (text) => {
     expect(visitor(text).text).toBe(at(text).text);
     expect(visitor(text).family).toBe(6);
   });
 
-  it('is read from any IPv4 address on the internet', () => {
+  it('is read from any IPv4 address on the Internet', () => {
     const word = fc.integer({ min: 0x01000000, max: 0xdfffffff });
     fc.assert(
       fc.property(word, (v4) => {
@@ -108,7 +108,7 @@ describe('ranges that name visitors', () => {
     ['2002:c000:201:1::/64', '192.0.2.1'],
     ['2002:c000:201::1-2002:c000:201::ff', '192.0.2.1'],
     ['64:ff9b::c000:201/128', '192.0.2.1'],
-    // Wider than one visitor, or none on the internet.
+    // Wider than one visitor, or not on the Internet.
     ['64:ff9b::/96', '64:ff9b::/96'],
     ['64:ff9b::c000:200/120', '64:ff9b::c000:200/120'],
     ['2002::/16', '2002::/16'],
@@ -117,12 +117,12 @@ describe('ranges that name visitors', () => {
     ['2002:7f00:1::/48', '2002:7f00:1::/48'],
     ['192.0.2.0/24', '192.0.2.0/24'],
     ['2001:db8::/32', '2001:db8::/32'],
-  ])('%s means %s', (typed, meant) => {
+  ])('%s is read as %s', (typed, meant) => {
     const range = parseVisitorRange(typed as string);
     expect(range && rangeText(range)).toBe(meant);
   });
 
-  it.each(FORMS)('a block of %s refuses 192.0.2.1 in every form, for ever and for a time', (blocked) => {
+  it.each(FORMS)('a block of %s refuses 192.0.2.1 in every form, permanently and temporarily', (blocked) => {
     const forEver = toVisitorSet([blocked]);
     const forATime = TimedAddresses.from([{ value: blocked, until: 100 }]);
     for (const form of FORMS) {
@@ -134,7 +134,7 @@ describe('ranges that name visitors', () => {
     expect(forATime.has(visitor('2002:c000:202::1'), 99)).toBe(false);
   });
 
-  it('two blocks of one visitor hold until the later end', () => {
+  it('two blocks of one visitor are in force until the later end', () => {
     const blocks = [
       { value: '2002:c000:201::/48', until: 200 },
       { value: '192.0.2.1', until: 100 },
@@ -161,13 +161,13 @@ describe('ranges that name visitors', () => {
   });
 
   it.each([
-    // The server's own network routes these, so only the carried visitor can speak from them.
+    // The server's own network routes these, so only the carried visitor can use them.
     ['192.0.2.1', '64:ff9b::192.0.2.1', true],
     ['192.0.2.0/24', '64:ff9b:1::192.0.2.1', true],
     ['192.0.2.1', '::ffff:192.0.2.1', true],
     ['64:ff9b::c000:201', '192.0.2.1', true],
     ['64:ff9b::/96', '64:ff9b::198.51.100.7', true],
-    // An attacker who announces a route to the whole prefix can speak from these.
+    // An attacker who announces a route to the whole prefix can use these.
     ['192.0.2.1', '2002:c000:201::1', false],
     ['192.0.2.0/24', '2001:0:203:4:0:1:3fff:fdfe', false],
     ['64:ff9b::c000:201', '2002:c000:201::1', false],
@@ -177,11 +177,11 @@ describe('ranges that name visitors', () => {
     ['10.0.0.0/8', '64:ff9b::10.0.0.1', false],
     ['127.0.0.0/8', '2002:7f00:1::1', false],
     ['192.0.2.1', '64:ff9b::192.0.2.2', false],
-  ])('a list of %s lets %s in: %s', (line, address, admitted) => {
+  ])('an allowlist of %s admits %s: %s', (line, address, admitted) => {
     expect(isAdmitted(toVisitorSet([line]), visitor(address))).toBe(admitted);
   });
 
-  it('a list of trusted proxies is no list of visitors', () => {
+  it('a list of trusted proxies does not match carried addresses', () => {
     expect(AddressSet.from(['64:ff9b::c000:201', '2002:c000:201::/48']).has(at('192.0.2.1'))).toBe(false);
     expect(AddressSet.from(['192.0.2.1']).has(at('64:ff9b::c000:201'))).toBe(false);
   });

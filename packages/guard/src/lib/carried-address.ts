@@ -2,21 +2,22 @@ import { type Address, parseAddress, toAddress } from './address.js';
 import { AddressLines, AddressSet, parseRange, privateNetworks, type Range } from './address-set.js';
 
 /**
- * IPv6 addresses that carry an IPv4 address: a translator or a tunnel made them of it, so both name one visitor. The
- * mapped form ::ffff:0:0/96 is no case of its own, since `parseAddress` reads it as IPv4.
+ * IPv6 addresses that carry an IPv4 address: a translator or a tunnel derived them from it, so both identify one
+ * visitor. The mapped form ::ffff:0:0/96 needs no special treatment, since `parseAddress` reads it as IPv4.
  *
- * What decides whom to trust (proxies, the machine's own addresses) never asks for the carried address; see
+ * Decisions about trust (proxies, the machine's own addresses) never use the carried address; see
  * docs/decisions/0038-addresses-that-carry-another.md.
  */
 
 /**
  * The IPv4 address that an address carries; the address itself when it carries none. Only an IPv4 address that can be a
- * visitor on the internet is taken: 2002:7f00:1:: stays IPv6 and does not become the loopback.
+ * visitor on the Internet is used: 2002:7f00:1:: stays IPv6 and does not become the loopback address.
  *
- * Read are the well-known prefix of NAT64 (64:ff9b::/96, RFC 6052 section 2.1), its prefix for local use (64:ff9b:1::/48,
- * RFC 8215), 6to4 (2002::/16, RFC 3056 section 2), Teredo (2001::/32, RFC 4380 section 4), IPv4-translated addresses of
- * SIIT (::ffff:0:0:0/96, RFC 2765 section 2.1) and IPv4-compatible ones (::/96, RFC 4291 section 2.5.5.1). ISATAP (RFC
- * 5214) is left out: its interface identifier may stand below any prefix, so who has a prefix could name any IPv4 address.
+ * Supported are the well-known prefix of NAT64 (64:ff9b::/96, RFC 6052 section 2.1), its prefix for local use
+ * (64:ff9b:1::/48, RFC 8215), 6to4 (2002::/16, RFC 3056 section 2), Teredo (2001::/32, RFC 4380 section 4),
+ * IPv4-translated addresses of SIIT (::ffff:0:0:0/96, RFC 2765 section 2.1) and IPv4-compatible ones (::/96, RFC 4291
+ * section 2.5.5.1). ISATAP (RFC 5214) is not supported: its interface identifier may follow any prefix, so the owner of
+ * a prefix could name any IPv4 address.
  *
  * @returns the same object for IPv4 and ordinary IPv6; else a new one whose `seen` is the given address
  */
@@ -31,7 +32,7 @@ export function toCarriedAddress(address: Address): Address {
 const NAT64 = 0x0064ff9b;
 const TEREDO = 0x20010000;
 const SIX_TO_FOUR = 0x2002;
-/** Behind `NAT64`: the upper half of the second word of the prefix for local use. */
+/** The upper half of the second word, after `NAT64`, in the prefix for local use. */
 const LOCAL_USE = 1;
 
 /** @returns the IPv4 address as an unsigned 32-bit number, 0 for none */
@@ -42,7 +43,7 @@ function findCarried([first, second, third, last]: Address['words']): number {
     if (second >>> 16 === LOCAL_USE) return findLocalUse(second, third, last);
     return second === 0 && third === 0 ? last : 0;
   }
-  // Of the IPv4-compatible ones, :: and ::1 carry addresses of 0.0.0.0/8 and so none.
+  // The IPv4-compatible addresses :: and ::1 would carry addresses in 0.0.0.0/8, so they carry none.
   return first === 0 && second === 0 && (third === 0 || third === TRANSLATED) ? last : 0;
 }
 
@@ -54,12 +55,12 @@ export function isNat64([first, second, third]: Address['words']): boolean {
 const TRANSLATED = 0xffff0000;
 
 /**
- * Operators take prefixes of several lengths out of 64:ff9b:1::/48, and an address does not tell which (RFC 6052 section
- * 2.2). Two forms can be told apart, because unused bits are zero:
+ * Operators choose prefixes of several lengths in 64:ff9b:1::/48, and an address does not show which (RFC 6052 section
+ * 2.2). Two forms can be distinguished, because unused bits are zero:
  *
- * - a /96: bits 64 to 95 are zero, and the IPv4 address is at the end. By a shorter prefix, the address would end in
- *   bits that must be zero, or would be one of 0.0.0.0/8.
- * - the /48 itself: bits 48 to 63 and 72 to 87, with zeros in bits 64 to 71 and behind.
+ * - a /96: bits 64 to 95 are zero, and the IPv4 address is at the end. With a shorter prefix, the address would end in
+ *   bits that must be zero, or would be in 0.0.0.0/8.
+ * - the /48 itself: bits 48 to 63 and 72 to 87, with zeros in bits 64 to 71 and after bit 87.
  *
  * Others (/56, /64) stay IPv6 addresses.
  */
@@ -69,35 +70,36 @@ function findLocalUse(second: number, third: number, last: number): number {
   return ((second << 16) | (third >>> 8)) >>> 0;
 }
 
-/** The address as the connection or header named it, for what must not see the carried one. */
+/** The address in the connection or header, for functions that must not use the carried one. */
 export function toSeenAddress(address: Address): Address {
   return address.seen ?? address;
 }
 
-/** Reads the address of a visitor: the carried one where it carries one. Null for any other text. */
+/** Reads the address of a visitor: the carried one if there is one. Null for any other text. */
 export function parseVisitor(text: string): Address | null {
   const address = parseAddress(text);
   return address === null ? null : toCarriedAddress(address);
 }
 
-/** The text of a visitor's address; any other text stays as it is. */
+/** The canonical text of a visitor's address; any other text is returned unchanged. */
 export function toVisitorText(text: string): string {
   return parseVisitor(text)?.text ?? text;
 }
 
 /**
- * Reads an address or range that names visitors, as `parseRange` does. A range whose addresses all carry the same IPv4
- * address (`2002:c000:201::/48`) is that address. A wider one stays IPv6: sets of visitors find it by `Address.seen`.
+ * Reads an address or range that names visitors, like `parseRange`. A range whose addresses all carry the same IPv4
+ * address (`2002:c000:201::/48`) becomes that address. A wider one stays IPv6: sets of visitors match it against
+ * `Address.seen`.
  */
 export function parseVisitorRange(line: string): Range | null {
   const range = parseRange(line);
   return range === null ? null : (findCarriedRange(range) ?? range);
 }
 
-/** The one IPv4 address that all addresses of a range carry, as a range; null when they carry none or several. */
+/** The single IPv4 address that all addresses of a range carry, as a range; null when they carry none or several. */
 export function findCarriedRange({ from, to }: Range): Range | null {
   if (findCarried(from) === 0 || from[0] !== to[0]) return null;
-  // In 6to4 the carried address stands in front, so a whole range has it. In the other forms it stands behind.
+  // In 6to4 the carried address is at the start, so a whole range can share it. In the other forms it is at the end.
   const isOne =
     from[0] >>> 16 === SIX_TO_FOUR
       ? from[1] >>> 16 === to[1] >>> 16
@@ -107,18 +109,18 @@ export function findCarriedRange({ from, to }: Range): Range | null {
   return { from: first.words, to: first.words };
 }
 
-/** The ranges of a list that names visitors, and what they carry; invalid lines are ignored. */
+/** The ranges of a list that names visitors, and the addresses that they carry; invalid lines are ignored. */
 export function toVisitorRanges(lines: readonly string[]): Range[] {
   const ranges = lines.map(parseRange).filter((range) => range !== null);
   return [...ranges, ...ranges.map(findCarriedRange).filter((range) => range !== null)];
 }
 
-/** Lines that name visitors. What they carry is in the set beside the range as it is written. */
+/** Reads lines that name visitors. The set contains carried addresses in addition to the written ranges. */
 export function createVisitorLines(): AddressLines {
   return new AddressLines(findCarriedRange);
 }
 
-/** A set of visitors. Lines that `parseRange` does not understand are left out. */
+/** A set of visitors. Lines that `parseRange` rejects are omitted. */
 export function toVisitorSet(lines: Iterable<string>): AddressSet {
   const read = createVisitorLines();
   for (const line of lines) read.add(line);
@@ -126,9 +128,10 @@ export function toVisitorSet(lines: Iterable<string>): AddressSet {
 }
 
 /**
- * Whether a list of `toVisitorSet` lets an address in. A network that announces a route for 6to4 or Teredo gets the answers to
- * all addresses of that prefix, whatever IPv4 address they carry. That is enough to be blocked, but not to be let in: such an
- * address must be on the list itself. Answers to the other forms go to a translator of the server's own network or provider.
+ * Whether a list of `toVisitorSet` admits an address. A network that announces a route for 6to4 or Teredo receives the
+ * responses to all addresses of that prefix, whatever IPv4 address they carry. That is enough to be blocked, but not to
+ * be admitted: such an address must itself be on the list. Responses to the other forms reach a translator of the
+ * server's own network or provider.
  */
 export function isAdmitted(list: AddressSet, address: Address): boolean {
   const { seen } = address;

@@ -5,7 +5,7 @@ import { isSameData } from './collections.js';
 
 const data = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
-it('finds a copy equal, and of two values says what Node’s own comparison says', () => {
+it('a copy is equal, and two values compare as in Node’s own comparison', () => {
   fc.assert(fc.property(data, (value) => isSameData(value, structuredClone(value))));
   fc.assert(fc.property(data, data, (one, other) => isSameData(one, other) === isDeepStrictEqual(one, other)));
 });

@@ -1,12 +1,12 @@
-/** Sets a value of a cache and drops the entry that was set first when there are more than `most`. */
+/** Sets a value in a cache, and deletes the entry that was added first when there are more than `most`. */
 export function setBounded<Key, Value>(cache: Map<Key, Value>, key: Key, value: Value, most: number): void {
   cache.set(key, value);
   if (cache.size > most) cache.delete(cache.keys().next().value as Key);
 }
 
 /**
- * Whether two values of plain data (what JSON can hold) are equal, whatever the order of keys. For thousands of small
- * objects Node's `isDeepStrictEqual` takes ten times as long.
+ * Whether two values of plain data (JSON values) are equal, whatever the order of keys. For thousands of small objects
+ * Node's `isDeepStrictEqual` takes ten times as long.
  */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true;

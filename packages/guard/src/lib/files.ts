@@ -7,12 +7,12 @@ import { dirname } from 'node:path';
 const PRIVATE = 0o600;
 
 /**
- * Lets nobody but its owner read a file, which is made if it is missing. For files that a library makes with the
- * rights of the process; the companions that SQLite makes beside a database get the rights of the database.
- * Who may not change the rights, or not write at all, is told by what uses the file next.
+ * Makes a file readable for its owner only. The file is created if it is missing. For files that a library creates with
+ * the default mode of the process; the companions that SQLite creates next to a database get the mode of the database.
+ * Errors are ignored: the next user of the file reports that it can't be written.
  *
- * A file that is there is never opened: closing it again would end every lock that this process has on it
- * (POSIX, fcntl), and SQLite counts on them.
+ * An existing file is never opened: closing it would release every lock that this process has on it (POSIX, fcntl), and
+ * SQLite depends on them.
  */
 export function makePrivate(file: string): void {
   try {
@@ -26,11 +26,11 @@ function changeRights(file: string): void {
   try {
     chmodSync(file, PRIVATE);
   } catch {
-    // Somebody else's file.
+    // The file belongs to another user.
   }
 }
 
-/** Who may read a new file: permission bits and, where this process may set them, owner and group. */
+/** Access to a new file: permission bits and, where this process may set them, owner and group. */
 export interface FileAccess {
   readonly mode: number;
   readonly uid?: number;
@@ -38,8 +38,8 @@ export interface FileAccess {
 }
 
 /**
- * Writes a file so that readers see either the old or the new content, never a part of it, and so that it survives
- * a power cut: written beside the target, flushed, renamed over it, folder flushed.
+ * Writes a file atomically and durably: readers see either the old or the new content, and it survives a power failure.
+ * Written under a temporary name, flushed, renamed to the target, folder flushed.
  */
 export async function writeFileAtomically(path: string, content: string | Uint8Array, access: FileAccess) {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
@@ -48,7 +48,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
     file = await open(temporary, 'wx', access.mode);
     await file.writeFile(content);
     if (access.uid !== undefined && access.gid !== undefined) await file.chown(access.uid, access.gid);
-    // The mode given to open() is cut by the umask; this one is not.
+    // The umask restricts the mode of open(), but not that of chmod().
     await file.chmod(access.mode);
     await file.sync();
     await file.close();
@@ -61,17 +61,17 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
   await syncFolder(dirname(path));
 }
 
-/** Flushes a folder's list of names. Not every platform can; a rename is atomic there all the same. */
+/** Flushes a folder's directory entries. Not every platform supports this; a rename is atomic there nevertheless. */
 async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, 'r');
     await folder.sync().finally(() => folder.close());
   } catch {
-    // Opening a folder is not possible on Windows.
+    // Windows can't open a folder.
   }
 }
 
-/** The folder of a package that guard depends on, however it is installed. Throws the system's error without it. */
+/** The folder of an installed package that guard depends on. @throws the system's error when it is missing */
 export function packageFolder(name: string): string {
   return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 }

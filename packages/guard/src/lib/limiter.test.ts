@@ -25,7 +25,7 @@ function limiterUnderTest(options: Omit<LimiterOptions<Client>, 'grant' | 'refus
 }
 
 describe('a limiter', () => {
-  it('grants permits up to the limit of a key, and up to the limit of all keys', () => {
+  it('grants permits up to the limit of a key, and up to the total limit', () => {
     const { limiter } = limiterUnderTest({ permits: 3 });
     const took = ['a', 'a', 'a', 'b', 'b'].map((key) => limiter.tryAcquire(key, 2));
     expect(took).toEqual([true, true, false, true, false]);
@@ -33,7 +33,7 @@ describe('a limiter', () => {
     expect([limiter.tryAcquire('b', 2), limiter.tryAcquire('c', 2)]).toEqual([true, false]);
   });
 
-  it('gives no permit to a newcomer while others of its key wait', () => {
+  it('grants no permit to a new request while others of its key are queued', () => {
     const { limiter, granted, enqueue } = limiterUnderTest();
     limiter.tryAcquire('a', 1);
     enqueue('first');
@@ -56,7 +56,7 @@ describe('a limiter', () => {
     expect(granted).toEqual(['a', 'b1', 'b2', 'c', 'd']);
   });
 
-  it('passes over keys that are at their limit', () => {
+  it('skips keys that are at their limit', () => {
     const { limiter, granted, enqueue } = limiterUnderTest({ permits: 3 });
     limiter.tryAcquire('a', 1);
     enqueue('a2');
@@ -69,13 +69,13 @@ describe('a limiter', () => {
     expect(granted).toEqual(['b1', 'c1', 'a2']);
   });
 
-  it('has bounded queues, for each key and for all', () => {
+  it('has bounded queues, for each key and in total', () => {
     const { enqueue, refused, limiter } = limiterUnderTest({ waiting: 3, waitingPerKey: 2 });
     const taken = ['a', 'a', 'a', 'b', 'b'].map((key, i) => enqueue(`${i}`, { key }) !== null);
     expect([taken, refused, limiter.waiting]).toEqual([[true, true, false, true, false], [], 3]);
   });
 
-  it('refuses those that would be served last when a queue is to be shortened', () => {
+  it('refuses the last waiters when a queue is shortened', () => {
     const { limiter, refused, enqueue } = limiterUnderTest();
     for (const [name, priority] of [
       ['1', 1],
@@ -88,7 +88,7 @@ describe('a limiter', () => {
     expect(refused).toEqual(['4', '2']);
   });
 
-  it('refuses at the deadline, and forgets who cancelled', () => {
+  it('refuses at the deadline, and forgets cancelled waiters', () => {
     const { limiter, refused, enqueue } = limiterUnderTest();
     const first = enqueue('first', { deadline: 50 }) as Client;
     enqueue('second', { deadline: 50 });
@@ -102,7 +102,7 @@ describe('a limiter', () => {
     expect([refused, limiter.size]).toEqual([['second', 'third'], 0]);
   });
 
-  it('may be called back by those it answers', () => {
+  it('may be called from its own callbacks', () => {
     const order: string[] = [];
     const limiter: Limiter<string> = new Limiter({
       waiting: 10,
@@ -128,7 +128,7 @@ describe('a limiter', () => {
 });
 
 describe('a limiter for several addresses', () => {
-  it('keeps the reserve for keys that hold none', () => {
+  it('keeps the reserve for keys without permits', () => {
     const { limiter, granted, enqueue } = limiterUnderTest({ permits: 4, reserve: 2 });
     const took = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((key) => limiter.tryAcquire(key, 10));
     expect(took).toEqual([true, true, false, true, false, true, false]);
@@ -160,7 +160,7 @@ describe('a limiter for several addresses', () => {
     expect(granted).toEqual(['c1', 'a1', 'b1']);
   });
 
-  it('refuses the last of the largest share when its queue is full', () => {
+  it('refuses the last waiter of the largest share when its queue is full', () => {
     const { limiter, refused, enqueue } = limiterUnderTest({ waiting: 3, toGroup: (key) => key.slice(0, 1) });
     for (const key of ['a1', 'a1', 'a2']) enqueue(key, { key });
     const taken = [enqueue('b1', { key: 'b1' }), enqueue('a2 again', { key: 'a2' }), enqueue('c1', { key: 'c1' })];
@@ -169,7 +169,7 @@ describe('a limiter for several addresses', () => {
     expect([limiter.waiting, limiter.waitingFor('a1'), limiter.size]).toEqual([3, 1, 3]);
   });
 
-  it('holds its bounds when those it refuses call back', () => {
+  it('stays within its limits when refused waiters call it', () => {
     const limiter: Limiter<string> = new Limiter({
       waiting: 2,
       toGroup: (key) => key,
@@ -183,7 +183,7 @@ describe('a limiter for several addresses', () => {
   });
 });
 
-describe('in any order of calls', () => {
+describe('a limiter with calls in any order', () => {
   const PERMITS = 5;
   const PER_KEY = 2;
   const WAITING = 8;
@@ -206,7 +206,7 @@ describe('in any order of calls', () => {
     wait: fc.integer({ min: 0, max: 20 }),
   });
 
-  it('no bound is exceeded, the order holds, nothing leaks, and each waiter is answered once', () => {
+  it('exceeds no limit, keeps the order, leaks nothing, and answers each waiter once', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
         const held = new Map<string, number>();
@@ -218,7 +218,10 @@ describe('in any order of calls', () => {
           answered.push(client);
         };
         const hold = (key: string, by: number): void => void held.set(key, (held.get(key) ?? 0) + by);
-        /** The next waiter of these keys: the lowest priority value, then whose key holds fewest, then the oldest. */
+        /**
+         * The next waiter of these keys: the lowest priority value, then the key with the fewest permits, then the
+         * oldest.
+         */
         const next = (keys: readonly string[]): Client | undefined => {
           const count = ({ key }: Client): number => held.get(key) ?? 0;
           const order = (one: Client, other: Client) => one.priority - other.priority || count(one) - count(other);

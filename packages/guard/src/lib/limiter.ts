@@ -1,22 +1,22 @@
 import { Shares } from './shares.js';
 
 export interface LimiterOptions<Waiter> {
-  /** Permits held at the same time, those of all keys together. */
+  /** Permits in use at the same time, for all keys together. */
   readonly permits?: number;
-  /** How many of the permits only keys that hold none may take. */
+  /** How many of the permits are reserved for keys without permits. */
   readonly reserve?: number;
-  /** Waiters at the same time, those of all keys together. */
+  /** Waiters at the same time, for all keys together. */
   readonly waiting?: number;
   /** Waiters of one key at the same time. */
   readonly waitingPerKey?: number;
   /**
-   * The group of a key. With it a full queue has room for a key with few waiters: the last of the largest share is
-   * refused instead; see `Shares`.
+   * The group of a key. With it, a full queue accepts a waiter of a key with few waiters: the last waiter of the
+   * largest share is refused instead; see `Shares`.
    */
   toGroup?(key: string): string;
-  /** The waiter holds a permit of that key from here on. @param now as given to the call that served it */
+  /** The waiter holds a permit of that key from now on. @param now argument of the call that served it */
   grant(waiter: Waiter, key: string, now: number): void;
-  /** The waiter gets no permit: its deadline has passed, or others took all the room. */
+  /** The waiter gets no permit: its deadline has passed, or the queue has no room. */
   refuse(waiter: Waiter): void;
 }
 
@@ -30,15 +30,15 @@ interface Entry<Waiter> {
 interface KeyState<Waiter> {
   readonly key: string;
   held: number;
-  /** Lowest priority value first; within one value the oldest first. */
+  /** Lowest priority value first; of equal values the oldest first. */
   readonly queue: Entry<Waiter>[];
 }
 
 /**
- * Permits, bounded for each key and in all, and a bounded priority queue of those who wait for one. Each waiter is
- * answered exactly once, by `grant` or `refuse`, unless it is cancelled first; both may call back into the limiter. A
- * permit is a count: the holder releases it exactly once. How many permits a key may have is an argument, since it may
- * differ from call to call; so is the time, in milliseconds.
+ * Permits, limited for each key and in total, and a bounded priority queue of waiters. Each waiter is answered exactly
+ * once, by `grant` or `refuse`, unless it is cancelled first; both may call the limiter. A permit is a count: its
+ * holder releases it exactly once. The limit of permits of a key is an argument, since it may differ between calls; so
+ * is the time, in milliseconds.
  */
 export class Limiter<Waiter> {
   readonly #keys = new Map<string, KeyState<Waiter>>();
@@ -51,7 +51,7 @@ export class Limiter<Waiter> {
   #held = 0;
   #waiting = 0;
   #order = 0;
-  /** The state that became unused last: it stays, so that a key used again and again costs no allocation. */
+  /** The state that became unused last. It is kept, so that a key that is used repeatedly needs no allocation. */
   #unused: KeyState<Waiter> | null = null;
 
   constructor(options: LimiterOptions<Waiter>) {
@@ -74,7 +74,7 @@ export class Limiter<Waiter> {
     return this.#waiting;
   }
 
-  /** Permits of a key that are held. */
+  /** Number of permits that a key holds. */
   held(key: string): number {
     return this.#keys.get(key)?.held ?? 0;
   }
@@ -85,8 +85,8 @@ export class Limiter<Waiter> {
   }
 
   /**
-   * Takes a permit now, unless the key holds `limit` already, someone waits for one of the same key, or none is free for it.
-   * Calls neither `grant` nor `refuse`.
+   * Takes a permit now, unless the key holds `limit` already, another waiter of the same key is queued, or no permit is
+   * free for it. Calls neither `grant` nor `refuse`.
    */
   tryAcquire(key: string, limit: number): boolean {
     const state = this.#keys.get(key);
@@ -98,11 +98,11 @@ export class Limiter<Waiter> {
   }
 
   /**
-   * Puts a waiter into the queue of its key. Serves nobody: call `serve` or `serveAll` when permits may be free.
+   * Adds a waiter to the queue of its key. Serves no waiter: call `serve` or `serveAll` when permits may be free.
    *
    * @param priority waiters with a lower value are served first
-   * @param deadline when `expire` refuses it
-   * @returns false when the queue is full and the waiter was not taken; it is not called then
+   * @param deadline time at which `expire` refuses it
+   * @returns false when the queue is full and the waiter was not added; then it is not called
    */
   enqueue(key: string, waiter: Waiter, priority = 0, deadline = Number.POSITIVE_INFINITY): boolean {
     if (this.waitingFor(key) >= this.#maxWaitingPerKey || !this.#makeRoom(key)) return false;
@@ -117,7 +117,7 @@ export class Limiter<Waiter> {
     return true;
   }
 
-  /** Refuses waiters of a key, those that would be served last first, until no more than `max` are left. */
+  /** Refuses waiters of a key, starting with the last, until at most `max` are left. */
   trim(key: string, max: number): void {
     const state = this.#keys.get(key);
     while (state !== undefined && state.queue.length > max) {
@@ -125,7 +125,7 @@ export class Limiter<Waiter> {
     }
   }
 
-  /** Takes a waiter out of the queue of its key. @returns whether it was there */
+  /** Removes a waiter from the queue of its key. @returns whether it was queued */
   cancel(key: string, waiter: Waiter): boolean {
     const state = this.#keys.get(key);
     const at = state === undefined ? -1 : state.queue.findIndex((entry) => entry.waiter === waiter);
@@ -134,7 +134,7 @@ export class Limiter<Waiter> {
     return true;
   }
 
-  /** Gives a permit back. Serves nobody: call `serve` or `serveAll`. */
+  /** Releases a permit. Serves no waiter: call `serve` or `serveAll`. */
   release(key: string): void {
     const state = this.#keys.get(key);
     if (state === undefined || state.held === 0) return;
@@ -144,9 +144,9 @@ export class Limiter<Waiter> {
   }
 
   /**
-   * Grants one permit to the next waiter of a key if it holds fewer than `limit`.
+   * Grants one permit to the next waiter of a key if the key holds fewer than `limit`.
    *
-   * @returns whether it did; call again until it does not
+   * @returns whether a permit was granted; if so, call it again
    */
   serve(key: string, limit: number, now = 0): boolean {
     const state = this.#keys.get(key);
@@ -157,8 +157,8 @@ export class Limiter<Waiter> {
   }
 
   /**
-   * Grants permits to waiters of all keys, passing over keys that hold `limit` permits each: by priority; within one value
-   * those of the key with the fewest permits first, then the oldest.
+   * Grants permits to waiters of all keys, skipping keys that hold `limit` permits each: by priority; for equal values
+   * the key with the fewest permits first, then the oldest waiter.
    */
   serveAll(limit: number, now = 0): void {
     while (this.#waiting > 0 && this.#held < this.#permits) {
@@ -179,7 +179,7 @@ export class Limiter<Waiter> {
     for (const entry of [...state.queue]) this.#refuse(state, entry);
   }
 
-  /** Refuses all waiters whose deadline has come. To be called several times a second. */
+  /** Refuses all waiters whose deadline has passed. Must be called several times a second. */
   expire(now: number): void {
     if (this.#waiting === 0) return;
     for (const state of [...this.#keys.values()]) {
@@ -187,7 +187,7 @@ export class Limiter<Waiter> {
     }
   }
 
-  /** Keys that wait and hold no permit. */
+  /** Number of keys with waiters and without permits. */
   get withoutPermit(): number {
     let count = 0;
     if (this.#waiting === 0) return count;
@@ -195,12 +195,12 @@ export class Limiter<Waiter> {
     return count;
   }
 
-  /** Whether a permit is free for a key that holds so many. */
+  /** Whether a permit is free for a key that holds this number of permits. */
   #hasPermit(held: number): boolean {
     return this.#held < this.#permits - (held > 0 ? this.#reserve : 0);
   }
 
-  /** @returns whether one more of this key may wait */
+  /** @returns whether another waiter of this key may be added */
   #makeRoom(key: string): boolean {
     if (this.#waiting < this.#maxWaiting) return true;
     const largest = this.#shares?.largest(key) ?? null;
@@ -231,7 +231,7 @@ export class Limiter<Waiter> {
     this.#options.grant(waiter, state.key, now);
   }
 
-  /** Answering one waiter may have answered another, which is not in the queue any more then. */
+  /** Answering one waiter may have answered another, which is then no longer queued. */
   #refuse(state: KeyState<Waiter>, entry: Entry<Waiter>): void {
     const at = state.queue.indexOf(entry);
     if (at === -1) return;

@@ -9,7 +9,7 @@ import { listenOn } from './listen.js';
 
 function server(): Server {
   const created = createServer((socket) => {
-    // A probe may be gone before the greeting.
+    // A probe may close its connection before the greeting.
     socket.on('error', () => {});
     socket.end('hello');
   });
@@ -24,13 +24,13 @@ const readAll = async (path: string): Promise<string> => {
 };
 
 describe('listenOn', () => {
-  it('says which port the system has chosen', async () => {
+  it('returns the port that the system has chosen', async () => {
     const listening = server();
     const address = await listenOn(listening, { host: '127.0.0.1', port: 0 });
     expect(address).toEqual({ host: '127.0.0.1', port: (listening.address() as AddressInfo).port });
   });
 
-  it('makes a socket file for its owner and group, whatever the umask, and removes it at the end', async () => {
+  it('creates a socket file for its owner and group, whatever the umask, and removes it when the server closes', async () => {
     const folder = await scratchFolder();
     const path = join(folder, 'guard.sock');
     for (const umask of [0o000, 0o077]) {
@@ -57,7 +57,7 @@ describe('listenOn', () => {
     expect(await readAll(path)).toBe('hello');
   });
 
-  it('leaves a socket alone on which another program listens, and says so', async () => {
+  it('does not change a socket on which another program listens, and reports it', async () => {
     const path = join(await scratchFolder(), 'guard.sock');
     await listenOn(server(), { path });
     await expect(listenOn(server(), { path })).rejects.toMatchObject({ code: 'EADDRINUSE', address: path });

@@ -9,15 +9,15 @@ export interface ListeningDescriptor {
   readonly descriptor: number;
 }
 
-/** The owner and the group of a socket file may connect, for example a proxy that is in the group. */
+/** The owner and the group of a socket file may connect, for example a proxy that is a member of the group. */
 const SOCKET_MODE = 0o660;
 
 /**
- * Has a server listen. The socket file of a process that has ended is replaced. The server removes its socket file when
- * it closes.
+ * Starts a server on an address. The socket file of a process that has ended is replaced. The server removes its socket
+ * file when it closes.
  *
  * @returns the address with the port that the system has chosen for port 0; null for the descriptor of a Unix socket
- * @throws the system's error when the address can't be listened on: EADDRINUSE when another program listens there
+ * @throws the system's error when the server can't listen on the address: EADDRINUSE when another program does
  */
 export async function listenOn(server: Server, address: SocketAddress): Promise<SocketAddress>;
 export async function listenOn(
@@ -42,7 +42,7 @@ export async function listenOn(
   const listenOnPath = () =>
     listen(server, () => {
       server.listen({ path });
-      // The socket file is there as soon as `listen` returns, unless that failed. The mode must not depend on the umask.
+      // If `listen` has not failed, the socket file exists when it returns. Its mode must not depend on the umask.
       if (server.listening) chmodSync(path, SOCKET_MODE);
     });
   try {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLogger, OutageLog } from './logger.js';
 
-it('an outage stands in the log once, until nothing has failed for a minute', () => {
+it('an outage is logged once, until nothing has failed for a minute', () => {
   const log = new OutageLog();
   expect(log.record('site wordpress_unreachable', 0)).toBe(0);
   for (let now = 1000; now <= 600_000; now += 1000) expect(log.record('site wordpress_unreachable', now)).toBeNull();
@@ -10,13 +10,13 @@ it('an outage stands in the log once, until nothing has failed for a minute', ()
   expect(log.record('site wordpress_unreachable', 719_999)).toBe(601);
 });
 
-it('a clock that jumps hides no outage for good', () => {
+it('a clock that jumps suppresses no outage permanently', () => {
   const log = new OutageLog();
   expect(log.record('a', 1_000_000)).toBe(0);
   expect(log.record('a', 0)).toBe(0);
 });
 
-it('the line of a renamed event also holds its former name', () => {
+it('the line of a renamed event also contains its former name', () => {
   const lines: unknown[] = [];
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
   log.error({ event: 'settings-rollback-failed', site: 'site' }, 'A change failed half way.');

@@ -4,12 +4,12 @@ import { setBounded } from './collections.js';
 export type Logger = pino.Logger;
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Names under which a secret could reach the log by accident; their values are replaced. */
+/** Names under which a secret could be logged by accident; their values are replaced. */
 const SECRET_NAMES = ['secret', 'cookie', 'nonce', 'password', 'authorization', 'body'];
 
 /**
- * Events that had another name, with it. For one release their lines also hold the old name in `formerEvent`, so that
- * whatever searches the log for it goes on. The list goes with the release after 0.1.
+ * Former names of events. For one release their lines also contain the old name in `formerEvent`, so that log searches
+ * for it still work. To be removed in the release after 0.1.
  */
 const FORMER_EVENTS: ReadonlyMap<unknown, string> = new Map(
   Object.entries({
@@ -57,11 +57,11 @@ const FORMER_EVENTS: ReadonlyMap<unknown, string> = new Map(
 );
 
 /**
- * The service's log: one JSON object per line on standard error. Every line carries `event`, a stable name in
- * kebab-case that docs/operator/configuration.md lists. Written without blocking, so that a slow reader of the log never
- * holds up requests.
+ * The service's log: one JSON object per line on standard error. Every line has an `event`, a stable name in kebab-case
+ * that docs/operator/configuration.md lists. Written without blocking, so that a slow reader of the log never delays
+ * requests.
  *
- * @param destination where lines go; standard error when left out
+ * @param destination where lines are written. Default: standard error
  */
 export function createLogger(level: LogLevel, destination?: pino.DestinationStream): Logger {
   return pino(
@@ -87,21 +87,21 @@ export function silentLogger(): Logger {
   return pino({ level: 'silent' });
 }
 
-/** An outage is over when nothing has failed for so long, milliseconds. */
+/** An outage is over when nothing has failed for this time, milliseconds. */
 const QUIET_MS = 60_000;
 const MOST = 10_000;
 
 /**
- * One line of the log per outage in place of one per failed call: while WordPress does not answer, thousands of calls
- * fail for the same reason.
+ * Logs one line per outage instead of one per failed call: while WordPress does not answer, thousands of calls fail for
+ * the same reason.
  */
 export class OutageLog {
   readonly #outages = new Map<string, { last: number; left: number }>();
 
   /**
-   * Takes note of a failure.
-   * @param what what is out, for example a site and a code
-   * @returns null when this outage stands in the log already; else how many failures of the one before were left out
+   * Records a failure.
+   * @param what identifies the outage, for example by site and error code
+   * @returns null when this outage was already logged; else how many failures of the previous outage were not logged
    */
   record(what: string, now: number): number | null {
     const before = this.#outages.get(what);

@@ -3,7 +3,7 @@ import { KeyedMutex } from './mutex.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-it('runs tasks of one key one after another, also after one that failed', async () => {
+it('runs tasks of one key one after another, also after a failed task', async () => {
   const mutex = new KeyedMutex();
   const steps: string[] = [];
   const slow = mutex.run('a', async () => {
@@ -17,7 +17,7 @@ it('runs tasks of one key one after another, also after one that failed', async 
   expect(steps).toEqual(['slow', 'quick']);
 });
 
-it('does not let one key wait for another', async () => {
+it('does not make one key wait for another', async () => {
   const mutex = new KeyedMutex();
   const steps: string[] = [];
   const slow = mutex.run('a', async () => {
@@ -29,7 +29,7 @@ it('does not let one key wait for another', async () => {
   expect(steps).toEqual(['b', 'a']);
 });
 
-it('keeps a key for as long as a task runs or waits, and no longer', async () => {
+it('keeps a key only while a task runs or waits', async () => {
   const mutex = new KeyedMutex();
   const seen: number[] = [];
   const task = async () => {

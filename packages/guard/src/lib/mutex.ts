@@ -1,8 +1,8 @@
 import { Mutex } from 'async-mutex';
 
 /**
- * Runs tasks with the same key one after another, tasks with different keys side by side. A task that fails does
- * not stop the next one. A key that is not in use takes no memory.
+ * Runs tasks with the same key one after another, and tasks with different keys concurrently. A task that fails does
+ * not stop the next one. An unused key takes no memory.
  */
 export class KeyedMutex {
   readonly #mutexes = new Map<string, Mutex>();

@@ -9,10 +9,10 @@ export function toRanges(lines: Iterable<string>): Range[] {
 
 const LOOPBACK = toRanges(['127.0.0.0/8', '::1']);
 
-/** The machine's own addresses may change while guard runs; they are read again after this time, milliseconds. */
+/** The machine's own addresses may change while guard runs. They are read again after this time, milliseconds. */
 const OWN_ADDRESSES_MS = 5000;
 
-/** Loopback and the addresses of this machine, as they are now; cached briefly. */
+/** Loopback and the current addresses of this machine; cached briefly. */
 export function createOwnAddresses(clock: Clock): () => readonly Range[] {
   let ranges: readonly Range[] | null = null;
   let readAt = 0;

@@ -20,26 +20,25 @@ import {
 import { isAbsolute, join, parse, sep } from 'node:path';
 
 /**
- * Walks through folders whose owner may be an enemy, and works in one of them.
+ * Enters folders whose owner may be an attacker, and works in one of them.
  *
- * Node has no `openat`. The working directory of a process does the same: it stays the folder that it is, whatever its
- * path is made to lead to meanwhile, and a name without a slash is looked up in it. Each step compares the folder that
- * was looked at with the one that was entered. That is why this belongs into a process of its own, and why everything
- * here is synchronous.
+ * Node has no `openat`. The working directory of a process has the same effect: it stays the same folder when its path
+ * is changed to lead elsewhere, and a name without a slash is looked up in it. Each step compares the folder that was
+ * examined with the one that was entered. Therefore this code runs in a separate process, and all of it is synchronous.
  */
 
-/** Something on the way is not what may be there: a link, a file, a folder of another user. */
+/** A part of the path is not allowed there: a link, a file, a folder of another user. */
 export class RefusedPath extends Error {}
 
-/** A folder on the way is not there. */
+/** A folder of the path does not exist. */
 export class MissingFolder extends Error {}
 
-/** How many links a path may lead through, as Linux has it. */
+/** Maximum number of links in a path, as in Linux. */
 const MAX_LINKS = 40;
 
 /**
- * Enters a folder that the operator named. Links are followed where nobody but root, this process's user and the owner
- * of the folder they lead to could have laid them.
+ * Enters a folder that the operator named. A link is followed only if nobody but root, this process's user and the
+ * owner of the target folder could have created it.
  *
  * @param path absolute
  * @returns the folder
@@ -62,7 +61,7 @@ export function enterNamed(path: string): Stats {
     }
     if (++links > MAX_LINKS) throw new RefusedPath(`${shown(name)} leads in a circle.`);
     const around = lstatSync('.');
-    // In a sticky folder nobody else can change the link; elsewhere the folder's owner can.
+    // In a sticky folder no other user can change the link; elsewhere the folder's owner can.
     suspects.push({ shown: shown(name), uids: [found.uid, around.uid] });
     const target = readlinkSync(name);
     const parts = isAbsolute(target) ? goToRoot(target) : splitPath(target);
@@ -92,16 +91,16 @@ function splitPath(path: string): string[] {
 }
 
 /**
- * What a name in the working directory is, without following it.
- * @returns null when there is nothing
+ * The status of a name in the working directory, without following links.
+ * @returns null when the name does not exist
  */
 export function look(name: string): Stats | null {
   return lstatSync(name, { throwIfNoEntry: false }) ?? null;
 }
 
 /**
- * Enters a folder of the working directory. It must be a real one.
- * @param check is given the folder before it is entered, and throws when it won't do
+ * Enters a folder of the working directory, but no link.
+ * @param check receives the folder before it is entered, and throws when it is not allowed
  * @throws RefusedPath, MissingFolder
  */
 export function enterFolder(name: string, check: (folder: Stats) => void = () => {}): Stats {
@@ -122,7 +121,7 @@ function enterFound(name: string, found: Stats): void {
   if (!isSame(lstatSync('.'), found)) throw new RefusedPath(`${path} was replaced while guard looked at it.`);
 }
 
-/** Goes back to the folder that a step was taken from. Throws RefusedPath when it is another one by now. */
+/** Returns to the folder from which a step was taken. @throws RefusedPath when it is another folder by now */
 export function leaveFolder(to: Stats): void {
   const path = shown('');
   process.chdir('..');
@@ -133,7 +132,7 @@ function isSame(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.dev === other.dev;
 }
 
-/** Makes a folder in the working directory that others may enter, unless something has its name. */
+/** Creates a folder in the working directory that all users may enter, unless the name exists. */
 export function makeFolder(name: string): boolean {
   try {
     mkdirSync(name, { mode: 0o755 });
@@ -149,11 +148,11 @@ export function removeIfEmpty(name: string): void {
   try {
     rmdirSync(name);
   } catch {
-    // Something else is in it, or it is gone.
+    // The folder is not empty, or no longer exists.
   }
 }
 
-/** Removes a name that is no folder; a link goes, never what it leads to. */
+/** Removes a name that is not a folder. A link is removed, never its target. */
 export function removeFile(name: string): void {
   const found = look(name);
   if (found === null || found.isDirectory()) return;
@@ -161,11 +160,11 @@ export function removeFile(name: string): void {
 }
 
 /**
- * The beginning of a plain file in the working directory.
- * @returns null when there is none, or something else has its name
+ * Reads the beginning of a regular file in the working directory.
+ * @returns null when the name does not exist, or is not a regular file
  */
 export function readPlainFile(name: string, maxBytes: number): string | null {
-  // Without O_NONBLOCK opening a FIFO would wait for a writer for ever.
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer indefinitely.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   let file: number;
   try {
@@ -184,26 +183,26 @@ export function readPlainFile(name: string, maxBytes: number): string | null {
   }
 }
 
-/** Who may do what with a file; `null` leaves the user or group that the system gives it. */
+/** Access to a file; `null` keeps the user or group that the system assigns. */
 export interface Rights {
   readonly mode: number;
   readonly uid: number | null;
   readonly gid: number | null;
-  /** Whether a user or group that may not be set is an error. */
+  /** Whether it is an error when the user or group can't be set. */
   readonly required: boolean;
 }
 
-/** A file that is written and has not its name yet. */
+/** A complete file that still has its temporary name. */
 export interface StagedFile {
   readonly temporary: string;
   readonly name: string;
 }
 
 /**
- * Writes a file beside its place in the working directory. Nothing that is there is opened or followed.
+ * Writes a file under a temporary name in the working directory. No existing file is opened, and no link is followed.
  *
  * @param suffix end of the temporary name
- * @throws RefusedPath where a folder has the name, or the system's error
+ * @throws RefusedPath when a folder has the name, or the system's error
  */
 export function stageFile(name: string, content: Uint8Array, rights: Rights, suffix = '.tmp'): StagedFile {
   if (look(name)?.isDirectory()) throw new RefusedPath(`${shown(name)} is a folder; a file of guard's belongs there.`);
@@ -213,7 +212,7 @@ export function stageFile(name: string, content: Uint8Array, rights: Rights, suf
   try {
     for (let at = 0; at < content.length; ) at += writeSync(file, content, at);
     setOwner(file, rights);
-    // The mode given to open() is cut by the umask; this one is not.
+    // The umask restricts the mode of open(), but not that of fchmod().
     fchmodSync(file, rights.mode);
     fsyncSync(file);
   } catch (error) {
@@ -236,12 +235,12 @@ function setOwner(file: number, { uid, gid, required }: Rights): void {
   }
 }
 
-/** Gives a staged file its name; whatever had it before is replaced, a link included. */
+/** Renames a staged file to its name. An existing file or link with that name is replaced. */
 export function placeFile({ temporary, name }: StagedFile): void {
   renameSync(temporary, name);
 }
 
-/** Flushes the names of the working directory. Not every platform can; a rename is atomic there all the same. */
+/** Flushes the working directory's entries. Not every platform supports this; a rename is atomic there nevertheless. */
 export function syncFolder(): void {
   try {
     const folder = openSync('.', 'r');
@@ -251,7 +250,7 @@ export function syncFolder(): void {
       closeSync(folder);
     }
   } catch {
-    // Opening a folder is not possible on Windows.
+    // Windows can't open a folder.
   }
 }
 

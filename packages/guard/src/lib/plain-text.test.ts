@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { plainText, terminalText } from './plain-text.js';
 
-it('leaves ordinary text of any language alone', () => {
+it('ordinary text of any language is not changed', () => {
   for (const text of ['Hello', 'Grüße, 世界', '<b>"\'&</b>', 'שלום', 'a\\b', '👍🏽'])
     expect(plainText(text, 100)).toBe(text);
 });
 
-it('never holds a control character, never grows beyond its limit, never ends in half a character', () => {
+it('the result has no control character, never exceeds its limit, and never ends in half a character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (text, most) => {
       const plain = plainText(text, most);
@@ -18,7 +18,7 @@ it('never holds a control character, never grows beyond its limit, never ends in
   );
 });
 
-it('shows characters that nobody sees, so that no name passes for another', () => {
+it('invisible characters are shown, so that no name can imitate another', () => {
   for (const [text, shown] of [
     ['own\u200ber', 'own\\u200ber'],
     ['\ufeffowner', '\\ufeffowner'],
@@ -28,13 +28,13 @@ it('shows characters that nobody sees, so that no name passes for another', () =
     expect(plainText(text, 100)).toBe(shown);
 });
 
-it('stacks no marks on a letter until they cover other lines', () => {
+it('combining marks are not stacked so high that they cover other lines', () => {
   const stacked = `Z${'\u0301'.repeat(90)}`;
   expect(plainText(stacked, 300)).toBe(`Z${'\u0301'.repeat(5)}${'\\u0301'.repeat(49)}`.slice(0, 300));
   for (const text of ['Việt', 'שָׁלוֹם', 'ที่นี่', '👨‍👩‍👧', 'می‌خواهم']) expect(plainText(text, 100)).toBe(text);
 });
 
-it('shows what it replaces', () => {
+it('replaced characters are shown', () => {
   expect(plainText('a\nb\u202ec', 20)).toBe('a\\u000ab\\u202ec');
   expect(plainText('ab\n\n', 9)).toBe('ab\\u000a');
 });
@@ -45,6 +45,6 @@ it.each([
   ['Site a\r\n  Blog\tb\n', 'Site a\\u000d\n  Blog\\u0009b\n'],
   ['x\u202ey \u2066z\n\n', 'x\\u202ey \\u2066z\n\n'],
   ['„Grüße“ 世界 👩‍👩‍👧\n', '„Grüße“ 世界 👩‍👩‍👧\n'],
-])('%j has no signs for a terminal, and keeps its lines', (text, shown) => {
+])('%j has no control characters for a terminal, and keeps its lines', (text, shown) => {
   expect(terminalText(text)).toBe(shown);
 });

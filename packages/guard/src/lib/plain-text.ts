@@ -1,9 +1,9 @@
 /**
- * Text from outside as one line that shows what it is: control characters, those that change the direction of writing
- * (UAX #9), those that nobody sees, and marks that pile up over other lines stand as `\u000a`, and what is too long is
- * cut. The invisible joiners that scripts and emoji are written with stay.
+ * Returns untrusted text as one line that shows all of its characters. Control characters, those that change the
+ * direction of writing (UAX #9), invisible ones, and marks that are stacked over other lines are escaped like `\u000a`,
+ * and a text that is too long is cut. The invisible joiners of scripts and emoji stay.
  *
- * @param most characters, counted after escaping
+ * @param most maximum number of characters after escaping
  */
 export function plainText(text: string, most: number): string {
   if (PRINTABLE.test(text)) return text.length <= most ? text : text.slice(0, most);
@@ -13,31 +13,29 @@ export function plainText(text: string, most: number): string {
   return escaped.slice(0, most).replace(/\\(?:u[0-9a-f]{0,3})?$|[\ud800-\udbff]$/, '');
 }
 
-/** Plain text with three dots where it was cut. */
+/** Plain text that ends with three dots if it was cut. */
 export function shortText(text: string, most: number): string {
   const whole = plainText(text, most + 1);
   return whole.length > most ? `${plainText(text, most - 1)}…` : whole;
 }
 
 /**
- * Plain text for a mail, with three dots where it was cut. Mail programs make links of whatever looks like one; a space
- * without width behind each of these signs prevents that, and lets long paths break.
+ * Plain text for a mail, with three dots if it was cut. Mail programs create links from text that resembles one. A
+ * zero-width space after each of these signs prevents that, and allows line breaks in long paths.
  */
 export function unlinkedText(text: string, most: number): string {
   return shortText(text, most).replace(/[/.:@]/g, '$&\u200b');
 }
 
 /**
- * Plain text for the subject of a mail. What was typed like an encoded word (RFC 2047) would be read as one, and could
- * hide marks in it; a word joiner, which nobody sees, prevents that by every way of sending.
+ * Plain text for the subject of a mail. Text that looks like an encoded word (RFC 2047) would be decoded, and could
+ * hide marks. An invisible word joiner prevents that with every mail transport.
  */
 export function subjectText(text: string): string {
   return text.replaceAll('=?', '=\u2060?');
 }
 
-/**
- * Plain text of several lines for a terminal: line breaks stay, and with them the form that a command gives its output.
- */
+/** Plain text of several lines for a terminal. Line breaks stay, and so does the layout of a command's output. */
 export function terminalText(text: string): string {
   return text
     .split('\n')
@@ -45,7 +43,7 @@ export function terminalText(text: string): string {
     .join('\n');
 }
 
-/** By far the most texts; they are recognised before anything is replaced. */
+/** Matches most texts, which then need no replacements. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const UNSAFE =
   /[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|(?<=[\p{Mn}\p{Me}]{5})[\p{Mn}\p{Me}]/gu;

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** Group of nobody, for a user without an entry in the system's list and a folder whose group is root's. */
+/** Group of nobody, for a user without an entry in the system's user database and a folder whose group is root's. */
 const NO_GROUP = 65_534;
 
 /** Node's types lack it. */
@@ -12,12 +12,12 @@ export function isRoot(): boolean {
 }
 
 /**
- * Takes the rights of another user for good: real, effective and saved user and group. Only root may. Linux also keeps
- * the user from reading or tracing a process that has changed its user, so nothing that root knew leaks to them.
+ * Permanently changes to another user: real, effective and saved user and group. Requires root. Linux also prevents the
+ * user from reading or tracing a process that has changed its user, so no data of root leaks to them.
  *
- * @param options.group primary group; left out, the user's own
- * @param options.fallbackGroup used for a user whom the system's list does not know; never root's
- * @param options.withGroups whether to take the user's further groups too
+ * @param options.group primary group. Default: the user's own
+ * @param options.fallbackGroup used for a user who is not in the system's user database; never root's
+ * @param options.withGroups whether to use the user's supplementary groups, too
  */
 export function becomeUser(
   uid: number,
@@ -34,7 +34,7 @@ export function becomeUser(
   }
 }
 
-/** The system's entry of a user. Node gives only that of the effective user. */
+/** The system's entry of a user. Node returns only that of the effective user. */
 function lookUp(uid: number): { readonly username: string; readonly gid: number } | null {
   process.seteuid?.(uid);
   try {

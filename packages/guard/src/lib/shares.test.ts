@@ -21,7 +21,7 @@ describe('the network of an address', () => {
   });
 });
 
-describe('who has to give something up', () => {
+describe('the key that has to release something', () => {
   it.each([
     ['nobody when nobody holds anything', [], '192.0.2.1', null],
     ['nobody when everybody holds as much', ['192.0.2.1', '198.51.100.1'], '203.0.113.1', null],
@@ -44,7 +44,7 @@ describe('who has to give something up', () => {
     expect(createShares(held).largest(newcomer)).toBe(expected);
   });
 
-  it('is never one who would hold less than the newcomer, and nothing is kept of those who hold nothing', () => {
+  it('never holds less than the newcomer afterwards, and keys that hold nothing take no memory', () => {
     const key = fc.constantFrom('192.0.2.1', '192.0.2.2', '198.51.100.1', '198.51.100.2', '203.0.113.1');
     fc.assert(
       fc.property(fc.array(fc.record({ key, adds: fc.boolean() })), key, (steps, newcomer) => {

@@ -4,19 +4,19 @@ interface Group {
 }
 
 /**
- * Counts what each key holds, and each group of keys: addresses and their networks. It tells who has to give something up
- * when there is no more room for somebody who has less.
+ * Counts what each key and each group of keys holds, for example addresses and their networks. Determines which key has
+ * to release something when there is no more room for a key that holds less.
  */
 export class Shares {
   readonly #groups = new Map<string, Group>();
   readonly #toGroup: (key: string) => string;
 
-  /** @param toGroup the group of a key; always the same for the same key */
+  /** @param toGroup returns the group of a key; always the same for the same key */
   constructor(toGroup: (key: string) => string) {
     this.#toGroup = toGroup;
   }
 
-  /** How many things a key holds. */
+  /** Number of things that a key holds. */
   count(key: string): number {
     return this.#groups.get(this.#toGroup(key))?.keys.get(key) ?? 0;
   }
@@ -45,10 +45,10 @@ export class Shares {
   }
 
   /**
-   * Who has to give one thing up for a newcomer: the key that holds most in the group that holds most. Only one that still
-   * holds at least as much as the newcomer afterwards, so that two of them can't alternate for ever.
+   * The key that has to release one thing for a newcomer: the one that holds most in the group that holds most. It must
+   * still hold at least as much as the newcomer afterwards, so that two keys can't alternate for ever.
    *
-   * @returns null when nobody holds more
+   * @returns null when no key holds more
    */
   largest(newcomer: string): string | null {
     const own = this.#groups.get(this.#toGroup(newcomer));
@@ -61,7 +61,7 @@ export class Shares {
   }
 }
 
-/** The key that holds most; the one that came last if there are several. */
+/** The key that holds most; of several the one that was added last. */
 function largestKey({ keys }: Group): string | null {
   let largest: string | null = null;
   let most = 0;

@@ -4,7 +4,7 @@ import { SHUTDOWN_TIMED_OUT, ShutdownDeadline } from './shutdown-deadline.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A deadline of one second whose log lines and exit codes are kept. */
+/** A deadline of one second that records its log lines and exit codes. */
 function watched() {
   const lines: object[] = [];
   const codes: number[] = [];

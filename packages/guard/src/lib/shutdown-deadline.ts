@@ -4,18 +4,18 @@ export interface ShutdownDeadlineOptions {
   /** How long the shutdown may take, milliseconds. */
   readonly ms: number;
   readonly logger: Pick<Logger, 'error' | 'flush'>;
-  /** What is still open, as fields of the log line. */
+  /** Fields of the log line that describe what is still open. */
   describe(): object;
   /** Ends the process. */
   exit(code: number): void;
 }
 
-/** Exit code of a guard that did not finish its shutdown in time. */
+/** Exit code of a guard whose shutdown has timed out. */
 export const SHUTDOWN_TIMED_OUT = 1;
 
 /**
- * Ends the process when its shutdown takes too long. Each part of a shutdown has its own limit; this one holds when such
- * a limit fails, so that a supervisor never has to kill guard without a word in the log.
+ * Ends the process when its shutdown takes too long. Each part of a shutdown has its own limit; this one applies when
+ * such a limit fails, so that a supervisor never has to kill guard without a log line.
  */
 export class ShutdownDeadline {
   #timer: NodeJS.Timeout | undefined;
@@ -26,7 +26,10 @@ export class ShutdownDeadline {
     this.#timer = setTimeout(() => this.#expire(), this.options.ms);
   }
 
-  /** Everything is released. The process now ends by itself, unless something keeps it alive until the deadline. */
+  /**
+   * Called when everything is released. The process now ends by itself, unless something keeps it alive until the
+   * deadline.
+   */
   release(): void {
     this.#timer?.unref();
   }
@@ -43,7 +46,7 @@ export class ShutdownDeadline {
   }
 }
 
-/** Timers, sockets, threads and so on that keep the process alive, by their kind. */
+/** Number of timers, sockets, threads and so on that keep the process alive, by type. */
 function countByName(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;

@@ -7,7 +7,7 @@ import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { silentLogger } from './logger.js';
 import { createServiceState, SocketActivationError, takeActivationSocket } from './supervisor.js';
 
-/** Prints each datagram that comes. `systemd-notify` waits until the descriptor in its last one is closed. */
+/** Prints each datagram it receives. `systemd-notify` waits until the descriptor in its last one is closed. */
 const RECEIVER = `
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -22,7 +22,7 @@ while True:
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
 describe('the state of the service', () => {
-  it.skipIf(!has('systemd-notify') || !has('python3'))('is told to the supervisor that asks for it', async () => {
+  it.skipIf(!has('systemd-notify') || !has('python3'))('is sent to a supervisor that requests it', async () => {
     const path = join(await scratchFolder(), 'notify.sock');
     const receiver = spawn('python3', ['-c', RECEIVER, path], { stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void receiver.kill('SIGKILL'));
@@ -42,11 +42,11 @@ describe('the state of the service', () => {
     expect(text()).toBe('');
   });
 
-  it('is told to nobody where nobody asks', async () => {
+  it('is not sent when no supervisor requests it', async () => {
     await createServiceState({ PATH: '/nowhere' }, silentLogger())('READY=1');
   });
 
-  it('is a line in the log where it can’t be told', async () => {
+  it('is logged when it can’t be sent', async () => {
     const { logger, events } = recordedLog();
     await createServiceState({ PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere/notify' }, logger)('READY=1');
     expect(events()).toEqual(['service-state-send-failed']);
@@ -54,7 +54,7 @@ describe('the state of the service', () => {
 });
 
 describe('takeActivationSocket', () => {
-  it('takes nothing that is not for this process, and removes the variables for its children', () => {
+  it('ignores a socket for another process, and removes the variables for child processes', () => {
     for (const [pid, fds] of [
       ['8', '1'],
       ['7', '0'],
@@ -70,7 +70,7 @@ describe('takeActivationSocket', () => {
     expect(takeActivationSocket({}, 7)).toBeNull();
   });
 
-  it('takes one socket, not several', () => {
+  it('accepts one socket, not several', () => {
     const env = { LISTEN_PID: '7', LISTEN_FDS: '2' };
     expect(() => takeActivationSocket(env, 7)).toThrow(SocketActivationError);
     expect(env).toEqual({});

@@ -8,12 +8,12 @@ const FIRST_DESCRIPTOR = 3;
 
 const VARIABLES = ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES'] as const;
 
-/** A supervisor passed something that is not one listening socket; the message says what. */
+/** A supervisor passed something other than one listening socket. The message has the details. */
 export class SocketActivationError extends Error {}
 
 /**
- * Takes the listening socket that a supervisor such as systemd has passed to this process (sd_listen_fds(3)). The
- * variables are removed, so that no child takes it for its own.
+ * Returns the listening socket that a supervisor such as systemd has passed to this process (sd_listen_fds(3)). The
+ * environment variables are removed, so that no child process uses them.
  *
  * @returns its descriptor, or null when none was passed
  * @throws SocketActivationError for more than one socket, or for a descriptor that is no socket
@@ -39,12 +39,13 @@ function isSocket(descriptor: number): boolean {
   }
 }
 
-/** What a supervisor is told about the service (sd_notify(3)). */
+/** State of the service for a supervisor (sd_notify(3)). */
 export type ServiceState = 'READY=1' | 'STOPPING=1';
 
 /**
- * Tells the supervisor what state the service is in, if one has asked for it with NOTIFY_SOCKET, which is removed. The
- * socket takes datagrams, which Node can't send over a Unix socket; the program `systemd-notify` does it.
+ * Sends the state of the service to the supervisor, if it has requested that with NOTIFY_SOCKET, which is removed from
+ * the environment. The socket receives datagrams, which Node can't send over a Unix socket; the program
+ * `systemd-notify` can.
  */
 export function createServiceState(env: NodeJS.ProcessEnv, logger: Logger): (state: ServiceState) => Promise<void> {
   const { NOTIFY_SOCKET: socket } = env;

@@ -4,7 +4,7 @@ import { endOfLocalDay, offsetAt, startOfLocalDay, toKnownTimeZone, toLocalTimes
 
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', '+05:30', '-9.5'];
 
-it('a moment lies between the ends of its day, and both show midnight', () => {
+it('a moment lies between the start and the end of its day, and both are midnight', () => {
   fc.assert(
     fc.property(fc.constantFrom(...zones), fc.integer({ min: 1_600_000_000, max: 2_000_000_000 }), (zone, at) => {
       const start = startOfLocalDay(zone, at);
@@ -18,7 +18,7 @@ it('a moment lies between the ends of its day, and both show midnight', () => {
   );
 });
 
-it('a time stands as the wall clock of the site shows it', () => {
+it('a time is shown as on the site’s wall clock', () => {
   const at = Date.parse('2026-11-20T23:30:59Z') / 1000;
   expect(toLocalTimestamp('UTC', at)).toBe('2026-11-20 23:30');
   expect(toLocalTimestamp('Europe/Berlin', at)).toBe('2026-11-21 00:30');
@@ -26,7 +26,7 @@ it('a time stands as the wall clock of the site shows it', () => {
   expect(toLocalTimestamp('nonsense', at)).toBe('2026-11-20 23:30');
 });
 
-it('a time is right however it was asked for: alone, or beside others of other zones', () => {
+it('a time is correct in any order of queries: alone, or together with times of other zones', () => {
   const clock = (zone: string) =>
     new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   const named = [
@@ -50,7 +50,7 @@ it('a time is right however it was asked for: alone, or beside others of other z
   );
 });
 
-describe('the zone by which guard’s clock shows what the site’s shows', () => {
+describe('the known time zone of a site', () => {
   const at = (day: string) => Date.parse(`${day}T12:00:00Z`) / 1000;
   const hours = (value: number) => value * 3600;
 
@@ -62,7 +62,7 @@ describe('the zone by which guard’s clock shows what the site’s shows', () =
     ['UTC', '2026-11-20', 0],
     ['+05:30', '2026-11-20', 5.5],
     ['-09:30', '2026-11-20', -9.5],
-  ])('is WordPress’s own when both agree: %s on %s', (zone, day, offset) => {
+  ])('is WordPress’s own when both clocks agree: %s on %s', (zone, day, offset) => {
     expect(toKnownTimeZone(zone, { time: at(day), offset: hours(offset) })).toBe(zone);
   });
 
@@ -74,12 +74,12 @@ describe('the zone by which guard’s clock shows what the site’s shows', () =
     ['a quarter of an hour', 'Nowhere/At_All', 12.75, '+12:45'],
     ['the last zone of all', 'Nowhere/At_All', 14, '+14:00'],
     ['the first zone of all', 'Nowhere/At_All', -12, '-12:00'],
-  ])('is how far the site’s clock is ahead, for %s', (_why, zone, offset, known) => {
+  ])('is the offset of the site’s clock, for %s', (_why, zone, offset, known) => {
     const clock = { time: at('2026-11-20'), offset: hours(offset) };
     expect(toKnownTimeZone(zone, clock)).toBe(known);
   });
 
-  it('is one that shows the clock of the site, whatever that is', () => {
+  it('always shows the time of the site’s clock', () => {
     const minutes = fc.integer({ min: -14 * 60, max: 14 * 60 });
     const moments = fc.integer({ min: 1_600_000_000, max: 2_000_000_000 });
     fc.assert(
@@ -90,8 +90,8 @@ describe('the zone by which guard’s clock shows what the site’s shows', () =
     );
   });
 
-  it('is WordPress’s own on both sides of a change of the clocks', () => {
-    // The last second of summer time, and the first of winter.
+  it('is WordPress’s own on both sides of a clock change', () => {
+    // The last second of daylight saving time, and the first of standard time.
     const change = Date.parse('2026-10-25T01:00:00Z') / 1000;
     expect(toKnownTimeZone('Europe/Berlin', { time: change - 1, offset: hours(2) })).toBe('Europe/Berlin');
     expect(toKnownTimeZone('Europe/Berlin', { time: change, offset: hours(1) })).toBe('Europe/Berlin');

@@ -2,17 +2,17 @@ import { type Address, parseIPv4 } from './address.js';
 import { AddressSet, parseRange, type Range } from './address-set.js';
 import { findCarriedRange } from './carried-address.js';
 
-/** An address or range, and when its block ends. */
+/** An address or range, and the end of its block. */
 export interface TimedAddress {
-  /** As `parseRange` reads it. */
+  /** Text that `parseRange` accepts. */
   readonly value: string;
   /** Milliseconds since the Unix epoch. */
   readonly until: number;
 }
 
 /**
- * A frozen set of addresses and ranges that each belong to it until a time of their own. Single IPv4 addresses lie
- * sorted in typed arrays; ranges are few, and only looked through for an address that is in one of them.
+ * An immutable set of addresses and ranges, each with its own end time. Single IPv4 addresses are sorted in typed
+ * arrays; ranges are few, and only searched for an address that is in one of them.
  */
 export class TimedAddresses {
   static readonly empty = new TimedAddresses([], []);
@@ -26,7 +26,7 @@ export class TimedAddresses {
     singles: readonly { readonly word: number; readonly until: number }[],
     ranges: readonly (Range & { readonly until: number; readonly value: string })[],
   ) {
-    // Several blocks may be of one address, which some name as carried; the last to end is found first.
+    // Several blocks may name one address, some of them as a carried one. The block that ends last is found first.
     const sorted = [...singles].sort((a, b) => a.word - b.word || b.until - a.until);
     this.#singles = Uint32Array.from(sorted, ({ word }) => word);
     this.#ends = Float64Array.from(sorted, ({ until }) => until);
@@ -34,7 +34,7 @@ export class TimedAddresses {
     this.#inRange = AddressSet.from(ranges.map(({ value }) => value));
   }
 
-  /** @param blocks of one address at most one each; what `parseRange` does not understand is left out */
+  /** @param blocks at most one for each address; values that `parseRange` rejects are omitted */
   static from(blocks: Iterable<TimedAddress>): TimedAddresses {
     const singles: { word: number; until: number }[] = [];
     const ranges: (Range & { until: number; value: string })[] = [];
@@ -56,7 +56,7 @@ export class TimedAddresses {
     return this.#singles.length + this.#ranges.length;
   }
 
-  /** Whether an address belongs to it at a time, milliseconds since the Unix epoch. */
+  /** Whether an address is in the set at a time, milliseconds since the Unix epoch. */
   has(address: Address, now: number): boolean {
     if (address.family === 4 && this.#hasSingle(address.words[3], now)) return true;
     if (!this.#inRange.has(address)) return false;

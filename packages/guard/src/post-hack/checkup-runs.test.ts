@@ -4,8 +4,7 @@ import { openTestDatabase, type TestDatabase } from '../../test/support/database
 import { scratchFolder } from '../../test/support/scratch.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { silentLogger } from '../lib/logger.js';
-import { toLocalTime } from '../lib/time-zone.js';
-import { lastWeeklyTime, WEEK_MS } from '../lib/weekly-time.js';
+import { lastWeeklyTime, toLocalTime, WEEK_MS } from '../lib/time-zone.js';
 import type { SecurityEvent } from '../security-events.js';
 import type { Findings } from './checkup.js';
 import { createFinding, type Finding } from './checkup-findings.js';

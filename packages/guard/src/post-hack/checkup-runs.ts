@@ -4,7 +4,7 @@ import type { WithMessages } from '@security-optimizer/contract/server-message';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
-import { lastWeeklyTime, spreadMinute } from '../lib/weekly-time.js';
+import { lastWeeklyTime, spreadMinute } from '../lib/time-zone.js';
 import type { SecurityEvents } from '../security-events.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';

@@ -1,4 +1,4 @@
-import { lastWeeklyTime, spreadMinute, WEEK_MS } from '../lib/weekly-time.js';
+import { lastWeeklyTime, spreadMinute, WEEK_MS } from '../lib/time-zone.js';
 import type { SiteId } from '../site.js';
 
 /** When reports are sent. Times are milliseconds since the Unix epoch. */

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { endResponse, scheduleWrite } from './batched-writes.js';
 
-it('nothing is sent before the turn ends, and everything when it does, in order', async () => {
+it('scheduled writes are sent at the end of the turn, all of them and in order', async () => {
   const sent: number[] = [];
   for (const item of [1, 2, 3]) scheduleWrite({ sendNow: () => void sent.push(item) });
   await Promise.resolve();
@@ -14,7 +14,7 @@ it('nothing is sent before the turn ends, and everything when it does, in order'
   expect(sent).toEqual([1, 2, 3]);
 });
 
-it('each item is sent once, and what becomes ready while others are sent goes with the next turn', async () => {
+it('each item is sent once, and a write that is scheduled during the flush is sent in the next turn', async () => {
   const sent: string[] = [];
   scheduleWrite({
     sendNow() {
@@ -30,7 +30,7 @@ it('each item is sent once, and what becomes ready while others are sent goes wi
   expect(sent).toEqual(['first', 'second']);
 });
 
-it('a corked socket that is gone by the end of the turn harms nobody', async () => {
+it('a corked socket that is destroyed before the end of the turn affects no other write', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -54,7 +54,7 @@ it('a corked socket that is gone by the end of the turn harms nobody', async () 
   server.close();
 });
 
-/** What a visitor gets, in the pieces in which it came. */
+/** What a client receives, in the chunks in which it arrives. */
 async function received(answer: (response: ServerResponse) => void): Promise<string[]> {
   const server = createHttpServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
@@ -72,8 +72,8 @@ const begin = (response: ServerResponse, body: Buffer): void => {
 };
 const toText = (pieces: readonly string[]): string => pieces.join('').split('\r\n\r\n').slice(1).join('\r\n\r\n');
 
-describe('an answer that guard ends', () => {
-  it('goes out as one piece, head and body, letters of all languages whole', async () => {
+describe('a response that guard ends', () => {
+  it('is sent in one chunk, head and body, with all characters intact', async () => {
     const body = Buffer.from('Zugriff gesperrt – “доступ закрыт” 🔒');
     const pieces = await received((response) => {
       begin(response, body);
@@ -83,7 +83,7 @@ describe('an answer that guard ends', () => {
     expect(toText(pieces)).toBe(body.toString());
   });
 
-  it('is whole when it is long, and when a part has gone out before', async () => {
+  it('is complete when it is long, and when a part was sent before', async () => {
     const long = Buffer.from('x'.repeat(100_000));
     const pieces = await received((response) => {
       begin(response, long);

@@ -11,9 +11,9 @@ let pending: PendingWrite[] = [];
 /**
  * Schedules a write for the end of this turn of the event loop, together with all other writes of the turn.
  *
- * Each system call that sends wakes the receiving process. On a busy machine the wake-up is the largest cost: the receiver
- * runs, finds one message, and sleeps again. Writes that follow each other directly wake it once for all messages. A turn
- * with a single write ends at once, so nothing is delayed.
+ * Each system call that sends wakes the receiving process. On a busy machine the wake-up is the largest cost: the
+ * receiver runs, finds one message, and sleeps again. Writes that follow each other directly wake it once for all
+ * messages. A turn with a single write ends at once, so nothing is delayed.
  */
 export function scheduleWrite(item: PendingWrite): void {
   if (pending.length === 0) setImmediate(flushWrites);
@@ -31,11 +31,11 @@ export function flushWrites(): void {
 const SHORT_BODY = 4096;
 
 /**
- * Ends a response. A head that is not sent yet and a short body go out in one plain `write` system call. `end(body)` would
- * use a gathering one with an additional empty buffer, which costs half as much again. Sending is the largest cost of a
- * request in guard.
+ * Ends a response. A head that is not sent yet and a short body are sent in one plain `write` system call. `end(body)`
+ * would use a gathering one with an additional empty buffer, which costs half as much again. Sending is the largest
+ * cost of a request in guard.
  *
- * @param body the rest of the body, or undefined
+ * @param body the remaining body, or undefined
  * @param whole whether `body` is the whole body
  */
 export function endResponse(response: ServerResponse, body: Buffer | undefined, whole: boolean): void {

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { StallTimer } from './forward.js';
 
-it('short rests of a visitor count like a long one, and once', () => {
+it('many short stalls of a client count like one long stall, and are reported once', () => {
   vi.useFakeTimers();
   try {
     let slow = 0;

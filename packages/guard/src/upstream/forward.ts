@@ -21,36 +21,36 @@ export interface ForwardOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly pool: UpstreamPool;
-  /** Client address that slow uploads and downloads count for. */
+  /** Client address for which slow uploads and downloads are counted. */
   readonly address: Address;
   readonly target: string;
-  /** Called when the request is sent. It may have waited for long, and WordPress refuses an old signature. */
+  /** Called when the request is sent: it may have been queued for long, and WordPress refuses an old signature. */
   toForwardedClient(): ForwardedClient;
-  /** Lower-case names of request headers to leave out, or null. */
+  /** Lower-case names of request headers to omit, or null. */
   readonly strippedHeaders: ReadonlySet<string> | null;
   readonly timeoutMs: number;
-  /** Longest silence of the client, milliseconds. */
+  /** Longest time without progress of the client, milliseconds. */
   readonly idleMs: number;
   /** The client waits for `100 Continue` before sending the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean;
   /** Changes the headers of the response in place. */
   editHeaders(headers: RawHeaders): void;
   onSignal(signal: string | undefined): void;
-  /** Status of WordPress's response, or `CLIENT_CLOSED_REQUEST` when the client closed the connection before. */
+  /** Status of WordPress's response, or `CLIENT_CLOSED_REQUEST` when the client closed the connection before it. */
   onResponse(status: number): void;
-  /** The response is an event stream, which may never end. */
+  /** Called when the response is an event stream, which may never end. */
   readonly onStream?: () => void;
   readonly handler: ResponseHandler;
-  /** Omits the body, because WordPress got it with an earlier request for the same client request. */
+  /** Omits the body, because WordPress received it with an earlier request for the same client request. */
   readonly withoutBody?: boolean;
-  /** WordPress gave no complete response. `started`: the client already has a part of it. */
+  /** WordPress sent no complete response. `started`: the client has already received a part of it. */
   onFailure(kind: UpstreamFailure, cause: unknown, started: boolean): void;
 }
 
 /**
  * Forwards a request to WordPress and its response back, both as streams. A request that may be repeated is sent again,
- * once and on a fresh connection, when the web server closes a kept one under it before a byte of the response, as it does
- * when the connection was idle for long and at each reload (RFC 9110 section 9.2.2, RFC 9112 section 9.3.1).
+ * once and on a fresh connection, when the web server closes a kept connection before the first byte of the response,
+ * as it does after a long idle time and at each reload (RFC 9110 section 9.2.2, RFC 9112 section 9.3.1).
  */
 export function forward(forwarding: ForwardOptions): void {
   new Exchange(forwarding).start();
@@ -67,11 +67,14 @@ class Exchange implements UpstreamHandler, PendingWrite {
   #bodyStarted = false;
   #clientIsSlow = false;
   #sentWhole = false;
-  /** It was sent whole on a kept connection, and is sent again. The web server may have read it the first time. */
+  /**
+   * The request was sent completely on a kept connection, and is sent again. The web server may have read the first
+   * copy.
+   */
   #isRepeated = false;
   #isClientGone = false;
   #headSeen = false;
-  /** Pieces of the body of a response that is held back; null when none is. */
+  /** Chunks of the body of a response that is held back; null when none is. */
   #held: { readonly piece: Buffer; readonly last: boolean }[] | null = null;
   #ready: Promise<void> | null = null;
   #lastPiece: Buffer | undefined;
@@ -104,7 +107,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     }
   }
 
-  /** Too many bodies wait, or this one has stalled and others wait. */
+  /** Called when too many bodies are queued, or this one has stalled and others are queued. */
   #refuseUpload(): void {
     if (this.#connection === null) this.f.pool.cancel(this.#waiting);
     else this.#connection.destroy();
@@ -177,7 +180,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     else this.#holdBack(ready, () => this.#respond(head, headers, complete));
   }
 
-  /** Holds a response back until `ready`. The socket is paused meanwhile, so at most one read is buffered. */
+  /** Holds a response back until `ready`. The socket is paused, so at most one read is buffered. */
   #holdBack(ready: Promise<void>, respond: () => void): void {
     this.#connection?.socket.pause();
     const held: { piece: Buffer; last: boolean }[] = [];
@@ -243,7 +246,8 @@ class Exchange implements UpstreamHandler, PendingWrite {
     // From here on another request may use the connection.
     this.#connection = null;
     this.#releaseUpload();
-    // The response came before the end of the body. The rest is read and discarded so that the client reads the response.
+    // The response arrived before the end of the body. The remaining body is read and discarded, so that the client
+    // reads the response.
     if (!this.f.request.complete) this.f.request.resume();
   }
 
@@ -281,17 +285,18 @@ class Exchange implements UpstreamHandler, PendingWrite {
   }
 
   /**
-   * Whether the web server closed a kept connection in the moment in which the request was sent. It has not read it, so
-   * that credentials in it were not checked, unless it crashed, was stopped at once, or is told to end such requests
-   * without a response (`return 444`): then one permit was for two checks. Nobody can bring that about from outside.
+   * Whether the web server closed a kept connection at the moment when the request was sent. In general the server has
+   * not read the request, so no credentials in it were checked. The exceptions are a server that crashed, was stopped
+   * at once, or is configured to end such requests without a response (`return 444`): then one permit was used for two
+   * checks. A client can't cause that.
    */
   #mayResend(): boolean {
     return this.#connection?.isStale === true && !this.#isClientGone && this.#mayRepeat();
   }
 
   /**
-   * Whether the request may be sent twice: its method is safe, or the client has marked it by `Idempotency-Key`
-   * (draft-ietf-httpapi-idempotency-key-header). Never a POST, and never a body.
+   * Whether the request may be sent twice: its method is safe, or the client has marked it with `Idempotency-Key`
+   * (draft-ietf-httpapi-idempotency-key-header). A POST or a request with a body is never repeated.
    */
   #mayRepeat(): boolean {
     const { method = '', headers } = this.f.request;
@@ -329,13 +334,13 @@ class Exchange implements UpstreamHandler, PendingWrite {
       this.#stall?.stop();
       this.#clientIsSlow = false;
       if (this.#over) return;
-      // Until now guard waited for the client. The timeout for WordPress begins here.
+      // So far guard has waited for the client. The timeout for WordPress begins here.
       upstream?.setTimeout(this.f.timeoutMs);
       upstream?.resume();
     });
   }
 
-  /** Moves a response that is read slowly, or never ends, out of the pool; ends it when there are too many. */
+  /** Removes a response that is read slowly, or never ends, from the pool; ends it when there are too many. */
   #detach(): void {
     if (this.#over || this.#connection === null) return;
     const { pool, response } = this.f;
@@ -364,41 +369,48 @@ class Exchange implements UpstreamHandler, PendingWrite {
   }
 
   #sent(failure: UpstreamFailure): 'nothing' | 'part' | 'whole' {
-    // What may be repeated has no body, so the first time it was sent whole.
+    // A request that may be repeated has no body, so its first copy was sent completely.
     if (this.#isRepeated) return 'whole';
     if (this.#connection === null || failure === 'connect') return 'nothing';
     return this.#sentWhole ? 'whole' : 'part';
   }
 }
 
-/** Handles the head of the response. Each exchange calls either `onLoginReport` or `onNoResponse`, even when the client is gone. */
+/**
+ * Handles the head of the response. Each exchange calls either `onLoginReport` or `onNoResponse`, even after the client
+ * has closed the connection.
+ */
 export interface ResponseHandler {
-  /** Whether the exchange continues to the response head without the client once WordPress has the whole request. */
+  /**
+   * Whether the exchange continues to the response head after the client has left, once WordPress has the whole
+   * request.
+   */
   readonly outlivesClient: boolean;
   /**
-   * The head of the response has arrived.
+   * Called when the head of the response has arrived.
    *
    * @param login the connector's login report
    * @param headers of the response, as WordPress sent them
-   * @returns what the response has to wait for, or null; it must not reject
+   * @returns a promise that delays the response, or null; it must not reject
    */
   onLoginReport(login: string | undefined, status: number, headers: RawHeaders): Promise<void> | null;
   /**
-   * The head is about to be sent. May add headers.
+   * Called before the head is sent. May add headers.
    *
-   * @returns true when the client gets another response instead; `unread` when that one is a file, whose rest nobody reads
+   * @returns true when the client gets another response instead; `unread` when WordPress's response is a file, whose
+   *   rest is not read
    */
   onHead(status: number, headers: RawHeaders): boolean | 'unread';
   /**
-   * There will be no head.
+   * Called when no head will arrive.
    *
-   * @param sent how much of the request WordPress's web server may have
-   * @returns what the client's response has to wait for, or null; it must not reject
+   * @param sent how much of the request WordPress's web server may have received
+   * @returns a promise that delays the client's response, or null; it must not reject
    */
   onNoResponse(sent: 'nothing' | 'part' | 'whole'): Promise<void> | null;
 }
 
-/** Total time for which a client may stall a response before it counts as read slowly, milliseconds. */
+/** Total time for which a client may stall a response before the download counts as slow, milliseconds. */
 const SLOW_MS = 1000;
 
 /** Adds up the time in which a client reads nothing, so that many short stalls count like one long stall. */
@@ -408,7 +420,7 @@ export class StallTimer {
   #slow = false;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param onSlow called once, when the time is up */
+  /** @param onSlow called once, when the limit is reached */
   constructor(private readonly onSlow: () => void) {}
 
   start(): void {
@@ -420,7 +432,7 @@ export class StallTimer {
     }, this.#left).unref();
   }
 
-  /** The client reads again, or the exchange is over. */
+  /** Called when the client reads again, or the exchange has ended. */
   stop(): void {
     if (this.#timer === null) return;
     clearTimeout(this.#timer);

@@ -24,8 +24,8 @@ const lines = (input: Partial<RequestHeadInput>): string[] =>
 const passes = (name: string, more: readonly string[] = []): boolean =>
   lines({ rawHeaders: [...more, name, 'value'] }).includes(`${name}: value`);
 
-describe('the request that WordPress gets', () => {
-  it('is the visitor’s, with guard’s own words about the visitor', () => {
+describe('the request to WordPress', () => {
+  it('is the visitor’s request, with guard’s description of the visitor', () => {
     expect(lines({ rawHeaders: ['Host', 'example.com', 'accept', '*/*', 'Cookie', 'a=b', 'Cookie', 'c=d'] })).toEqual([
       'GET /a?b HTTP/1.1',
       'Host: example.com',
@@ -70,23 +70,23 @@ describe('the request that WordPress gets', () => {
     'Upgrade',
     'Expect',
     'HTTP2-Settings',
-  ])('never holds the visitor’s %s', (name) => {
+  ])('never contains the visitor’s %s', (name) => {
     expect(passes(name)).toBe(false);
   });
 
   it.each([
-    // WordPress itself (WP_Community_Events), and what plugins copy from it
+    // WordPress itself (WP_Community_Events), and plugins that copy its list.
     ...['Client-IP', 'X-Forwarded-For', 'X-Forwarded', 'X-Cluster-Client-IP', 'Forwarded-For', 'Forwarded'],
-    // proxies, load balancers and delivery networks
+    // Proxies, load balancers and content delivery networks.
     ...['X-Real-IP', 'X-Client-IP', 'X-Remote-IP', 'X-Remote-Addr', 'X-Originating-IP', 'X-Original-Forwarded-For'],
     ...['CF-Connecting-IP', 'CF-Connecting-IPv6', 'CF-Pseudo-IPv4', 'True-Client-IP', 'Fastly-Client-IP'],
     ...['X-ProxyUser-Ip', 'WL-Proxy-Client-IP', 'Ali-CDN-Real-IP', 'X-Azure-ClientIP', 'X-Azure-SocketIP'],
     ...['Fly-Client-IP', 'DO-Connecting-IP', 'X-Sucuri-ClientIP', 'Incap-Client-IP', 'X-Envoy-External-Address'],
     ...['X-NF-Client-Connection-IP', 'X-Vercel-Forwarded-For', 'X-Appengine-User-IP', 'CloudFront-Viewer-Address'],
-    // the same with another vendor's name in front, and names that nobody has listed yet
+    // Names with another vendor's prefix, and names that are in no list yet.
     ...['X-Varnish-Client-IP', 'X-Sg-Real-Ip', 'Cdn-Real-Ip', 'X-Cdn-Client-Address', 'X-New-Vendor-Connecting-IPv6'],
     ...['X-IP', 'IP', 'X-IP-Address', 'X-Peer-Addr', 'Remote-Address', 'X-Forwarded-Client-IP', 'X-Up-Forwarded-For'],
-  ])('never holds an address that the visitor claims by %s, in any spelling', (name) => {
+  ])('never contains an address that the visitor claims with %s, in any spelling', (name) => {
     const spellings = [name, name.toLowerCase(), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('-', '.')];
     expect(spellings.filter((each) => passes(each))).toEqual([]);
   });
@@ -102,11 +102,11 @@ describe('the request that WordPress gets', () => {
     'X-Requested-With',
     'Sec-WebSocket-Key',
     'DNT',
-  ])('holds the visitor’s %s', (name) => {
+  ])('contains the visitor’s %s', (name) => {
     expect(passes(name)).toBe(true);
   });
 
-  it('leaves out what Connection names, but never what frames, routes or signs in', () => {
+  it('omits headers that Connection names, but never those for framing, routing or authentication', () => {
     expect(passes('X-Hop', ['Connection', 'close, X-Hop'])).toBe(false);
     expect(passes('x-hop', ['CONNECTION', ' X-HOP '])).toBe(false);
     for (const name of ['Host', 'Content-Length', 'Cookie', 'Authorization', 'X-WP-Nonce']) {
@@ -117,7 +117,7 @@ describe('the request that WordPress gets', () => {
     expect(signed).toContain('X-Forwarded-For: 192.0.2.7');
   });
 
-  it('holds the address headers that a trusted proxy sent and that are configured, and no other', () => {
+  it('contains the configured address headers that a trusted proxy sent, and no other', () => {
     const trustedHeaders = new Set(['cf-connecting-ip']);
     const head = lines({
       visitor: { ...visitor, trustedHeaders },
@@ -130,25 +130,25 @@ describe('the request that WordPress gets', () => {
     ]);
   });
 
-  it('leaves out what a rule stops', () => {
+  it('omits headers that a rule strips', () => {
     expect(lines({ rawHeaders: ['If-None-Match', 'a'], stripped: new Set(['if-none-match']) })).not.toContain(
       'If-None-Match: a',
     );
   });
 
-  it('says how its body is framed, once', () => {
+  it('declares the framing of its body exactly once', () => {
     const chunked = lines({ body: 'chunked', rawHeaders: ['transfer-encoding', 'Chunked'] });
     expect(chunked.filter((line) => /^transfer-encoding/i.test(line))).toEqual(['Transfer-Encoding: chunked']);
     expect(lines({ body: 'length', rawHeaders: ['content-length', '5'] })).toContain('content-length: 5');
   });
 
-  it('has a host also when an old visitor named none', () => {
+  it('has a host even when an old client sent none', () => {
     const head = lines({ visitor: { ...visitor, host: '' } });
     expect(head.filter((line) => line.startsWith('Host:'))).toEqual(['Host: 127.0.0.1:8081']);
     expect(head.some((line) => line.startsWith('X-Forwarded-Host'))).toBe(false);
   });
 
-  it('asks for a switch of protocol only when told so', () => {
+  it('requests a protocol switch only when specified', () => {
     expect(lines({ upgrade: 'websocket' }).slice(-4)).toEqual(['Connection: Upgrade', 'Upgrade: websocket', '', '']);
   });
 });
@@ -156,8 +156,8 @@ describe('the request that WordPress gets', () => {
 const pass = (headers: string[]): ReturnType<typeof toClientResponseHead> =>
   toClientResponseHead({ status: 200, reason: 'OK', headers });
 
-describe('the headers that go on to the visitor', () => {
-  it('are WordPress’s, in order, without those of its own connection', () => {
+describe('the headers that are forwarded to the visitor', () => {
+  it('are WordPress’s, in order, without connection-specific ones', () => {
     const { headers } = pass([
       'Set-Cookie',
       'a',
@@ -175,24 +175,24 @@ describe('the headers that go on to the visitor', () => {
     expect(headers).toEqual(['Set-Cookie', 'a', 'set-cookie', 'b']);
   });
 
-  it('are without what Connection names, but keep cookies and the place to go to', () => {
+  it('exclude those that Connection names, but always include cookies and Location', () => {
     const { headers } = pass(['Connection', 'X-Hop, Set-Cookie', 'x-hop', 'a', 'Set-Cookie', 'b']);
     expect(headers).toEqual(['Set-Cookie', 'b']);
   });
 
-  it('never hold the connector’s signal, in any letter case', () => {
+  it('never contain the connector’s signal, in any letter case', () => {
     expect(pass(['x-SECURITY-optimizer-SIGNAL', '1 aa'])).toEqual({ headers: [], signal: '1 aa' });
     expect(pass([])).toEqual({ headers: [], signal: undefined });
   });
 
-  it('never hold a repeated signal, and neither copy is believed', () => {
+  it('never contain a repeated signal, and neither copy is accepted', () => {
     expect(pass(['X-Security-Optimizer-Signal', 'a', 'X-Security-Optimizer-Signal', 'a'])).toEqual({
       headers: [],
       signal: 'repeated',
     });
   });
 
-  it('never hold any other header of ours', () => {
+  it('never contain any other header of guard or the connector', () => {
     expect(pass(['X-Security-Optimizer-Guard', 'a', 'x-security-optimizer-new', 'b']).headers).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ describe('the headers that go on to the visitor', () => {
     ['X-Upstream', '127.0.0.1:8081'],
     ['x-upstream-addr', 'unix:/run/php/php-fpm.sock'],
     ['X-Backend-Server', 'web1.internal:8081'],
-  ])('never hold what repeats the request or names the server behind: %s', (name, value) => {
+  ])('never contain a header that echoes the request or names the upstream web server: %s', (name, value) => {
     expect(pass(['A', 'a', name, value, 'B', 'b']).headers).toEqual(['A', 'a', 'B', 'b']);
   });
 
@@ -224,7 +224,7 @@ describe('the headers that go on to the visitor', () => {
     ['X-LIGHTTPD-send-file', '/srv/www/private/backup.zip'],
     ['X-LiteSpeed-Location', '/private/backup.zip'],
     ['X-Reproxy-URL', 'http://127.0.0.1:9000/'],
-  ])('never hold what has a web server in front send a file of its own: %s', (name, value) => {
+  ])('never contain a header that makes a web server in front send a file of its own: %s', (name, value) => {
     expect(pass(['A', 'a', name, value, 'B', 'b']).headers).toEqual(['A', 'a', 'B', 'b']);
   });
 
@@ -250,7 +250,7 @@ describe('the headers that go on to the visitor', () => {
       'X-Powered-By',
     ],
     ...['X-Accel-Buffering', 'X-Upstream-Cache-Status', 'X-Frame-Options', 'Server-Timing', 'CF-IPCountry'],
-  ])('hold %s', (name) => {
+  ])('contain %s', (name) => {
     expect(pass([name, 'value']).headers).toEqual([name, 'value']);
   });
 });

@@ -46,30 +46,30 @@ const STRIPPED_REQUEST_HEADERS: ReadonlySet<string> = new Set([
   'proxy',
 ]);
 
-/** The client as guard describes it to WordPress. */
+/** The client as described to WordPress. */
 export interface ForwardedClient {
   readonly address: string;
   readonly scheme: 'http' | 'https';
   readonly host: string;
-  /** Host of the site, for a request without one; absent or null where it is not known. */
+  /** Host of the site, for a request without a host; absent or null when it is not known. */
   readonly siteHost?: string | null;
   /** Signed header for the connector, name and value. */
   readonly signed: readonly [string, string];
   /** Lower-case names of address headers that are forwarded because a trusted proxy sent them; null for none. */
   readonly trustedHeaders: ReadonlySet<string> | null;
-  /** Signed header with what WordPress must know about logins in this request, or null. */
+  /** Signed header with the login context of this request, or null. */
   readonly context: readonly [string, string] | null;
 }
 
 export interface RequestHeadInput {
   readonly method: string;
-  /** Origin-form, exactly as the client sent it. */
+  /** In origin-form, exactly as the client sent it. */
   readonly target: string;
   readonly rawHeaders: readonly string[];
   readonly visitor: ForwardedClient;
   /** How the body is framed on the way to WordPress. */
   readonly body: BodyFraming;
-  /** Lower-case names of further headers to omit, or null. */
+  /** Lower-case names of additional headers to omit, or null. */
   readonly stripped: ReadonlySet<string> | null;
   /** Authority of WordPress's web server, for requests without a host. */
   readonly upstreamHost: string;
@@ -78,10 +78,10 @@ export interface RequestHeadInput {
 }
 
 /**
- * Request line and headers for WordPress's web server, ending with the empty line. Names keep their spelling and order.
- * Headers whose names contain anything but letters, digits and hyphens are omitted, because PHP can't distinguish
- * `X_Forwarded_For` or `X.Forwarded.For` from `X-Forwarded-For`. An HTTP/1.0 request without a host gets that of the site,
- * or the authority of WordPress's web server while it is not known.
+ * Returns the request line and headers for WordPress's web server, ending with the empty line. Names keep their
+ * spelling and order. Headers whose names contain anything but letters, digits and hyphens are omitted, because PHP
+ * can't distinguish `X_Forwarded_For` or `X.Forwarded.For` from `X-Forwarded-For`. An HTTP/1.0 request without a host
+ * gets the site's host, or the authority of WordPress's web server while that is not known.
  */
 export function toUpstreamRequestHead(input: RequestHeadInput): string {
   const { method, target, rawHeaders, visitor, body, stripped, upstreamHost, upgrade } = input;
@@ -117,7 +117,7 @@ function isStrippedFromRequests(
   return isAddressHeader(name) && trusted?.has(name) !== true;
 }
 
-/** Headers that `Connection` nominates, except those that every message needs; null for none. */
+/** Headers that `Connection` names, except those that every message needs; null for none. */
 export function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> | null {
   let options: Set<string> | null = null;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -147,12 +147,15 @@ const KEPT = new Set([
 const SIGNAL = SIGNAL_HEADER.toLowerCase();
 const LOGIN = LOGIN_HEADER.toLowerCase();
 /**
- * Response headers that are not forwarded, besides address headers: those of the connection to WordPress, since guard's
- * server writes its own; request headers that some servers echo (PHP's built-in server does so with `Host`), which would
- * reveal guard's request; those that identify the machine behind the web server; and those that have a web server send
- * a file of its own, which the one behind would have obeyed: one in front of guard would look for it on another machine,
- * and show the name to visitors where it does not obey. Headers about software or caches
- * (`Server`, `Via`, `X-Cache`) are up to the site.
+ * Response headers that are not forwarded, besides address headers:
+ * - connection-specific ones, since guard's server writes its own;
+ * - request headers that some servers echo (PHP's built-in server does so with `Host`), which would reveal guard's
+ *   request;
+ * - those that identify the machine of the upstream web server;
+ * - those that make a web server send a file of its own, which the upstream web server has already done: a web server
+ *   in front of guard would look for the file on another machine, or show its name to visitors if it does not support
+ *   the header.
+ * Headers about software or caches (`Server`, `Via`, `X-Cache`) are up to the site.
  */
 const STRIPPED_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   'connection',
@@ -193,9 +196,9 @@ export interface ClientResponseHead {
 }
 
 /**
- * The headers that are forwarded to the client: without those of the connection to WordPress, those that `Connection`
- * nominates (RFC 9110 section 7.6.1), those that echo the request or identify the server behind, and all headers of guard
- * and connector. A signal or login report that occurs twice is a forgery and becomes unreadable.
+ * Returns the headers that are forwarded to the client: without connection-specific ones, those that `Connection` names
+ * (RFC 9110 section 7.6.1), those that echo the request or identify the upstream server, and all headers of guard and
+ * connector. A signal or login report that occurs twice is a forgery and becomes unreadable.
  */
 export function toClientResponseHead(head: ResponseHead): ClientResponseHead {
   const headers: string[] = [];

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { endSlowUpload } from './request-body.js';
 
-describe('a body that comes slowly', () => {
+describe('a body that arrives slowly', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** Seconds after which a body that comes with this speed is cut, or null within an hour. */
+  /** Seconds after which a body that arrives at this rate is cut, or null within an hour. */
   function cutAfter(bytesASecond: number, isPaused = () => false): number | null {
     let cut = false;
     const socket = {
@@ -28,16 +28,16 @@ describe('a body that comes slowly', () => {
     return null;
   }
 
-  it('is cut once it takes longer than the connector waits for one', () => {
+  it('is cut once it takes longer than the connector accepts', () => {
     expect(cutAfter(1)).toBe(65);
     expect(cutAfter(2048)).toBe(125);
   });
 
-  it('is waited for while it keeps up with a slow line', () => {
+  it('is not cut while it keeps up with a slow connection', () => {
     expect(cutAfter(4096)).toBeNull();
   });
 
-  it('is waited for while WordPress is the one who takes nothing', () => {
+  it('is not cut while WordPress is the one that reads nothing', () => {
     expect(cutAfter(0, () => true)).toBeNull();
   });
 });

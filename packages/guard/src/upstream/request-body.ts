@@ -6,7 +6,7 @@ import type { UploadLimiter, UploadWaiter } from './upstream-pool.js';
  * Streams the client's body to WordPress's web server. Pauses the request while the server reads nothing; the caller
  * resumes it on drain. Sends nothing on a destroyed connection.
  *
- * @param then called when the whole body is sent, or when it is too short: the connection can't be reused then
+ * @param then called when the whole body was sent, or when it is too short: then the connection can't be reused
  */
 export function sendBody(
   request: IncomingMessage,
@@ -24,7 +24,7 @@ export function sendBody(
   });
   request.on('end', () => {
     if (connection.destroyed) return;
-    // Fewer bytes than announced: the web server would read the next request as the rest of this body.
+    // There were fewer bytes than announced: the web server would read the next request as a part of this body.
     if (length !== -1 && sent !== length) {
       then.onTooShort(new Error('the body is shorter than announced'));
       return;
@@ -47,14 +47,14 @@ function sendChunk(connection: UpstreamConnection, piece: Buffer): boolean {
   return more;
 }
 
-/** Longest interval between two checks whether a body has arrived, milliseconds; the first is 1. */
+/** Longest interval between two checks whether a body has arrived, milliseconds; the first interval is 1. */
 const MAX_POLL_MS = 20;
 
 /**
- * Waits until a request has been received whole, or until the buffer is full and no more arrives before it is read. A
- * body that arrives slowly must not hold anything that other requests wait for. Reads nothing.
+ * Waits until a request has been received completely, or until the buffer is full and no more arrives before it is
+ * read. A body that arrives slowly must not hold resources that other requests wait for. Reads nothing.
  *
- * @param then called with whether the request is whole
+ * @param then called with whether the request is complete
  * @param mostMs longest wait, milliseconds
  * @returns a function that stops waiting
  */
@@ -63,7 +63,7 @@ export function whenReceived(request: IncomingMessage, then: (whole: boolean) =>
   let waited = 0;
   let pause = 0.5;
   const check = (): void => {
-    // A client that waits for `100 Continue` sends no body before it.
+    // A client that waits for `100 Continue` sends no body before that.
     const isBlocked = request.readableLength >= request.readableHighWaterMark || request.headers.expect !== undefined;
     if (request.complete) then(true);
     else if (isBlocked || waited >= mostMs) then(false);
@@ -81,15 +81,15 @@ export function whenReceived(request: IncomingMessage, then: (whole: boolean) =>
   };
 }
 
-/** Interval between two checks of a body's speed, milliseconds. */
+/** Interval between two checks of a body's transfer rate, milliseconds. */
 const SPEED_CHECK_MS = 5000;
-/** Time that any body may take, milliseconds, and bytes that must arrive in each further second. */
+/** Time that any body may take, milliseconds, and bytes that must arrive in each additional second. */
 const GRACE_MS = 60_000;
 const BYTES_A_SECOND = 4096;
 
 /**
- * Ends a connection whose body arrives more slowly than the connector accepts (docs/developer/connector-protocol.md), since
- * WordPress would refuse the request in the end. Time in which WordPress reads nothing does not count.
+ * Closes a connection whose body arrives more slowly than the connector accepts (docs/developer/connector-protocol.md),
+ * since WordPress would refuse the request in the end. Time in which WordPress reads nothing does not count.
  *
  * @param graceMs time that any body may take, milliseconds; at most a minute
  * @returns a function that stops the checks
@@ -111,11 +111,11 @@ export function endSlowUpload(request: Pick<IncomingMessage, 'isPaused' | 'socke
 const BODY_MS = 1000;
 
 /**
- * Waits until a request with a body may take a connection to WordPress: at once when the body has arrived, else when the
- * upload limiter grants a permit. Reads nothing.
+ * Waits until a request with a body may acquire a connection to WordPress: at once when the body has arrived, else when
+ * the upload limiter grants a permit. Reads nothing.
  *
  * @param from key of the client's address
- * @param idleMs longest silence of a client
+ * @param idleMs longest time without data from a client
  * @returns a function that stops waiting and releases the permit; call it when the body is sent or the request is over
  */
 export function awaitUpload(

@@ -11,7 +11,7 @@ interface Read {
   keepAliveSeconds: number | null;
 }
 
-/** Feeds the pieces one after the other, then the end of the connection when `ends`. */
+/** Feeds the chunks one after the other, then the end of the connection when `ends`. */
 function read(pieces: readonly string[], { headRequest = false, ends = false } = {}): Read {
   const result: Read = { heads: [], informations: [], body: '', reusable: null, rest: null, keepAliveSeconds: null };
   let last = 0;
@@ -44,8 +44,8 @@ const CHUNKED = answer(
   '5\r\nhello\r\n1;ext="a"\r\n \r\n00A\r\n0123456789\r\n0\r\nX-Trailer: a\r\n\r\n',
 );
 
-describe('an answer with chunks', () => {
-  it('is read the same wherever it is split', () => {
+describe('a chunked response', () => {
+  it('is parsed the same wherever it is split', () => {
     for (let i = 1; i < CHUNKED.length; i++) {
       const { body, reusable, heads } = read([CHUNKED.slice(0, i), CHUNKED.slice(i)]);
       expect([i, body, reusable, heads.length]).toEqual([i, 'hello 0123456789', true, 1]);
@@ -53,7 +53,7 @@ describe('an answer with chunks', () => {
     expect(read(CHUNKED.split('')).body).toBe('hello 0123456789');
   });
 
-  it('is read the same in any number of pieces', () => {
+  it('is parsed the same in any number of chunks', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(CHUNKED.length), { maxLength: 8 }), (cuts) => {
         const at = [0, ...cuts.sort((a, b) => a - b), CHUNKED.length];
@@ -63,13 +63,13 @@ describe('an answer with chunks', () => {
     );
   });
 
-  it('ends with the connection too early: an error', () => {
+  it('is an error when the connection ends too early', () => {
     for (let i = 1; i < CHUNKED.length; i++) {
       expect(() => read([CHUNKED.slice(0, i)], { ends: true }), `cut at ${i}`).toThrow();
     }
   });
 
-  it('loses a length that stands beside the chunks, and the connection is not used again', () => {
+  it('loses a Content-Length next to the chunks, and the connection is not reused', () => {
     const { heads, body, reusable } = read([
       answer('200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'),
     ]);
@@ -92,7 +92,7 @@ describe('an answer with chunks', () => {
   });
 });
 
-describe('an answer with a length', () => {
+describe('a response with Content-Length', () => {
   it('ends after that many bytes', () => {
     expect(read([answer('200 OK\r\nContent-Length: 5', 'hello')])).toMatchObject({ body: 'hello', reusable: true });
   });
@@ -110,40 +110,40 @@ describe('an answer with a length', () => {
     });
   });
 
-  it('with bytes behind its end is not believed', () => {
+  it('is an error when bytes follow its end', () => {
     expect(() => read([answer('200 OK\r\nContent-Length: 5', 'helloHTTP/1.1 200 OK')])).toThrow(/behind the end/);
   });
 
   it.each(['5, 5', '+5', '-5', '5 5', '0x5', '', '5\r\nContent-Length: 6', '1e3', '9999999999999999'])(
-    'of %j is refused',
+    'with the value %j is refused',
     (length) => {
       expect(() => read([answer(`200 OK\r\nContent-Length: ${length}`, 'hello')])).toThrow(/content-length/);
     },
   );
 
-  it('cut off is an error', () => {
+  it('is an error when it is truncated', () => {
     expect(() => read([answer('200 OK\r\nContent-Length: 5', 'hell')], { ends: true })).toThrow(/closed inside/);
   });
 });
 
-describe('an answer without a body', () => {
+describe('a response without a body', () => {
   it.each([
     '204 No Content',
     '304 Not Modified\r\nContent-Length: 512',
     '304 Not Modified\r\nTransfer-Encoding: chunked',
-  ])('%s', (head) => {
+  ])('is recognized: %s', (head) => {
     expect(read([answer(head)])).toMatchObject({ reusable: true, heads: [{ complete: true }] });
   });
 
-  it('to HEAD keeps the length that GET would have', () => {
+  it('to HEAD keeps the length that a response to GET would have', () => {
     const { heads, reusable } = read([answer('200 OK\r\nContent-Length: 512')], { headRequest: true });
     expect(heads[0]).toEqual({ status: 200, headers: ['Content-Length', '512'], complete: true });
     expect(reusable).toBe(true);
   });
 });
 
-describe('an answer until the end of the connection', () => {
-  it('is whole when the connection ends, and the connection is gone', () => {
+describe('a response that ends with the connection', () => {
+  it('is complete when the connection ends, and the connection is closed', () => {
     expect(read([answer('200 OK', 'hel'), 'lo'], { ends: true })).toMatchObject({ body: 'hello', reusable: false });
   });
 });
@@ -155,7 +155,7 @@ describe('a connection', () => {
     ['HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', false],
     ['HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n', true],
     ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', true],
-  ])('after %j can be used again: %s', (text, reusable) => {
+  ])('after %j can be reused: %s', (text, reusable) => {
     expect(read([text]).reusable).toBe(reusable);
   });
 
@@ -174,14 +174,14 @@ describe('a connection', () => {
     ['Keep-Alive: 300', null],
     ['Keep-Alive: timeout=soon', null],
     ['Keep-Alive: x-timeout=3', null],
-  ])('is kept for as long as the web server says: %j, %s', (header, seconds) => {
+  ])('is kept for as long as the web server announces: %j, %s', (header, seconds) => {
     const text = answer(`200 OK\r\n${header}\r\nContent-Length: 2`, 'ok');
     expect(read([text]).keepAliveSeconds).toBe(seconds);
   });
 });
 
-describe('interim answers', () => {
-  it('come before the answer itself', () => {
+describe('interim responses', () => {
+  it('precede the final response', () => {
     const text = `${answer('100 Continue')}${answer('103 Early Hints\r\nLink: </a.css>')}${answer('200 OK\r\nContent-Length: 2', 'ok')}`;
     for (let i = 1; i < text.length; i++) {
       const { informations, body } = read([text.slice(0, i), text.slice(i)]);
@@ -190,14 +190,14 @@ describe('interim answers', () => {
     }
   });
 
-  it('may not go on for ever', () => {
+  it('are limited in number', () => {
     const hint = answer('103 Early Hints\r\nLink: </a.css>');
     const end = answer('200 OK\r\nContent-Length: 2', 'ok');
     expect(read([hint.repeat(32) + end]).body).toBe('ok');
     expect(() => read([hint.repeat(33) + end])).toThrow('too many interim answers');
   });
 
-  it('101 hands over the bytes behind it', () => {
+  it('of status 101 pass on the bytes after them', () => {
     expect(read([answer('101 Switching Protocols', 'abc')])).toMatchObject({ rest: 'abc', reusable: false });
   });
 });
@@ -224,17 +224,17 @@ describe('a head', () => {
     expect(() => read([text])).toThrow();
   });
 
-  it('may not go on for ever', () => {
+  it('is limited in length', () => {
     expect(() => read([`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(300 * 1024)}`])).toThrow(/too long/);
   });
 
-  it('keeps every byte of a value but the blanks around it', () => {
+  it('keeps every byte of a value except surrounding whitespace', () => {
     const { heads } = read([answer('200 OK\r\nX-A: \t voil\xc3\xa0\t \r\nX-B:\r\nX-A: 2\r\nContent-Length: 0')]);
     expect(heads[0]?.headers).toEqual(['X-A', 'voil\xc3\xa0', 'X-B', '', 'X-A', '2', 'Content-Length', '0']);
   });
 });
 
-it('does not wait for the end of what is no answer', () => {
+it('bytes that are no HTTP response are refused without waiting for the end of a head', () => {
   for (const pieces of [['\x15\x03\x01'], ['220 mail.example ESMTP'], ['HTTP', '/2 200'], ['\r\n']]) {
     expect(() => read(pieces)).toThrow('not an answer of HTTP/1');
   }

@@ -1,6 +1,6 @@
 /**
- * Parses HTTP/1.1 responses of WordPress's web server (RFC 9112). Strict: anything that it does not understand is an
- * error. A general-purpose parser would take more time on the hot path than everything else together; see
+ * Parses HTTP/1.1 responses of WordPress's web server (RFC 9112). Strict: anything unknown is an error. A
+ * general-purpose parser would take more time on the hot path than everything else together; see
  * docs/decisions/0002-own-upstream-client.md.
  */
 
@@ -14,11 +14,11 @@ export interface ResponseHead {
 export interface ResponseSink {
   /** An interim response (1xx except 101). */
   onInformation(head: ResponseHead): void;
-  /** @param complete whether no body follows */
+  /** @param complete true when no body follows */
   onHead(head: ResponseHead, complete: boolean): void;
-  /** @param last whether this piece ends the body */
+  /** @param last true when this chunk ends the body */
   onBody(piece: Buffer, last: boolean): void;
-  /** The complete response has arrived. `rest` holds the bytes after a 101 head. */
+  /** The complete response has arrived. `rest` contains the bytes after a 101 head. */
   onComplete(reusable: boolean, rest: Buffer | null): void;
 }
 
@@ -28,7 +28,7 @@ class ResponseSyntaxError extends Error {
 
 /** Longest head of a response, bytes. */
 const MAX_HEAD = 256 * 1024;
-/** Maximum of interim responses (1xx) before a final one; without it they could continue for ever. */
+/** Maximum of interim responses (1xx) before a final one. */
 const MAX_INTERIM = 32;
 /** Longest chunk-size line, bytes. */
 const MAX_CHUNK_LINE = 1024;
@@ -59,12 +59,15 @@ export class ResponseParser {
     return this.#state !== 'done';
   }
 
-  /** How long the web server keeps the connection open when it is idle, as its latest response said; null if it did not. */
+  /**
+   * How long the web server keeps an idle connection open, seconds, according to its latest response; null if it did
+   * not say.
+   */
   get keepAliveSeconds(): number | null {
     return this.#keepAliveSeconds;
   }
 
-  /** Whether a head has begun to arrive and is incomplete. */
+  /** Whether a head has arrived in part. */
   get isInsideHead(): boolean {
     return this.#state === 'head' && this.#buffer !== null;
   }
@@ -89,7 +92,7 @@ export class ResponseParser {
     this.#complete(false, null);
   }
 
-  /** Consumes what it can. Returns the remaining bytes, or null when it needs more. */
+  /** Parses as much as possible. Returns the remaining bytes, or null when more are needed. */
   #step(data: Buffer): Buffer | null {
     switch (this.#state) {
       case 'head':
@@ -140,7 +143,7 @@ export class ResponseParser {
     const end = data.indexOf('\r\n\r\n');
     if (end === -1) {
       if (data.length > MAX_HEAD) throw new ResponseSyntaxError('head too long');
-      // Fails early: another protocol, or garbage, may contain no end of a head for minutes.
+      // Fails early: another protocol, or garbage, may not contain the end of a head for minutes.
       const seen = data.toString('latin1', 0, START.length);
       if (!START.startsWith(seen)) throw new ResponseSyntaxError('not an answer of HTTP/1');
       return this.#keep(data);
@@ -185,7 +188,7 @@ export class ResponseParser {
     return data.subarray(end + 2);
   }
 
-  /** Skips trailers: WordPress sends none, and no rule uses them. */
+  /** Skips trailers. WordPress sends none, and no rule uses them. */
   #trailers(data: Buffer): Buffer | null {
     const end = data.indexOf('\r\n');
     if (end === -1) {
@@ -208,7 +211,7 @@ export class ResponseParser {
 }
 
 const EMPTY = Buffer.alloc(0);
-/** How every response starts. */
+/** The start of every response. */
 const START = 'HTTP/1.';
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/;
 /** RFC 9110 section 5.6.2. */
@@ -233,7 +236,7 @@ function parseHead(text: string): ResponseHead & { readonly minor: string } {
   return { status: Number(status[2]), reason: status[3] ?? '', headers, minor: status[1] as string };
 }
 
-/** Only spaces and tabs count as blanks (RFC 9110 section 5.5); `trim` would remove the last byte of a UTF-8 `à`. */
+/** Strips only spaces and tabs (RFC 9110 section 5.5). `trim` would remove the last byte of a UTF-8 `à`. */
 function withoutBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -244,7 +247,7 @@ function withoutBlanks(line: string, from: number): string {
 
 interface Framing {
   readonly kind: 'length' | 'chunk-size' | 'until-close';
-  /** Length of the body in bytes; 0 without a body; -1 when only its end will show it. */
+  /** Length of the body in bytes; 0 without a body; -1 when the body extends to an end that is not known in advance. */
   readonly length: number;
   readonly keepAlive: boolean;
   /** From `Keep-Alive: timeout`; null without one. */
@@ -286,17 +289,17 @@ function readFraming(head: ResponseHead & { readonly minor: string }, headReques
   if (lengths > 1 || (lengths === 1 && chunked)) dropLengths(head.headers, chunked ? 0 : 1);
   if (headRequest || head.status === 204 || head.status === 304)
     return { kind: 'length', length: 0, keepAlive, keepAliveSeconds };
-  // Both at once may be response smuggling: the length is ignored and the connection not reused.
+  // Both headers together may be response smuggling: the length is ignored, and the connection is not reused.
   if (chunked) return { kind: 'chunk-size', length: -1, keepAlive: keepAlive && length === -1, keepAliveSeconds };
   if (length !== -1) return { kind: 'length', length, keepAlive, keepAliveSeconds };
   return { kind: 'until-close', length: -1, keepAlive: false, keepAliveSeconds };
 }
 
 /**
- * How long an idle connection is kept, from `Keep-Alive: timeout=5, max=100` (RFC 2068 section 19.7.1.1). `max=0`: for no
- * further request.
+ * How long an idle connection is kept, from `Keep-Alive: timeout=5, max=100` (RFC 2068 section 19.7.1.1). `max=0`
+ * allows no further request.
  *
- * @returns seconds, or null when the header says nothing that can be read
+ * @returns seconds, or null when the header has no readable value
  */
 function readKeepAliveSeconds(value: string): number | null {
   if (/(?:^|[,;\s])max\s*=\s*"?0+(?!\d)/i.test(value)) return 0;

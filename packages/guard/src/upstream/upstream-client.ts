@@ -13,12 +13,12 @@ export interface UpstreamHandler extends ResponseSink {
 }
 
 /**
- * Maximum time from the first byte of a head to its end, milliseconds; web servers send it in one piece. The timeout for
- * silence does not end a head whose bytes trickle in.
+ * Maximum time from the first byte of a head to its end, milliseconds; web servers send a head at once. The timeout for
+ * missing data does not apply to a head that arrives byte by byte.
  */
 const HEAD_MS = 30_000;
 
-/** Takes a response that nobody waits for. */
+/** Receives and ignores a response that is no longer needed. */
 const NOBODY: UpstreamHandler = {
   onInformation() {},
   onHead() {},
@@ -42,17 +42,17 @@ export class UpstreamConnection implements PendingWrite {
   };
   #bodySent = true;
   #connected = false;
-  /** An earlier request got its response on this connection. */
+  /** An earlier request received its response on this connection. */
   #isReused = false;
   #idleSince = 0;
-  /** A part of the response to the present request has come. */
+  /** A part of the response to the current request has arrived. */
   #isAnswered = false;
   #timeoutMs = 0;
   #headTimer: NodeJS.Timeout | null = null;
 
   /**
    * @param onIdle called when the connection is ready for another request
-   * @param onGone called once when the connection has closed
+   * @param onGone called once, when the connection has closed
    */
   constructor(
     address: SocketAddress,
@@ -69,7 +69,7 @@ export class UpstreamConnection implements PendingWrite {
     });
     socket.on('data', (data) => {
       if (this.#handler === null) {
-        // A response without a request: the connection can't be trusted any more.
+        // A response without a request: the connection is no longer reliable.
         socket.destroy();
         return;
       }
@@ -88,7 +88,7 @@ export class UpstreamConnection implements PendingWrite {
     });
     socket.on('error', (cause) => this.#fail(this.#connected ? 'closed' : 'connect', cause));
     socket.on('end', () => {
-      // Between this event and `close` a request could still be written, and nobody would read it.
+      // Between this event and `close` a request could still be written, but the server would not read it.
       if (this.#handler === null) {
         socket.destroy();
         return;
@@ -110,7 +110,8 @@ export class UpstreamConnection implements PendingWrite {
    *
    * @param head request line and header lines up to and including the empty line, latin1
    * @param expectsBody whether `sendBody` and `endBody` will follow
-   * @param timeoutMs longest silence of WordPress's web server; time in which guard waits for the client does not count
+   * @param timeoutMs longest time without data from WordPress's web server; time in which guard waits for the client
+   *   does not count
    */
   send(
     head: string,
@@ -148,7 +149,7 @@ export class UpstreamConnection implements PendingWrite {
     return this.socket.destroyed;
   }
 
-  /** Whether the web server may have closed a kept connection without having read the present request. */
+  /** Whether the web server may have closed a kept connection without having read the current request. */
   get isStale(): boolean {
     return this.#isReused && !this.#isAnswered;
   }
@@ -170,8 +171,9 @@ export class UpstreamConnection implements PendingWrite {
   }
 
   /**
-   * The client has left, but WordPress has the whole request and goes on working for it: a closed connection stops neither
-   * a web server's queue nor PHP. So the connection stays in use until the response begins or its time is over.
+   * Called when the client has closed its connection after WordPress received the whole request. WordPress continues to
+   * process it: a closed connection removes a request neither from a web server's queue nor from PHP. So the connection
+   * stays in use until the response begins or times out.
    *
    * @param onHead called when the response begins
    */
@@ -209,7 +211,7 @@ export class UpstreamConnection implements PendingWrite {
     const keep = reusable && this.#bodySent;
     handler?.onComplete(keep, rest);
     if (rest !== null) return;
-    // The response came before the end of the request. The rest of the body must not be read as another request.
+    // The response arrived before the end of the request. The remaining body must not be read as another request.
     if (!keep || this.socket.destroyed) this.socket.destroy();
     else {
       // The socket may still be paused because the client read this response slowly.
@@ -220,7 +222,7 @@ export class UpstreamConnection implements PendingWrite {
     }
   }
 
-  /** Whether guard waits for the client: for more of the request body, or to read the response. */
+  /** Whether guard waits for the client: for more of the request body, or for the client to read the response. */
   #isClientSlow(): boolean {
     if (this.#handler === null || !this.#connected) return false;
     return this.socket.isPaused() || (!this.#bodySent && this.socket.writableLength === 0);

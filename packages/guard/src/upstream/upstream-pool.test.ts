@@ -32,22 +32,22 @@ describe('an idle connection to the web server', () => {
     ['keeps it for 3 seconds', 3, 2000],
     ['keeps it for 5 seconds', 5, 4000],
     ['keeps it for a minute', 60, 4000],
-  ])('is kept for less than the web server keeps it, which %s', (_what, seconds, idleMs) => {
+  ])('is kept for a shorter time than the web server keeps it, which %s', (_what, seconds, idleMs) => {
     expect(toIdleMs(seconds)).toBe(idleMs);
   });
 });
 
-/** Two checks, so that a body that sends nothing is known to have stalled. */
+/** Two checks, so that a body that sends nothing is recognized as stalled. */
 const TWO_CHECKS_MS = 2000;
 
 describe('slow uploads', () => {
-  it('hold an eighth of the connections for one address, and half for all; the last permit is for one that holds none', () => {
+  it('get an eighth of the connections for one address, and half in total; the last permit is for an address without one', () => {
     const { granted, enter } = uploadLimiter();
     for (const from of ['a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'f']) enter(from);
     expect(granted).toEqual(['a', 'a', 'b', 'b', 'c', 'c', 'd', 'e']);
   });
 
-  it('wait, and are passed over while their address is at its limit', () => {
+  it('are queued and skipped while their address is at its limit', () => {
     const { uploads, granted, enter } = uploadLimiter();
     const [first] = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'e'].map((from) => enter(from));
     for (const from of ['b', 'f', 'a']) enter(from);
@@ -55,7 +55,7 @@ describe('slow uploads', () => {
     expect(granted.slice(8)).toEqual(['f']);
   });
 
-  it('stop waiting when their client goes, and give back their permit only once', () => {
+  it('leave the queue when their client closes the connection, and release their permit only once', () => {
     const { uploads, granted, enter } = uploadLimiter();
     const [one, two] = ['a', 'a'].map((from) => enter(from));
     const third = enter('a');
@@ -68,7 +68,7 @@ describe('slow uploads', () => {
     expect(granted).toHaveLength(4);
   });
 
-  it('are refused when too many wait', () => {
+  it('are refused when the queue is full', () => {
     const { refused, enter } = uploadLimiter();
     for (let i = 0; i < 2 + 64; i++) enter('a');
     expect(refused).toEqual([]);
@@ -76,7 +76,7 @@ describe('slow uploads', () => {
     expect(refused).toEqual(['a']);
   });
 
-  it('of four addresses with 145 bodies each that have stalled leave room for everybody else', () => {
+  it('of four addresses with 145 stalled bodies each leave room for all other clients', () => {
     const { granted, refused, enter } = uploadLimiter(128);
     for (let i = 0; i < 4 * 145; i++) enter(`192.0.2.${i % 4}`);
     for (const from of ['198.51.100.1', '198.51.100.2', '203.0.113.3']) enter(from);
@@ -84,12 +84,12 @@ describe('slow uploads', () => {
     expect(refused.filter((from) => !from.startsWith('192.0.2.'))).toEqual([]);
   });
 
-  it('of a whole network that have stalled are cut for an address that holds none, the newest first', () => {
+  it('that have stalled in a whole network are cut for an address without one, the newest first', () => {
     const { granted, refused, enter } = uploadLimiter();
     for (let i = 0; i < 8 + 64; i++) enter(`192.0.2.${i}`);
     expect([granted.length, refused]).toEqual([8, []]);
     enter('198.51.100.1');
-    // The last of those that wait makes room in the queue.
+    // The last queued upload is refused to make room in the queue.
     expect(refused).toEqual(['192.0.2.71']);
     vi.advanceTimersByTime(30_000);
     expect(refused).toContain('192.0.2.7');
@@ -99,7 +99,7 @@ describe('slow uploads', () => {
   it.each([
     ['that go on arriving', (now: number) => now * 2],
     ['that WordPress does not read', () => null],
-  ])('%s are cut for nobody', (_what, received) => {
+  ])('%s are never cut', (_what, received) => {
     const { granted, refused, enter } = uploadLimiter();
     for (let i = 0; i < 8; i++) enter(`192.0.2.${i}`, () => received(performance.now()));
     enter('198.51.100.1');
@@ -107,14 +107,14 @@ describe('slow uploads', () => {
     expect([granted.length, refused]).toEqual([8, []]);
   });
 
-  it('that have stalled stay while only their own address waits', () => {
+  it('that have stalled stay while only their own address is queued', () => {
     const { granted, refused, enter } = uploadLimiter();
     for (let i = 0; i < 10; i++) enter('192.0.2.1');
     vi.advanceTimersByTime(30_000);
     expect([granted.length, refused]).toEqual([2, []]);
   });
 
-  it('are checked only while others wait', () => {
+  it('are checked only while others are queued', () => {
     const { uploads, enter } = uploadLimiter();
     const held = ['a', 'a', 'a'].map((from) => enter(from));
     expect(vi.getTimerCount()).toBe(1);
@@ -148,7 +148,7 @@ describe('slow downloads', () => {
     return { add, ended };
   }
 
-  it('have room for half as many of one address as the pool has connections', async () => {
+  it('of one address are limited to half of the pool’s connections', async () => {
     const { add } = await slowDownloads(8);
     expect(Array.from({ length: 5 }, () => add('192.0.2.1'))).toEqual([true, true, true, true, false]);
     expect(add('192.0.2.2')).toBe(true);
@@ -160,7 +160,7 @@ describe('slow downloads', () => {
     expect(add('198.51.100.1')).toBe(true);
     expect(add('203.0.113.1')).toBe(true);
     expect(ended).toEqual(['192.0.2.14']);
-    // One more of the largest share itself has to go.
+    // A new one of the largest share is itself refused.
     expect(add('192.0.2.99')).toBe(false);
   });
 });

@@ -5,32 +5,34 @@ import { type SocketAddress, toUpstreamAuthority } from '../lib/socket-address.j
 import { toClientResponseHead } from './message-head.js';
 import { UpstreamConnection, type UpstreamFailure } from './upstream-client.js';
 
-/** A request whose body is too long or too slow to be buffered before it takes a connection. */
+/** A request whose body is too long or too slow to be buffered before it acquires a connection. */
 export interface UploadWaiter {
   /** Key of the client's address. */
   readonly from: string;
-  /** The request may take a connection to WordPress. */
+  /** The request may acquire a connection to WordPress. */
   granted(): void;
-  /** Too many requests are waiting already, or this one has stalled and others wait. */
+  /** Too many requests are queued already, or this one has stalled and others are queued. */
   refused(): void;
-  /** Bytes of the body that have come; null while nobody reads it, so that it can't come. */
+  /** Bytes of the body that have arrived; null while the body is not being read, so that no more can arrive. */
   received(): number | null;
 }
 
 /** Interval between two checks for stalled bodies while others wait, milliseconds. */
 const STALL_CHECK_MS = 1000;
-/** A body of which fewer bytes have come between two checks has stalled. */
+/** A body that receives fewer bytes between two checks has stalled. */
 const STALLED_BYTES = 1024;
 
 /**
- * Permits to hold a connection to WordPress while a body arrives. Clients may send slowly, so uploads get at most half of
- * the connections, and those of one address an eighth. The rest stays free for other requests. Some permits are for
- * addresses that hold none; when one of them waits all the same, a body that has stalled is cut: the newest of the
- * address that holds most in the network that holds most.
+ * Permits to hold a connection to WordPress while a body arrives. Clients may send slowly, so uploads get at most half
+ * of the connections, and those of one address an eighth; the other connections stay free for other requests. Some
+ * permits are reserved for addresses that hold none. When such an address is queued nevertheless, a stalled body is
+ * cut: the newest one of the address that holds most permits in the network that holds most.
  */
 export class UploadLimiter {
   readonly #perAddress: number;
-  /** With the bytes that had come at the last check; null before the first. In the order in which they were granted. */
+  /**
+   * The bytes that had arrived at the last check; null before the first. In the order in which permits were granted.
+   */
   readonly #granted = new Map<UploadWaiter, number | null>();
   readonly #limiter: Limiter<UploadWaiter>;
   #checks: NodeJS.Timeout | undefined;
@@ -55,7 +57,10 @@ export class UploadLimiter {
     else this.#checks ??= setInterval(() => this.#check(), STALL_CHECK_MS).unref();
   }
 
-  /** The body has arrived or the request has ended. Does nothing for a request without a permit that does not wait. */
+  /**
+   * Called when the body has arrived or the request has ended. Does nothing for a request without a permit that is not
+   * queued.
+   */
   release(upload: UploadWaiter): void {
     if (this.#granted.delete(upload)) {
       this.#limiter.release(upload.from);
@@ -90,7 +95,7 @@ export class UploadLimiter {
   }
 }
 
-/** Takes one upload out of a list: the newest of the address that has most of them in the network that has most. */
+/** Removes one upload from a list: the newest one of the address that has most of them in the network that has most. */
 function takeNewestOfLargest(uploads: UploadWaiter[]): UploadWaiter | null {
   const shares = new Shares(networkKey);
   for (const { from } of uploads) shares.add(from);
@@ -107,10 +112,10 @@ interface SlowDownload {
 }
 
 /**
- * Connections whose responses are read slowly, or never end. They do not count toward the pool's maximum, or a few clients
- * that read nothing could use up all connections; WordPress has already finished most of these responses. Bounded: eight
- * times the pool's maximum, and for one address half of that maximum. When there is no room for one more, the newest of the
- * address that has most of them in the network that has most ends.
+ * Connections whose responses are read slowly, or never end. They do not count toward the pool's maximum, or a few
+ * clients that read nothing could use up all connections; WordPress has already finished most of these responses.
+ * Limits: eight times the pool's maximum in total, and half of that maximum for one address. When there is no room for
+ * another one, the newest of the address that has most of them in the network that has most is ended.
  */
 export class SlowDownloads {
   /** In the order in which they were added. */
@@ -125,7 +130,7 @@ export class SlowDownloads {
     this.#perAddress = Math.max(1, connections / 2);
   }
 
-  /** @returns false when there is no room for it, because its address has too many already */
+  /** @returns false when it must end, because its address has too many already */
   add(connection: UpstreamConnection, from: string, end: () => void): boolean {
     if (this.#all.has(connection)) return true;
     if (this.#shares.count(from) >= this.#perAddress) return false;
@@ -163,12 +168,13 @@ export class SlowDownloads {
 
 /** Idle connections are closed after this time, milliseconds. Most web servers wait longer. */
 const IDLE_MS = 4000;
-/** A request that can't be sent again takes no connection that has been idle for longer than this, milliseconds. */
+/** A request that can't be sent again uses no connection that has been idle for longer than this, milliseconds. */
 const YOUNG_MS = 250;
 
 /**
- * Which connections a request may take. `any`: it can be sent again when the web server closes a kept one under it.
- * `young`: it can't, so no connection that has been idle for long. `fresh`: none that has been used before.
+ * Which connections a request may use. `any`: any connection, since the request can be sent again when the web server
+ * closes a kept one. `young`: no connection that has been idle for long, since the request can't be sent again.
+ * `fresh`: only a new connection.
  */
 export type Reuse = 'any' | 'young' | 'fresh';
 
@@ -182,22 +188,22 @@ export interface ConnectionWaiter {
 }
 
 /**
- * How long an idle connection is kept. A second less than the web server keeps it, since a request may be on its way
- * when it closes.
+ * How long an idle connection is kept: a second less than the web server keeps it, since a request may be on its way
+ * when the server closes it.
  *
- * @param seconds that the web server has named, or null
+ * @param seconds that the web server has announced, or null
  * @returns milliseconds; 0 to close it at once
  */
 export function toIdleMs(seconds: number | null): number {
   return seconds === null ? IDLE_MS : Math.min(IDLE_MS, Math.max(seconds * 1000 - 1000, seconds * 500));
 }
 
-/** Requests of one address that WordPress may have at the same time when its pool is small. */
+/** Minimum number of concurrent requests of one address to WordPress, for a small pool. */
 const MIN_PER_ADDRESS = 8;
 
 /**
- * How many of the connections one address may use at the same time. WordPress works on requests in their order, so those of
- * one address delay all others, even when their client has left.
+ * How many of the connections one address may use at the same time. WordPress processes requests in order, so the
+ * requests of one address delay all others, even after their client has closed the connection.
  *
  * @param connections the pool's maximum
  */
@@ -206,46 +212,49 @@ export function connectionsPerAddress(connections: number): number {
   return Math.max(1, Math.min(share, connections - reservedConnections(connections)));
 }
 
-/** How many requests of clients that have left may be in WordPress's queue when the pool is small. */
+/** Minimum number of abandoned requests that may be in WordPress's queue, for a small pool. */
 const MIN_ABANDONED = 16;
 /**
- * PHP takes requests in about their order, each of its processes for itself. A request after which so many others were
- * answered is in no queue any more: it is slow by itself.
+ * PHP accepts requests roughly in order, and each of its processes handles one. When this many later requests were
+ * answered, a request is no longer queued but slow by itself.
  */
 const OVERTAKEN_BY = 64;
-/** When WordPress has answered nothing for this long, it does not work a queue off, milliseconds. */
+/** When WordPress has sent no response for this time, it is not processing a queue, milliseconds. */
 const STANDSTILL_MS = 2000;
 
-/** How many connections are for addresses that use none. */
+/** Number of connections that are reserved for addresses that use none. */
 function reservedConnections(connections: number): number {
   return connections === 1 ? 0 : Math.ceil(connections / 8);
 }
 
 /**
- * A bounded pool of connections to one web server, with a bounded queue of waiting requests. A request uses its connection
- * until WordPress has answered, also when its client has left before.
+ * A bounded pool of connections to one web server, with a bounded queue of waiting requests. A request uses its
+ * connection until WordPress has responded, even when its client has closed the connection before.
  */
 export class UpstreamPool {
   readonly #idle: UpstreamConnection[] = [];
   /** Idle connections and those in use. */
   readonly #all = new Set<UpstreamConnection>();
-  /** For whom a connection is used: the key of a client's address. Each holds a permit of that key. */
+  /** The client of each connection in use: the key of its address. Each holds a permit of that key. */
   readonly #inUse = new Map<UpstreamConnection, string>();
   readonly #slow: SlowDownloads;
   readonly #perAddress: number;
   readonly #maxAbandoned: number;
-  /** Requests whose clients have left and that may still be in WordPress's queue: how often PHP had answered before. */
+  /**
+   * Requests whose clients have closed the connection and that may still be in WordPress's queue, with the number of
+   * responses that PHP had sent before.
+   */
   readonly #abandoned = new Map<UpstreamConnection, number>();
-  /** How often PHP has answered, and when it last did, as `performance.now()`. */
+  /** Number of responses from PHP, and the time of the last one, as `performance.now()`. */
   #answers = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #standstill: NodeJS.Timeout | undefined;
   readonly #limiter: Limiter<ConnectionWaiter>;
-  /** No more connections are opened. */
+  /** No new connections are opened. */
   #closed = false;
-  /** Connections are not kept. */
+  /** Connections are not kept after their request. */
   #retired = false;
-  /** Authority for requests that name no host. */
+  /** Authority for requests without a host. */
   readonly host: string;
   readonly uploads: UploadLimiter;
 
@@ -273,7 +282,7 @@ export class UpstreamPool {
     return this.#limiter.waiting;
   }
 
-  /** Provides a connection now or when one is free. Calls `fail('busy')` when too many requests are waiting. */
+  /** Provides a connection now or when one is free. Calls `fail('busy')` when too many requests are queued. */
   acquire(waiter: ConnectionWaiter): void {
     if (this.#closed) waiter.fail('busy', new Error('shutting down'));
     else if (!this.#isHeldUp() && this.#limiter.tryAcquire(waiter.from, this.#perAddress)) this.#use(waiter);
@@ -287,8 +296,9 @@ export class UpstreamPool {
   }
 
   /**
-   * The client has left while WordPress works on its request: the connection stays in use until WordPress answers. While
-   * too many of them are in WordPress's queue, further requests wait here, where those of other addresses pass them.
+   * Called when the client has closed the connection while WordPress processes its request: the connection stays in use
+   * until WordPress responds. While too many such requests are in WordPress's queue, further requests are queued in the
+   * pool, where requests of other addresses can overtake them.
    */
   abandon(connection: UpstreamConnection): void {
     connection.abandon((head) => {
@@ -297,34 +307,34 @@ export class UpstreamPool {
     this.recordLeft(connection);
   }
 
-  /** The client has left, but guard itself waits for the response to its request. */
+  /** Called when the client has closed the connection, but guard itself waits for the response to its request. */
   recordLeft(connection: UpstreamConnection): void {
     if (this.#inUse.has(connection)) this.#abandoned.set(connection, this.#answers);
   }
 
-  /** PHP has answered the request of a connection. */
+  /** Called when PHP has answered the request of a connection. */
   recordResponse(connection: UpstreamConnection): void {
     if (!this.#inUse.has(connection)) return;
     this.#answers++;
     this.#answeredAt = performance.now();
-    // The oldest first.
+    // The oldest are first.
     for (const [each, before] of this.#abandoned) {
       if (this.#answers - before < OVERTAKEN_BY) break;
       this.#abandoned.delete(each);
     }
   }
 
-  /** Removes a connection from the pool whose lifetime the client decides. It no longer counts. */
+  /** Removes a connection from the pool when the client decides how long it lasts. It no longer counts. */
   detach(connection: UpstreamConnection): void {
     this.#remove(connection);
   }
 
   /**
-   * Removes the connection of a response from the pool that is read slowly or never ends. It no longer counts and ends with
-   * the response.
+   * Removes the connection of a response that is read slowly or never ends from the pool. It no longer counts, and ends
+   * with the response.
    *
    * @param from key of the client's address
-   * @param end ends the response, when others need the room
+   * @param end ends the response when others need the room
    * @returns false when that address has too many of them and this one must end
    */
   detachSlowDownload(connection: UpstreamConnection, from: string, end: () => void): boolean {
@@ -333,7 +343,7 @@ export class UpstreamPool {
     return added;
   }
 
-  /** No later request comes: requests under way still get connections, which end with them. */
+  /** Called when no later requests will follow. Requests under way still get connections, which end with them. */
   retire(): void {
     this.#retired = true;
     this.#closeIdle();
@@ -373,7 +383,7 @@ export class UpstreamPool {
   }
 
   #open(): UpstreamConnection {
-    // Requests that take no idle connection must not add to them without limit.
+    // Requests that use no idle connection must not increase the number of connections without limit.
     if (this.#all.size >= this.maxConnections) this.#idle.shift()?.destroy();
     const connection = new UpstreamConnection(
       this.address,
@@ -387,7 +397,7 @@ export class UpstreamPool {
     return connection;
   }
 
-  /** A connection has its whole response. */
+  /** Called when a connection has received its whole response. */
   #release(connection: UpstreamConnection): void {
     if (this.#slow.has(connection)) {
       connection.destroy();
@@ -428,7 +438,7 @@ export class UpstreamPool {
     if (!this.#isHeldUp()) this.#limiter.serveAll(this.#perAddress);
   }
 
-  /** No answer may come that would serve those that are held up now. */
+  /** Serves queued requests after a standstill, since no further response may arrive to trigger it. */
   #serveAtStandstill(): void {
     if (this.#standstill !== undefined || !this.#isHeldUp()) return;
     this.#standstill = setTimeout(() => {

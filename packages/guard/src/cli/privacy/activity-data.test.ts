@@ -21,7 +21,7 @@ const PERSON = '192.0.2.77';
 const OTHER = '192.0.2.7';
 const person: Person = { address: PERSON, user: { id: 7, logins: ['person'] }, email: null };
 
-/** A log that guard has open, beside a connection of another process. */
+/** A log that guard has open, and a connection of another process. */
 async function openLog() {
   const dataDir = await scratchFolder();
   const store = await testStore({ dataDir, bucketRows: 16 });
@@ -35,7 +35,7 @@ async function openLog() {
 
 const refused = { status: 403, rule: 'xml-rpc', target: '/xmlrpc.php' };
 
-it('erases visits under the caches of a running guard, which counts and lists on as if they had never been', async () => {
+it('erasing visits leaves lists and counts of a running guard correct, although its caches held them', async () => {
   const { store, write, database, scope } = await openLog();
   await write(visitsUntilNow(100, 10, (index) => ({ address: index % 2 === 0 ? PERSON : OTHER, ...refused })));
   expect(readActivityData(scope).visits).toHaveLength(51);
@@ -43,7 +43,7 @@ it('erases visits under the caches of a running guard, which counts and lists on
   expect(erased).toMatchObject({ visits: 51, visitors: 1 });
   expect(await allVisits(store)).toHaveLength(51);
 
-  // The same visitors again, whom guard has in its caches.
+  // The same visitors again, whom guard still has in its caches.
   await write([aVisit({ address: PERSON, target: '/again' }), aVisit({ address: OTHER, target: '/again' })]);
   const rows = database
     .prepare(
@@ -65,7 +65,7 @@ it('erases visits under the caches of a running guard, which counts and lists on
   ]);
 });
 
-it('keeps events of others without the address and the login, and removes those of the user', async () => {
+it('erasing keeps events of others without the address and the login, and deletes those of the user', async () => {
   const { store, scope } = await openLog();
   const owner = { id: 1, login: 'owner' };
   await store.writeEvents(SITE, [
@@ -84,7 +84,7 @@ it('keeps events of others without the address and the login, and removes those 
   expect(eraseActivityData({ ...scope, isBlocked: false }).erased.events).toBe(0);
 });
 
-it('takes a tried login out of visits of others, whose wrong passwords stay', async () => {
+it('erasing removes a tried login from visits of others, which keep their count of wrong passwords', async () => {
   const { write, database, scope } = await openLog();
   await write([aVisit({ address: OTHER, at: NOW, failedLogins: 1, tried: 'Person', method: 'POST' })]);
   expect(eraseActivityData({ ...scope, isBlocked: false }).erased.visits).toBe(2);

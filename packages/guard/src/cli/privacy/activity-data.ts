@@ -5,7 +5,7 @@ import { CommandError } from '../command.js';
 import { anonymizeText, ERASED, type Erasure, inTransaction, type Person, placeholders } from './person.js';
 import { all, run } from './rows.js';
 
-/** Rows of the Activity Log that concern one person, by what they are. */
+/** Rows of the Activity Log that concern one person, by kind. */
 type ActivityData = Readonly<Record<string, readonly object[]>>;
 
 interface Scope {
@@ -16,7 +16,7 @@ interface Scope {
 }
 
 /**
- * The number of a site in the Activity Log; null when nothing was ever logged of it.
+ * The number of a site in the Activity Log; null when the log has no entries of the site.
  * @throws CommandError for tables of an older release
  */
 export function findSiteNumber(database: SqliteDatabase, site: SiteId): number | null {
@@ -31,7 +31,7 @@ export function findSiteNumber(database: SqliteDatabase, site: SiteId): number |
   return row?.id ?? null;
 }
 
-/** Users of the Activity Log that a login or a number names. */
+/** Users in the Activity Log with a login or a number. */
 export function findLoggedUsers(database: SqliteDatabase, site: number, name: string): { id: number; login: string }[] {
   const rows = database
     .prepare(`select key, name from visitors where site = ? and kind = 'user' and (lower(name) = ? or key = ?)`)
@@ -56,7 +56,7 @@ export function readActivityData(scope: Scope): ActivityData {
     events: listEvents(scope).map(({ object, before, after, ...row }) => ({
       at: toTime(toSecond(row.id)),
       kind: row.kind,
-      // Who else did it, and from where, is not the person's to know.
+      // The export does not disclose who else did it, and from where.
       login: concernsPerson(row, scope.person) ? row.login : '',
       address: concernsPerson(row, scope.person) || row.address === scope.person.address ? row.address : '',
       object,
@@ -70,10 +70,10 @@ export function readActivityData(scope: Scope): ActivityData {
 }
 
 /**
- * Erases a person from the Activity Log, in one transaction. Visits of the address go; events stay without the address,
- * and those of the user go. Counts that name nobody stay.
+ * Erases a person from the Activity Log, in one transaction. Visits of the address and events of the user are deleted.
+ * Other events stay without the address. Counts that name nobody stay.
  *
- * @param isBlocked whether a block names the address: then the block's entry keeps its visitor
+ * @param isBlocked whether a block names the address: then the entry of its visitor is kept for the block
  */
 export function eraseActivityData(scope: Scope & { readonly isBlocked: boolean }): Erasure {
   return inTransaction(scope.database, () => {
@@ -150,7 +150,7 @@ function listVisits(scope: Scope): object[] {
   });
 }
 
-/** Removes visits of an address, and takes them out of the counts of rows that lists page by. */
+/** Deletes visits of an address, and subtracts them from the row counts that lists use for paging. */
 function eraseVisits(scope: Scope): number {
   const { database, site } = scope;
   let removed = 0;
@@ -204,7 +204,7 @@ function subtractRows(
   }
 }
 
-/** The last of sorted numbers that is not above a value. */
+/** The last of sorted numbers that is not greater than a value. */
 function findLast(sorted: readonly number[], value: number): number | null {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -215,7 +215,7 @@ function findLast(sorted: readonly number[], value: number): number | null {
   return sorted[low - 1] ?? null;
 }
 
-/** Texts are shared: those that visits of others still have stay. */
+/** Texts are shared. A text that other visits still use stays. */
 function removeUnusedTexts({ database, site }: Scope, ids: ReadonlySet<number>): void {
   const unused = new Set(ids);
   unused.delete(0);
@@ -231,7 +231,7 @@ function removeUnusedTexts({ database, site }: Scope, ids: ReadonlySet<number>):
   for (const id of unused) run(database, 'delete from visit_texts where site = ? and id = ?', site, id);
 }
 
-/** Visits of others keep their wrong passwords, but not for whom they were. */
+/** Visits of others keep the count of wrong passwords, but not the login. */
 function eraseTriedLogins({ database, site, person: { user } }: Scope): number {
   if (user === null || user.logins.length === 0) return 0;
   return run(

@@ -1,6 +1,6 @@
 /**
- * What guard's main database holds of a person in the record of changes, in jobs and in findings of checkups: these rows
- * stay, without the name.
+ * A person's rows in guard's main database: the record of changes, jobs and findings of checkups. These rows stay,
+ * without the name.
  */
 import { randomUUID } from 'node:crypto';
 import { COMMAND_LINE_ACTOR } from '../../settings/audit-store.js';
@@ -18,7 +18,7 @@ interface AuditRow {
   readonly after: string;
 }
 
-/** A change of a login has it as its whole value. */
+/** The whole value of a login's change is the login. */
 function toMember(name: string): string {
   return name.startsWith('username:') ? 'login' : '';
 }
@@ -45,7 +45,7 @@ export function listAudit({ database, site, person }: Scope): AuditRow[] {
   );
 }
 
-/** A change of the person whole; of one by somebody else what names the person. */
+/** A change by the person in full; of a change by somebody else only what names the person. */
 export function toExportedChange(row: AuditRow, person: Person): object {
   const { at, actor_login, address, name } = row;
   const [before, after] = [parse(row.before), parse(row.after)];
@@ -70,7 +70,7 @@ export function anonymizeAudit(scope: Scope): number {
       'update audit set actor_id = ?, actor_login = ?, address = ?, name = ?, before = ?, after = ? where id = ?',
       actor.id,
       actor.login,
-      // The address of a change is one of the person who made it.
+      // The address of a change belongs to the user who made it.
       row.address === person.address || actor.login !== row.actor_login ? null : row.address,
       row.name === `username:${person.user?.id}` ? 'username:0' : row.name,
       anonymizeJsonText(row.before, person, toMember(row.name)) ?? row.before,
@@ -81,7 +81,7 @@ export function anonymizeAudit(scope: Scope): number {
   return rows.length;
 }
 
-/** That there was an erasure, without saying of whom; the Activity Log does not list it. */
+/** Records that an erasure took place, without naming the person. The Activity Log does not list it. */
 export function addAuditRow({ database, site, now }: Scope, rows: number): void {
   run(
     database,
@@ -121,7 +121,7 @@ export function listJobs({ database, site, person }: Scope) {
   return withJson(rows, person);
 }
 
-/** A job that runs is in the memory of guard, which stores it again. */
+/** Guard holds a running job in memory and stores it again, so such a job is skipped. */
 export function anonymizeJobs(scope: Scope): number {
   const rows = listJobs(scope).filter(({ state }) => state !== 'running');
   for (const { id, anonymized } of rows) {

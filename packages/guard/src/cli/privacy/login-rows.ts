@@ -1,7 +1,4 @@
-/**
- * What guard's main database holds of a person as one who logs in, or is kept from it: second factor, failed logins and
- * locks, blocks.
- */
+/** A person's rows about logins in guard's main database: second factor, failed logins and lockouts, blocks. */
 import { parseAddress } from '../../lib/address.js';
 import { overlap } from '../../lib/address-set.js';
 import { parseVisitorRange } from '../../lib/carried-address.js';
@@ -65,7 +62,7 @@ export function listChallenges({ database, site, person: { user } }: Scope): obj
   }));
 }
 
-/** Those that are over: the person may be at the code of another one. It ends within minutes. */
+/** Only challenges that are over: the person may be in the middle of another one, which expires within minutes. */
 export function eraseChallenges({ database, site, person: { user }, now }: Scope): number {
   if (user?.id == null) return 0;
   return run(
@@ -101,7 +98,7 @@ export function listAttempts({ database, site, person: { address, user } }: Scop
   );
 }
 
-/** A lock that holds stays. A running guard drops what it has in memory by the rows that are added here. */
+/** An active lockout stays. The rows that are added make a running guard drop what it has in memory. */
 export function eraseAttempts(scope: Scope): number {
   const { database, site, now } = scope;
   const over = listAttempts(scope).filter(({ locked_until }) => locked_until <= now);
@@ -126,7 +123,7 @@ export function eraseAttempts(scope: Scope): number {
   return keys.size;
 }
 
-/** A running guard looks for what changed when the version of a site grows. */
+/** A running guard reads what changed when the version of a site increases. */
 function nextVersion({ database, site }: Scope): number {
   const { version } = database.prepare('select coalesce(max(version), 0) + 1 as version from site_versions').get() as {
     version: number;
@@ -182,7 +179,7 @@ function isInRange(text: string, address: NonNullable<ReturnType<typeof parseAdd
   return range !== null && overlap(range, { from: address.words, to: address.words });
 }
 
-/** The block stays; who set it does not. */
+/** The block stays; the name of the user who set it is erased. */
 export function anonymizeBlocks({ database, site, person: { user } }: Scope): number {
   if (user?.id == null) return 0;
   return run(

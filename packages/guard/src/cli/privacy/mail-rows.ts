@@ -1,4 +1,4 @@
-/** What guard's main database holds of a person in alerts, reports and the lists of their recipients. */
+/** A person's rows in guard's main database in alerts, reports and the lists of their recipients. */
 import { anonymizeJson } from './person.js';
 import { all, parse, run, type Scope, toTime } from './rows.js';
 
@@ -45,7 +45,7 @@ export function listAlerts({ database, site, person }: Scope) {
   });
 }
 
-/** What waits is sent first: it may tell of an attack. */
+/** Alerts that have not been sent stay: they may report an attack. */
 export function eraseAlerts(scope: Scope): number {
   const { database, site } = scope;
   const rows = listAlerts(scope).filter(({ state }) => state !== 'waiting');
@@ -55,7 +55,7 @@ export function eraseAlerts(scope: Scope): number {
   return rows.length;
 }
 
-/** Settings that name the person, by the values that do. */
+/** Settings that name the person, with the values that do. */
 export function listSettings(scope: Scope): { setting: string; value: unknown }[] {
   const { database, site, person } = scope;
   const rows = all<{ name: string; value: string }>(

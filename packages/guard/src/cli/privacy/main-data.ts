@@ -39,7 +39,7 @@ import {
 import { type Erasure, inTransaction, placeholders, selectNamed, toLoginKeys } from './person.js';
 import { all, run, type Scope, toTime } from './rows.js';
 
-/** Rows of `guard.sqlite` that concern one person, by what they are; readable, without keys, hashes and secrets. */
+/** Rows of `guard.sqlite` that concern one person, by kind; readable, without keys, hashes and secrets. */
 type MainData = Readonly<Record<string, readonly object[]>>;
 
 /** Reads everything about a person in guard's main database. Changes nothing. */
@@ -49,7 +49,7 @@ export function readMainData(scope: Scope): MainData {
     trusted_browsers: listTrustedBrowsers(scope),
     logins_in_progress: listChallenges(scope),
     failed_logins: listAttempts(scope).map(({ key, failures, locked_until, last_failure }) => ({
-      // Others tried to log in as the user: their address is not the user's to know.
+      // Others tried to log in as the user. The export does not disclose their address.
       ...(isOwnKey(key, scope.person) ? { key } : {}),
       failures,
       locked_until: toTime(locked_until),
@@ -90,8 +90,8 @@ export function readMainData(scope: Scope): MainData {
 }
 
 /**
- * Erases a person from guard's main database, in one transaction. What protects the site now, and what its owner has
- * set, stays and is named.
+ * Erases a person from guard's main database, in one transaction. What currently protects the site, and what its owner
+ * has configured, stays and is listed.
  */
 export function eraseMainData(scope: Scope): Erasure {
   return inTransaction(scope.database, () => {
@@ -115,12 +115,12 @@ export function eraseMainData(scope: Scope): Erasure {
   });
 }
 
-/** Whether the entry of a block that holds is the address itself, not a range around it. */
+/** Whether an active block names the address itself, not a range around it. */
 export function isAddressBlocked(scope: Scope): boolean {
   return scope.person.address !== null && listBlocks(scope).some(({ isBlocker, kind }) => !isBlocker && kind === 'ip');
 }
 
-/** Users that a login or a number names, in rows that have both. */
+/** Users with a login or a number, in rows that have both. */
 export function findStoredUsers(database: SqliteDatabase, site: SiteId, name: string): { id: number; login: string }[] {
   const id = /^[1-9]\d{0,14}$/.test(name) ? Number(name) : -1;
   return all(
@@ -137,7 +137,10 @@ export function findStoredUsers(database: SqliteDatabase, site: SiteId, name: st
   );
 }
 
-/** Removes what told a running guard to forget failed logins: it has read it by now, and it names the address. */
+/**
+ * Deletes the rows that told a running guard to drop failed logins: guard has read them by now, and they name the
+ * address.
+ */
 export function forgetUnlocks({ database, site, person }: Scope): void {
   const keys = person.address === null ? [] : toLoginKeys(person.address);
   if (keys.length === 0) return;

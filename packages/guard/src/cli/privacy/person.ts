@@ -2,7 +2,7 @@ import { parseAddress, toClientKey } from '../../lib/address.js';
 import { toCrossSiteKey } from '../../login/index.js';
 import type { SqliteDatabase } from '../../storage/sqlite.js';
 
-/** Whose data are meant: what an operator knows of one person. At least one of the three is set. */
+/** The person whose data are requested, as an operator knows them. At least one of the three is set. */
 export interface Person {
   /** An IP address in canonical text. */
   readonly address: string | null;
@@ -11,9 +11,9 @@ export interface Person {
   readonly email: string | null;
 }
 
-/** A user of WordPress, as far as guard's databases know the user. */
+/** A user of WordPress, as stored in guard's databases. */
 interface PersonUser {
-  /** Null when no stored row tells the number. */
+  /** Null when no stored row has the number. */
   readonly id: number | null;
   /** In lower case; several when the user was renamed. */
   readonly logins: readonly string[];
@@ -22,14 +22,14 @@ interface PersonUser {
 /** Rows of one kind that an erasure deleted or anonymised. */
 type ErasedCounts = Readonly<Record<string, number>>;
 
-/** What became of one person's rows in a database. */
+/** Outcome for one person's rows in a database. */
 export interface Erasure {
   readonly erased: ErasedCounts;
   /** What stays, each with the reason. */
   readonly kept: readonly string[];
 }
 
-/** In place of a name or an address that was erased. */
+/** Replaces an erased name or address. */
 export const ERASED = 'erased';
 
 /** Keys of failed logins of an address; an IPv6 address shares them with its /64. */
@@ -72,14 +72,14 @@ export function anonymizeJson(value: unknown, person: Person, key = ''): unknown
   const after = Object.fromEntries(
     Object.entries(before).map(([name, each]) => [name, anonymizeJson(each, person, name)]),
   );
-  // An actor: number and login side by side.
+  // An actor: number and login in one object.
   if (typeof before.login === 'string' && typeof before.id === 'number' && before.id === person.user?.id) after.id = 0;
   return Object.entries(after).every(([name, each]) => each === before[name]) ? value : after;
 }
 
 /**
- * The parts of stored JSON that name a person, without what stands beside them about others: values, and objects with
- * their plain members.
+ * The parts of stored JSON that name a person, without adjacent data about others: values, and objects with their plain
+ * members.
  *
  * @param key name of the member that holds the value
  */
@@ -96,7 +96,7 @@ export function selectNamed(value: unknown, person: Person, key = ''): unknown[]
   ];
 }
 
-/** The same for JSON as text. @returns null when nothing in it names the person, or when it is no JSON */
+/** Like `anonymizeJson`, for JSON as text. @returns null when nothing in it names the person, or when it is not JSON */
 export function anonymizeJsonText(text: string, person: Person, key = ''): string | null {
   try {
     const before: unknown = JSON.parse(text);
@@ -114,7 +114,7 @@ function namesPerson(text: string, { address, user, email }: Person, key: string
   return LOGIN_MEMBERS.has(key) && (user?.logins.includes(lower) ?? false);
 }
 
-/** Replaces an address in a line of text, where it stands as a whole. @returns null when it does not occur */
+/** Replaces an address in a line of text where it is a whole word. @returns null when it does not occur */
 export function anonymizeText(text: string, { address }: Person): string | null {
   if (address === null || !text.includes(address)) return null;
   const pattern = new RegExp(`(?<![0-9a-f:.])${address.replaceAll('.', '\\.')}(?![0-9a-f:]|\\.[0-9])`, 'gi');
@@ -127,7 +127,7 @@ export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
-/** Carries out work in one transaction: all or nothing. */
+/** Runs a function in one transaction. */
 export function inTransaction<Result>(database: SqliteDatabase, work: () => Result): Result {
   database.exec('begin immediate');
   try {
@@ -135,7 +135,7 @@ export function inTransaction<Result>(database: SqliteDatabase, work: () => Resu
     database.exec('commit');
     return result;
   } catch (error) {
-    // SQLite has rolled back by itself after some faults (disk full, I/O error).
+    // SQLite rolls back by itself after some faults (disk full, I/O error).
     if (database.isTransaction) database.exec('rollback');
     throw error;
   }

@@ -1,9 +1,9 @@
-/** What the readers of a person's rows share. */
+/** Shared by the readers of a person's rows. */
 import type { SiteId } from '../../site.js';
 import type { SqliteDatabase } from '../../storage/sqlite.js';
 import type { Person } from './person.js';
 
-/** Where rows of a person are looked for, and when. */
+/** The database, site and person of a query, and its time. */
 export interface Scope {
   readonly database: SqliteDatabase;
   readonly site: SiteId;
