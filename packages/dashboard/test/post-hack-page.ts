@@ -18,7 +18,7 @@ export interface PostHackSite extends FakeSite {
   /** The checkups in guard. */
   checkup: Checkup;
   /** Responds with `jobs` and `facts`, until a test sets another response. */
-  tellJobs(): void;
+  publishJobs(): void;
 }
 
 export async function startPostHackSite(): Promise<PostHackSite> {
@@ -26,9 +26,9 @@ export async function startPostHackSite(): Promise<PostHackSite> {
     jobs: [],
     facts: { plugins: 12, users: 1023, sessions: 4 },
     checkup: sampleCheckup(),
-    tellJobs: () => void site.replies.set('/post-hack-jobs', () => ok({ jobs: site.jobs, facts: site.facts })),
+    publishJobs: () => void site.replies.set('/post-hack-jobs', () => ok({ jobs: site.jobs, facts: site.facts })),
   });
-  site.tellJobs();
+  site.publishJobs();
   site.replies.set('/checkup', () => ok(site.checkup));
   return site;
 }

@@ -147,7 +147,7 @@ async function serve(
     staffChecks: connectors.staffChecks,
     hosts: createSiteHosts({ clock, probe: hostProbe.probe, logger }),
     onGuarded: ({ id }) => guarded.record(id),
-    onNoAnswer: connectors.recordUse,
+    onNoUpstreamResponse: connectors.recordUse,
     facts: (site) => services.sites.get(site).facts,
   });
 

@@ -27,7 +27,7 @@ export const QUIET_TO = 7 * 60;
 export const WEBHOOK_URL_MAX = 2000;
 
 /** The last delivery of a channel. */
-const lastAnswer = z.object({
+const lastDelivery = z.object({
   /** Local time of the site, `YYYY-MM-DD HH:MM`. */
   at: z.string(),
   ok: flag,
@@ -48,18 +48,18 @@ export const alertsSchema = z.object({
   per_hour: z.int(),
   quiet_hours: flag,
   /** `address` is host and path without the query; for Slack only the host, because the path is a secret. */
-  webhook: z.nullable(z.object({ address: z.string(), has_secret: flag, last: z.nullable(lastAnswer) })),
-  slack: z.nullable(z.object({ address: z.string(), last: z.nullable(lastAnswer) })),
+  webhook: z.nullable(z.object({ address: z.string(), has_secret: flag, last: z.nullable(lastDelivery) })),
+  slack: z.nullable(z.object({ address: z.string(), last: z.nullable(lastDelivery) })),
   syslog: z.nullable(
     z.object({
       host: z.string(),
       port: z.int(),
       protocol: z.enum(['udp', 'tcp']),
       framing: z.enum(['octets', 'lf']),
-      last: z.nullable(lastAnswer),
+      last: z.nullable(lastDelivery),
     }),
   ),
 });
 export type Alerts = z.infer<typeof alertsSchema>;
 export type AlertRecipient = Alerts['recipients'][number];
-export type LastAnswer = z.infer<typeof lastAnswer>;
+export type LastDelivery = z.infer<typeof lastDelivery>;

@@ -212,7 +212,7 @@ export interface Choice<Value extends number = number> {
 }
 
 /** Response fields for the settings of a group: a switch is its value, a choice is a list. */
-export type SettingAnswers<Group extends SettingGroup> = {
+export type SettingFields<Group extends SettingGroup> = {
   -readonly [Setting in Entry<Group> as Setting['field']]: Setting extends { readonly label: unknown }
     ? Choice<ValueOf<Setting>>[]
     : ValueOf<Setting>;

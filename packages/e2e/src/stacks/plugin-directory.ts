@@ -60,7 +60,7 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
         JSON.stringify({
           plugin: plugin.slug,
           version: plugin.version,
-          files: { ...sums(plugin.files), ...plugin.listed },
+          files: { ...toChecksums(plugin.files), ...plugin.listed },
         }),
       );
     }
@@ -104,7 +104,7 @@ function information({ slug, name, version }: OfferedPlugin, url: string) {
 }
 
 /** Checksums in the format of the public directory. */
-export function sums(files: OfferedPlugin['files']) {
+export function toChecksums(files: OfferedPlugin['files']) {
   const digest = (kind: string, text: string) => createHash(kind).update(text).digest('hex');
   return Object.fromEntries(
     Object.entries(files).map(([name, text]) => [name, { md5: digest('md5', text), sha256: digest('sha256', text) }]),

@@ -1,5 +1,5 @@
 import type { alertEndpoints as calls } from '@security-optimizer/contract/alerts/endpoints';
-import type { Alerts, LastAnswer } from '@security-optimizer/contract/alerts/schemas';
+import type { Alerts, LastDelivery } from '@security-optimizer/contract/alerts/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import type { CallContext, CallHandlers } from '../feature.js';
@@ -46,7 +46,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
   async function answer(site: SiteConfig): Promise<AlertsAnswer> {
     const settings = store.get(site.id);
     const states = await queue.listChannels(site.id);
-    const last = (channel: Channel): WithMessages<LastAnswer> | null => {
+    const last = (channel: Channel): WithMessages<LastDelivery> | null => {
       const state = states.find((item) => item.channel === channel);
       if (state === undefined) return null;
       const at = toLocalTimestamp(sites.timeZone(site.id), Math.floor(state.lastAt / 1000));

@@ -162,7 +162,7 @@ site at once, also with another --trusted-proxy; another --listen counts after a
       }\n`,
     );
     printSharedKey(site);
-    if (site.isPlaceTold) {
+    if (site.isLocationReported) {
       process.stdout.write(
         `WordPress loads its must-use plugins from ${site.location.muPluginsDir}: the connector is there.\n`,
       );

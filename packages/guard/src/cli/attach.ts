@@ -104,7 +104,7 @@ export interface AttachedSite {
   /** Where the connector was installed. */
   readonly location: InstalledLocation;
   /** WordPress's configuration names the folder of must-use plugins, and it is not the usual one. */
-  readonly isPlaceTold: boolean;
+  readonly isLocationReported: boolean;
   /** For `undoAttach`. */
   readonly state: AttachedState;
 }
@@ -145,17 +145,17 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     // A site that has moved to another folder has its must-use plugins elsewhere, too, so its stored folder is not used.
     const muPluginsDir = options.muPluginsDir === undefined ? there?.muPluginsDir : resolve(options.muPluginsDir);
     // What WordPress reports is used only when nobody has named the folder.
-    const isPlaceTold = muPluginsDir === undefined && reported !== null && !reported.isUsual;
-    const reportedDir = isPlaceTold ? toNamedPath(reported.muPluginsDir, { named, wordpressDir }) : undefined;
+    const isLocationReported = muPluginsDir === undefined && reported !== null && !reported.isUsual;
+    const reportedDir = isLocationReported ? toNamedPath(reported.muPluginsDir, { named, wordpressDir }) : undefined;
     const folders = {
       wordpressDir,
       ...(muPluginsDir !== undefined && { muPluginsDir: resolve(dataDir, muPluginsDir) }),
-      ...(isPlaceTold && { muPluginsDir: reported.muPluginsDir }),
+      ...(isLocationReported && { muPluginsDir: reported.muPluginsDir }),
     };
     const proof = known === undefined ? undefined : await toProof(dataDir, known.id, folders);
-    const taskOptions = { proof, ...(isPlaceTold && { toldOwner: reported.uid }) };
+    const taskOptions = { proof, ...(isLocationReported && { reportedOwner: reported.uid }) };
     const found = await runSiteTask(folders, { kind: 'inspect' }, taskOptions).catch((error: unknown) => {
-      if (!isPlaceTold || !(error instanceof SiteFilesError)) throw error;
+      if (!isLocationReported || !(error instanceof SiteFilesError)) throw error;
       const usual = toUsualMuPlugins(wordpressDir);
       throw new CommandError(`${describeWrongLocation(usual, reported.muPluginsDir)} ${error.message}`);
     });
@@ -201,7 +201,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       const secret = await siteSecret(dataDir, site.id);
       await write(written);
       const content = { secret, requireGuard: site.requireGuard };
-      if (there !== undefined && isPlaceTold) await enterUsualLocation(dataDir, there.id, release, record);
+      if (there !== undefined && isLocationReported) await enterUsualLocation(dataDir, there.id, release, record);
       isNewPlace = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
       await enterRelease(dataDir, site.id, release, record);
       ({ sharedKey } = await installConnector(folders, sources, content, record, { shared, ...taskOptions, key }));
@@ -221,7 +221,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       sharedKey,
       toMove: key === 'secret.php' ? [] : await findToMove(dataDir, site.id, release.muPluginsDir, placed),
       location: { ...release, reported, key },
-      isPlaceTold,
+      isLocationReported,
       state: { ...changed, place: release, isNewPlace, options: taskOptions },
     };
   });

@@ -63,7 +63,7 @@ export function enterWordPress(wordpressDir: string): EnteredWordPress {
  * @throws MissingFolder, RefusedPath
  */
 export function openSite(
-  { folders, isMuPluginsNamed, owner: wanted, toldOwner }: SiteCall,
+  { folders, isMuPluginsNamed, owner: wanted, reportedOwner }: SiteCall,
   { path, folder: wordpress, model }: EnteredWordPress,
   make: boolean,
 ): OpenSite | null {
@@ -90,9 +90,9 @@ export function openSite(
         );
       }
       takeOwner(folder, model);
-      if (startedAsRoot && toldOwner !== undefined && folder.uid !== toldOwner) {
+      if (startedAsRoot && reportedOwner !== undefined && folder.uid !== reportedOwner) {
         throw new RefusedPath(
-          `${process.cwd()} belongs to user ${folder.uid}, and the site’s code runs as user ${toldOwner}.`,
+          `${process.cwd()} belongs to user ${folder.uid}, and the site’s code runs as user ${reportedOwner}.`,
         );
       }
       if (!there) {

@@ -418,7 +418,7 @@ async function brokered(call: SiteCall, installable: Set<string>): Promise<SiteR
   const reply = await callChild({
     folders,
     ...(owner !== null && { owner }),
-    ...(call.toldOwner !== undefined && { toldOwner: call.toldOwner }),
+    ...(call.reportedOwner !== undefined && { reportedOwner: call.reportedOwner }),
     // A folder that is only examined may be anywhere.
     isMuPluginsNamed: task.kind === 'examine' || isMuPluginsNamed,
     task: task.kind === 'install' ? { ...task, sources: await findConnectorSources() } : task,

@@ -34,7 +34,7 @@ export interface GatewayContext extends EvaluateContext, RequestHooks {
    */
   onGuarded(site: SiteConfig): void;
   /** WordPress sent no complete response. Must not throw. */
-  onNoAnswer(site: SiteConfig): void;
+  onNoUpstreamResponse(site: SiteConfig): void;
 }
 
 /** A request to the REST API, by pretty path or by `rest_route`. */

@@ -71,12 +71,12 @@ export interface FailureListeners {
   readonly logger: Logger;
   readonly observer: Pick<GatewayObserver, 'upstreamFailed'>;
   /** WordPress sent no complete response. Must not throw. */
-  onNoAnswer(site: SiteConfig): void;
+  onNoUpstreamResponse(site: SiteConfig): void;
 }
 
 /** Reports and logs that a request to WordPress failed, with the site and the cause. */
 export function reportUpstreamFailure(
-  { logger, observer, onNoAnswer }: FailureListeners,
+  { logger, observer, onNoUpstreamResponse }: FailureListeners,
   site: SiteConfig,
   kind: UpstreamFailure,
   cause: unknown,
@@ -84,6 +84,6 @@ export function reportUpstreamFailure(
 ): void {
   const why = cause instanceof Error ? cause.message : String(cause);
   observer.upstreamFailed(kind);
-  onNoAnswer(site);
+  onNoUpstreamResponse(site);
   logger.warn({ event: 'upstream-failed', site: site.id, kind, cause: why, requestId }, 'no answer from WordPress');
 }

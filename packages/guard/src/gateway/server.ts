@@ -50,7 +50,7 @@ export interface GuardServerOptions {
   readonly observer?: GatewayObserver;
   onSignal: GatewayContext['onSignal'];
   onGuarded?(site: SiteConfig): void;
-  onNoAnswer?(site: SiteConfig): void;
+  onNoUpstreamResponse?(site: SiteConfig): void;
   /** What the connector has reported of a site. Default: nothing. */
   facts?(site: SiteId): SiteFacts | null;
 }
@@ -107,7 +107,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     observer,
     onSignal,
     onGuarded: (site) => parts.onGuarded?.(site),
-    onNoAnswer: (site) => parts.onNoAnswer?.(site),
+    onNoUpstreamResponse: (site) => parts.onNoUpstreamResponse?.(site),
     trusted,
     findPeer: (socket) => connections.get(socket)?.peer,
     trustedHeaders: new Set(config.trustedProxyHeaders),

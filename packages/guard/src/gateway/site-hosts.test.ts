@@ -7,24 +7,24 @@ import { eventually } from '../../test/support/scratch.js';
 import { webServer } from '../../test/support/upstream-server.js';
 import { type Address, parseAddress } from '../lib/address.js';
 import type { SiteConfig, SiteFacts } from '../site.js';
-import type { HostAnswer } from '../wordpress/host-probe.js';
+import type { HostResponse } from '../wordpress/host-probe.js';
 import type { SiteOrigin } from '../wordpress/site-origin.js';
 import { createSiteHosts, type HostStatus } from './site-hosts.js';
 
-const OTHER: HostAnswer = { kind: 'other', cause: 'HTTP status 200 without the connector' };
-const SIGNED: HostAnswer = { kind: 'signed' };
-const SILENT: HostAnswer = { kind: 'silent', cause: 'no answer' };
-const to = (origin: string): HostAnswer => {
+const OTHER: HostResponse = { kind: 'other', cause: 'HTTP status 200 without the connector' };
+const SIGNED: HostResponse = { kind: 'signed' };
+const SILENT: HostResponse = { kind: 'silent', cause: 'no answer' };
+const to = (origin: string): HostResponse => {
   const { protocol, host } = new URL(origin);
   return { kind: 'redirect', to: { scheme: protocol === 'https:' ? 'https' : 'http', host } };
 };
 
 /** Hosts of a site, https://example.com, on a web server whose responses are in `answers`, by origin. */
-function createHosts(answers: Readonly<Record<string, HostAnswer>>, more: { readonly hold?: Promise<void> } = {}) {
+function createHosts(answers: Readonly<Record<string, HostResponse>>, more: { readonly hold?: Promise<void> } = {}) {
   const site = { id: 'site', hosts: ['*'], upstream: 'http://127.0.0.1:8081' } as unknown as SiteConfig;
   const facts = { homeUrl: 'https://example.com' } as SiteFacts;
   const probed: string[] = [];
-  const state = { now: 1_000_000, answers: { 'https://example.com': { kind: 'signed' } as HostAnswer, ...answers } };
+  const state = { now: 1_000_000, answers: { 'https://example.com': { kind: 'signed' } as HostResponse, ...answers } };
   let atOnce = 0;
   let most = 0;
   const hosts = createSiteHosts({
@@ -35,7 +35,7 @@ function createHosts(answers: Readonly<Record<string, HostAnswer>>, more: { read
       most = Math.max(most, ++atOnce);
       await more.hold;
       atOnce--;
-      return (state.answers as Record<string, HostAnswer>)[`${scheme}://${host}`] ?? OTHER;
+      return (state.answers as Record<string, HostResponse>)[`${scheme}://${host}`] ?? OTHER;
     },
   });
   return {
@@ -112,7 +112,7 @@ describe('a host that is not known to belong to the site', () => {
     ],
     ['to its name without www', { 'http://www.old.example': to('https://old.example'), 'https://old.example': SIGNED }],
     ['in steps', { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') }],
-  ])('is proved when it redirects %s', async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
+  ])('is proved when it redirects %s', async (_what, answers: Readonly<Record<string, HostResponse>>) => {
     const hosts = createHosts(answers);
     expect(await hosts.check(Object.keys(answers)[0] as string)).toBe('proved');
   });
@@ -129,7 +129,7 @@ describe('a host that is not known to belong to the site', () => {
     ],
   ])(
     'is foreign when it redirects %s, and redirects are followed only a few times',
-    async (_what, answers: Readonly<Record<string, HostAnswer>>) => {
+    async (_what, answers: Readonly<Record<string, HostResponse>>) => {
       const hosts = createHosts(answers);
       expect(await hosts.check('https://old.example')).toBe('foreign');
       expect(hosts.probed.length).toBeLessThan(8);

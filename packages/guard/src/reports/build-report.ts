@@ -6,7 +6,7 @@ import type { Language } from '../i18n/language.js';
 import { plainText, unlinkedText } from '../lib/plain-text.js';
 import { toLocalTime } from '../lib/time-zone.js';
 import type { Essential } from '../settings/essentials.js';
-import type { ReportFacts, ReportPeriod, WeekSums } from './report-facts.js';
+import type { ReportFacts, ReportPeriod, WeekTotals } from './report-facts.js';
 import { describeLogins, toVerdict } from './verdict.js';
 
 /**
@@ -154,7 +154,7 @@ function urgency({ title }: Essential): number {
 
 function toFigures(language: Language, { now, before }: ReportFacts, toLog: LogLinks): ReportFigure[] {
   const { translate, number } = language;
-  const figure = (label: string, of: (week: WeekSums) => number, link: string | null): ReportFigure => ({
+  const figure = (label: string, of: (week: WeekTotals) => number, link: string | null): ReportFigure => ({
     value: number(of(now)),
     label,
     link,
@@ -299,7 +299,7 @@ const labels: ReadonlyMap<string, string> = new Map(activityKinds.map(({ id, lab
 /** Returns changes by users, most frequent first, with the labels of the Activity Log's filter. */
 export function toChanges(
   { translate }: Language,
-  events: WeekSums['events'],
+  events: WeekTotals['events'],
 ): { readonly kind: string | null; readonly label: string; readonly count: number }[] {
   return events
     .filter(({ kind }) => !NO_CHANGE.test(kind))

@@ -7,9 +7,9 @@ import type { SiteId } from '../site.js';
 /** The facts of a report. Plain data. */
 export interface ReportFacts {
   readonly period: ReportPeriod;
-  readonly now: WeekSums;
+  readonly now: WeekTotals;
   /** Null when the week before is unknown. */
-  readonly before: WeekSums | null;
+  readonly before: WeekTotals | null;
   readonly logins: LoginFacts;
   /** Accounts that became administrators, newest first, each once. */
   readonly administrators: readonly NewAdministrator[];
@@ -26,7 +26,7 @@ export interface ReportFacts {
   readonly dropped: number;
 }
 
-export interface WeekSums {
+export interface WeekTotals {
   readonly humans: number;
   readonly bots: number;
   /** Refused requests, including logins: the number that the chart and the dashboard call blocked. */
@@ -130,7 +130,7 @@ async function listEvents(
 }
 
 async function readLogins(
-  { failedLogins, events: kinds }: Pick<WeekSums, 'failedLogins' | 'events'>,
+  { failedLogins, events: kinds }: Pick<WeekTotals, 'failedLogins' | 'events'>,
   addresses: number,
   failing: readonly TopEntry[],
   events: EventsOf,
@@ -152,7 +152,7 @@ async function readLogins(
 const ADMINISTRATOR = /(?:^|, )(?:Administrator|Super Admin)(?:,|$)/;
 
 async function findAdministrators(
-  { events: kinds }: Pick<WeekSums, 'events'>,
+  { events: kinds }: Pick<WeekTotals, 'events'>,
   events: EventsOf,
 ): Promise<NewAdministrator[]> {
   const found = new Map<string, NewAdministrator>();
@@ -167,7 +167,7 @@ async function findAdministrators(
 }
 
 /** Returns the number of events of one kind. */
-function countEvents(events: WeekSums['events'], kind: string): number {
+function countEvents(events: WeekTotals['events'], kind: string): number {
   return events.find((event) => event.kind === kind)?.count ?? 0;
 }
 

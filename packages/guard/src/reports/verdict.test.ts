@@ -140,13 +140,13 @@ describe('the headline of a report', () => {
   });
 
   const count = fc.integer({ min: 0, max: 2000 });
-  const sums = fc.record({
+  const totals = fc.record({
     ...{ humans: count, bots: count, refused: count, failedLogins: count },
     events: fc.constant([]),
   });
   const anyFacts = fc.record({
-    now: sums,
-    before: fc.option(sums),
+    now: totals,
+    before: fc.option(totals),
     logins: fc.record({
       ...{ attempts: count, addresses: count, locked: fc.integer({ min: 0, max: 3 }) },
       succeeded: fc.option(

@@ -116,7 +116,7 @@ describe('other headers', () => {
     policyWith(options).editResponseHeaders(parseFacts(target), headers, noFault);
     return headers;
   };
-  const telling = (): string[] => [
+  const revealingHeaders = (): string[] => [
     'X-Pingback',
     'a',
     'x-powered-by',
@@ -134,12 +134,12 @@ describe('other headers', () => {
   ];
 
   it('XML-RPC is no longer announced, however often', () => {
-    expect(edited({ disable_xml_rpc: 1 }, telling())).not.toContain('X-Pingback');
-    expect(edited({ disable_xml_rpc: 1 }, telling())).not.toContain('x-pingback');
+    expect(edited({ disable_xml_rpc: 1 }, revealingHeaders())).not.toContain('X-Pingback');
+    expect(edited({ disable_xml_rpc: 1 }, revealingHeaders())).not.toContain('x-pingback');
   });
 
   it('software and version are no longer named', () => {
-    expect(edited({ wp_remove_version: 1 }, telling())).toEqual([
+    expect(edited({ wp_remove_version: 1 }, revealingHeaders())).toEqual([
       'X-Pingback',
       'a',
       'ETag',
@@ -155,13 +155,13 @@ describe('other headers', () => {
     '%s neither says the version as ETag nor answers whether it is one',
     (target) => {
       const snapshot = policyWith({ wp_remove_version: 1 });
-      expect(edited({ wp_remove_version: 1 }, telling(), target)).not.toContain('ETag');
+      expect(edited({ wp_remove_version: 1 }, revealingHeaders(), target)).not.toContain('ETag');
       expect([...(snapshot.stripRequestHeaders(parseFacts(target), noFault) ?? [])]).toEqual(['if-none-match']);
       expect(snapshot.stripRequestHeaders(parseFacts('/wp-admin/'), noFault)).toBeNull();
     },
   );
 
   it('stay as they are with everything off', () => {
-    expect(edited({}, telling())).toEqual(telling());
+    expect(edited({}, revealingHeaders())).toEqual(revealingHeaders());
   });
 });

@@ -2,8 +2,8 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import {
   allowedValues,
   allSimpleSettings,
-  type SettingAnswers,
   type SettingField,
+  type SettingFields,
   type SettingGroup,
   type SettingValues,
   type SimpleSetting,
@@ -59,9 +59,9 @@ function listWordPressSettings() {
 export function toResponseValues<Group extends SettingGroup>(
   group: Group,
   values: SettingValues<Group>,
-): SettingAnswers<Group> {
+): SettingFields<Group> {
   const all = values as Readonly<Record<string, number>>;
-  return byField(group, (setting) => toResponseValue(setting, all[setting.field] as number)) as SettingAnswers<Group>;
+  return byField(group, (setting) => toResponseValue(setting, all[setting.field] as number)) as SettingFields<Group>;
 }
 
 /** A value as the API returns it: the value itself, or the list of choices with the value selected. */

@@ -14,7 +14,7 @@ const RESPONSE_MS = 10_000;
  * What answers to a host: the connector of the site, a redirect to another origin, something else, or nothing that says
  * who it is: no response, or a server that is down or busy. `cause` in plain English.
  */
-export type HostAnswer =
+export type HostResponse =
   | { readonly kind: 'signed' }
   | { readonly kind: 'redirect'; readonly to: SiteOrigin }
   | { readonly kind: 'other' | 'silent'; readonly cause: string };
@@ -24,13 +24,13 @@ export type HostProbe = (
   site: SiteConfig,
   facts: Pick<SiteFacts, 'homeUrl'>,
   origin: SiteOrigin,
-) => Promise<HostAnswer>;
+) => Promise<HostResponse>;
 
 /** The connector answers such a request as soon as it runs, and does nothing else. */
 export function createHostProbe({ clock }: { readonly clock: Clock }): { readonly probe: HostProbe; close(): void } {
   const connections = new CommandConnections();
 
-  async function probeAt(site: SiteConfig, path: string, origin: SiteOrigin): Promise<HostAnswer> {
+  async function probeAt(site: SiteConfig, path: string, origin: SiteOrigin): Promise<HostResponse> {
     const upstream = toUpstreamAddress(site.upstream);
     const requestId = randomBytes(8).toString('hex');
     // By what is new each time no page cache has it.

@@ -130,7 +130,7 @@ export interface SiteCall {
   /** User who must own the folder of must-use plugins, and of whom PHP gets the rights; anybody may when left out. */
   readonly owner?: number;
   /** User as whom the site's code ran that has named the folder of must-use plugins, which must be theirs. */
-  readonly toldOwner?: number;
+  readonly reportedOwner?: number;
 }
 
 /**
@@ -156,7 +156,7 @@ export interface SiteTaskOptions {
    * WordPress's own code, not the operator, has named the folder of must-use plugins. As root, it must belong to the user
    * as whom that code ran (this one), and to the owner of WordPress.
    */
-  readonly toldOwner?: number | undefined;
+  readonly reportedOwner?: number | undefined;
 }
 
 /** The work in a site's folder could not be done; the message names the path and the reason. */
@@ -177,13 +177,13 @@ const program = createRequire(import.meta.url).resolve('@security-optimizer/guar
 export async function runSiteTask<Task extends SiteTask>(
   folders: WordPressFolders,
   task: Task,
-  { timeoutMs = TIMEOUT_MS, proof, toldOwner }: SiteTaskOptions & { readonly timeoutMs?: number } = {},
+  { timeoutMs = TIMEOUT_MS, proof, reportedOwner }: SiteTaskOptions & { readonly timeoutMs?: number } = {},
 ): Promise<SiteResults[Task['kind']]> {
   const call: SiteCall = {
     folders,
-    isMuPluginsNamed: toldOwner === undefined,
+    isMuPluginsNamed: reportedOwner === undefined,
     task,
-    ...(toldOwner !== undefined && { toldOwner }),
+    ...(reportedOwner !== undefined && { reportedOwner }),
     ...(proof !== undefined && { proof }),
   };
   const reply = await (broker === null ? callChild(call, timeoutMs) : callBroker(broker, call, timeoutMs));

@@ -1,4 +1,4 @@
-import { ALERTS_PER_HOUR, type Alerts, type LastAnswer } from '@security-optimizer/contract/alerts/schemas';
+import { ALERTS_PER_HOUR, type Alerts, type LastDelivery } from '@security-optimizer/contract/alerts/schemas';
 import { type ReactNode, useId, useState } from 'react';
 import { ignoreFailure } from '../../api/options.js';
 import { useDateTexts, useServices } from '../../api/services.js';
@@ -146,7 +146,7 @@ interface ChannelRowProps {
   readonly help: string;
   /** The destination; null while it is off. */
   readonly target: string | null;
-  readonly last: LastAnswer | null;
+  readonly last: LastDelivery | null;
   readonly state: AlertsState;
   readonly onConfigure: () => void;
 }
@@ -168,7 +168,7 @@ function ChannelRow({ channel, icon, title, help, target, last, state, onConfigu
             <span className="so-mono" dir="ltr">
               {target}
             </span>
-            <LastAnswerLine last={last} />
+            <LastDeliveryLine last={last} />
           </div>
         )
       }
@@ -187,7 +187,7 @@ function ChannelRow({ channel, icon, title, help, target, last, state, onConfigu
 }
 
 /** The result of a channel's last delivery, and the number of waiting alerts. */
-function LastAnswerLine({ last }: { readonly last: LastAnswer | null }) {
+function LastDeliveryLine({ last }: { readonly last: LastDelivery | null }) {
   const texts = useDateTexts();
   const { config } = useServices();
   if (last === null) return <span>{__('Nothing was sent yet.', 'security-optimizer')}</span>;

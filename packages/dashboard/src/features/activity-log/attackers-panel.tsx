@@ -393,7 +393,7 @@ function BlockButton({ row, blocking }: BlockButtonProps) {
   async function unblock(): Promise<void> {
     const element = document.activeElement?.closest('tr, li') ?? null;
     setPending(true);
-    await blocking.tellFailure(blocking.unblock(target, element));
+    await blocking.showFailure(blocking.unblock(target, element));
     setPending(false);
   }
 

@@ -42,7 +42,7 @@ export default function BlockedTab() {
     const { duration, note } = toSameTerms(toTarget(row).block, toTarget(row));
     if (row.type === 'ip') {
       const again = blocking.block({ ...toTarget(row), block: null }, { duration, note, scope: 'address' });
-      void blocking.tellFailure(again);
+      void blocking.showFailure(again);
       return;
     }
     const call = {

@@ -30,7 +30,7 @@ export default function RegisteredTab({ applied, onApply }: ListTabProps) {
     const block = findBlock(row.ip, row.ip_block, list.loadedAt);
     const target = { name: row.ip, visitorId: row.ip_visitor_id, block };
     if (block !== null && block.by !== 'lock') {
-      const run = (anchor: HTMLElement) => void blocking.tellFailure(blocking.unblock(target, anchor.closest('tr')));
+      const run = (anchor: HTMLElement) => void blocking.showFailure(blocking.unblock(target, anchor.closest('tr')));
       /* translators: %s: an IP address or a user's name */
       return { text: sprintf(__('Unblock %s', 'security-optimizer'), row.ip), run };
     }

@@ -81,7 +81,7 @@ export function TrafficBody({ traffic, tall = false, marked, onChoose, links }: 
   const { config } = useServices();
   const texts = useDateTexts();
   const zone = useSiteZone();
-  const sums = [
+  const totals = [
     { kind: 'blocked', text: __('Blocked', 'security-optimizer'), value: traffic.blocked, link: links?.blocked },
     { kind: 'bot', text: __('Bots', 'security-optimizer'), value: traffic.bots },
     { kind: 'human', text: __('Humans', 'security-optimizer'), value: traffic.humans, link: links?.human },
@@ -89,7 +89,7 @@ export function TrafficBody({ traffic, tall = false, marked, onChoose, links }: 
   return (
     <div className={classes('so-traffic', tall && 'so-traffic--tall')}>
       <ul className="so-traffic__sums so-num">
-        {sums.map(({ kind, text, value, link }) => {
+        {totals.map(({ kind, text, value, link }) => {
           const parts = (
             <>
               <span className={`so-key so-key--${kind}`} />

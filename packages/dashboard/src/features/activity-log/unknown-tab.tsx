@@ -62,7 +62,7 @@ export function UnknownTab({ applied, onApply }: ListTabProps) {
     const block = findBlock(row.ip, row.current_block ?? toBlock(row.block, row.ip), list.loadedAt);
     const target = { name: row.ip, visitorId: row.visitor_id, block };
     if (block !== null && block.by !== 'lock') {
-      const run = (anchor: HTMLElement) => void blocking.tellFailure(blocking.unblock(target, anchor.closest('tr')));
+      const run = (anchor: HTMLElement) => void blocking.showFailure(blocking.unblock(target, anchor.closest('tr')));
       return { text: __('Unblock', 'security-optimizer'), run };
     }
     if (row.do_not_block === 1) return undefined;

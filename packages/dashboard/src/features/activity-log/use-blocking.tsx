@@ -22,7 +22,7 @@ export interface Blocking {
   readonly block: (target: BlockTarget, terms: BlockTerms, row?: Element | null) => Promise<ApiFailure | null>;
   readonly unblock: (target: BlockTarget, row?: Element | null) => Promise<ApiFailure | null>;
   /** Shows a failure as a notice, for callers without a place for it. */
-  readonly tellFailure: (change: Promise<ApiFailure | null>) => Promise<void>;
+  readonly showFailure: (change: Promise<ApiFailure | null>) => Promise<void>;
   /** The popover, to be rendered by the caller. */
   readonly popover: ReactNode;
 }
@@ -160,7 +160,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
         undoNotice({
           title: __('Unblocked', 'security-optimizer'),
           text: `\u2066${held?.range || target.name}\u2069`,
-          undo: () => void tellFailure(block({ ...found, block: null }, toSameTerms(held, found))),
+          undo: () => void showFailure(block({ ...found, block: null }, toSameTerms(held, found))),
           about: row,
         }),
       );
@@ -170,7 +170,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
     }
   }
 
-  async function tellFailure(change: Promise<ApiFailure | null>): Promise<void> {
+  async function showFailure(change: Promise<ApiFailure | null>): Promise<void> {
     const failure = await change;
     if (failure === null) return;
     notices.show(failure.kind === 'session_gone' ? sessionNotice(config.loginUrl) : failureNotice(failure, undefined));
@@ -191,7 +191,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
     choose: (target, anchor) => setOpened((before) => ({ target, anchor, count: (before?.count ?? 0) + 1 })),
     block,
     unblock,
-    tellFailure,
+    showFailure,
     popover:
       opened === null ? null : (
         <Lazy

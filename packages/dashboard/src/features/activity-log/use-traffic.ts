@@ -40,6 +40,6 @@ function readTraffic(data: unknown): Traffic | null {
   const { data: read } = z.safeParse(schema, data);
   if (read === undefined) return null;
   const sum = (name: 'humans' | 'bots' | 'blocked'): number => read.bars.reduce((all, bar) => all + bar[name], 0);
-  const sums = { humans: sum('humans'), bots: sum('bots'), blocked: sum('blocked') };
-  return sums.humans + sums.bots + sums.blocked === 0 ? null : { ...read, ...sums };
+  const totals = { humans: sum('humans'), bots: sum('bots'), blocked: sum('blocked') };
+  return totals.humans + totals.bots + totals.blocked === 0 ? null : { ...read, ...totals };
 }

@@ -16,7 +16,7 @@ export default function TwoFactorDialog({ options, store, reload, onClosed }: Lo
   const { navigate, config } = useServices();
   const { total, users } = options.two_factor_users ?? { total: 0, users: [] };
   const [tells, setTells] = useState(true);
-  const telling = useSave();
+  const reminding = useSave();
   const saving = useSave();
   const closing = useClosing(onClosed);
   const loggedOut = users.filter(isLoggedOut).length;
@@ -27,7 +27,11 @@ export default function TwoFactorDialog({ options, store, reload, onClosed }: Lo
     if (untold === 0 || !tells) turnOn();
     // The mail is sent before their sessions end, because unsaved work is lost then.
     else
-      telling.save({ name: 'remindTwoFactor', call: { suffix: '/two-factor-reminder', body: {} }, onSuccess: turnOn });
+      reminding.save({
+        name: 'remindTwoFactor',
+        call: { suffix: '/two-factor-reminder', body: {} },
+        onSuccess: turnOn,
+      });
   }
 
   function turnOn(): void {
@@ -49,8 +53,8 @@ export default function TwoFactorDialog({ options, store, reload, onClosed }: Lo
       title={__('Turn on two-factor', 'security-optimizer')}
       closing={closing}
       saving={{
-        pending: telling.pending || saving.pending,
-        failure: telling.failure ?? saving.failure,
+        pending: reminding.pending || saving.pending,
+        failure: reminding.failure ?? saving.failure,
         save: saving.save,
       }}
       onSubmit={submit}

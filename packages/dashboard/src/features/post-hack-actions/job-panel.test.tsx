@@ -70,7 +70,7 @@ describe('a running action', () => {
     site.replies.set('/post-hack-jobs', () => null);
     await waitFor(() => expect(site.calls('/post-hack-jobs').length).toBeGreaterThan(1));
     site.jobs = [sampleJob({ total: 4, done: 3 })];
-    site.tellJobs();
+    site.publishJobs();
     expect(await screen.findByText('3 of 4 plugins done')).toBeDefined();
     expect(toastTexts()).toEqual([]);
   });

@@ -60,7 +60,7 @@ describe('Post-hack Actions', () => {
     expect(screen.queryByRole('button', { name: 'Reinstall all' })).toBeNull();
     held.open();
     expect(await screen.findByText('We couldn’t see whether an action is under way.')).toBeDefined();
-    site.tellJobs();
+    site.publishJobs();
     await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
     expect(await findButton('Reinstall all')).toBeDefined();
   });

@@ -7,7 +7,7 @@ import {
   type OfferedPlugin,
   type PluginDirectory,
   startPluginDirectory,
-  sums,
+  toChecksums,
   usePluginDirectory,
 } from '../../stacks/plugin-directory.js';
 import { onUnlikeStacks } from '../../stacks/stack.js';
@@ -49,10 +49,12 @@ const hello = {
 };
 /** Packages of the public directory, and malicious ones. */
 const listOnly = { 'img/old.png': { md5: '0'.repeat(32), sha256: '0'.repeat(64) }, '../../evil.php': { md5: [] } };
-const several = { 'includes/send.php': { sha256: ['0'.repeat(64), sums(form.files)['includes/send.php']?.sha256] } };
+const several = {
+  'includes/send.php': { sha256: ['0'.repeat(64), toChecksums(form.files)['includes/send.php']?.sha256] },
+};
 const packages: readonly (readonly [string, Partial<OfferedPlugin>, string])[] = [
   ['names on the list that the package lacks', { listed: listOnly }, ''],
-  ['several sums for one file', { listed: several }, ''],
+  ['several checksums for one file', { listed: several }, ''],
   ['a file that is not on the list', { packed: [['example-form/more.php', '<?php']] }, 'holds more.php, of which'],
   ['a file beside its folder', { packed: [['evil.php', '<?php']] }, 'holds ../evil.php, of which'],
   [

@@ -55,9 +55,9 @@ it('no acknowledged event and no acknowledged batch of visits is lost when the p
 
     const database = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 0 });
     expect(database.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    const sums = `select (select total(visits) from visitors) as visitors, (select total(rows) from visit_stretches where kind = 0)
+    const totals = `select (select total(visits) from visitors) as visitors, (select total(rows) from visit_stretches where kind = 0)
       as buckets, (select total(hits) from visit_hours) as hits, (select count(*) from visits) as rows`;
-    const { visitors, buckets, hits, rows } = database.prepare(sums).get() as Record<string, number>;
+    const { visitors, buckets, hits, rows } = database.prepare(totals).get() as Record<string, number>;
     expect([visitors, buckets, hits]).toEqual([rows, rows, rows]);
     database.close();
 

@@ -73,15 +73,15 @@ describe('retention', () => {
     const store = await testStore();
     await store.write({ site: SITE, visits: packVisits(visitsUntilNow(50, 1000)), dropped: 0 });
     await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
-    const sums = () =>
+    const totals = () =>
       Promise.all([
         store.traffic(SITE, 0, NOW_SECONDS),
         store.top(SITE, 'address', '2026-11-01', '2026-11-30', 10),
         store.eventKinds(SITE, 0, NOW_SECONDS),
       ]);
-    const before = await sums();
+    const before = await totals();
     await clearUp(store, { maxRows: 0 });
-    expect(await sums()).toEqual(before);
+    expect(await totals()).toEqual(before);
     expect(before[0]).toEqual([{ hour: NOW_SECONDS - 1800, humans: 50, bots: 0, blocked: 0 }]);
   });
 

@@ -86,7 +86,7 @@ async function findBucketAfter(
       .limit(1)
       .offset(count - 1)
       .executeTakeFirst();
-    const sums = await db
+    const totals = await db
       .selectFrom('visit_stretches')
       .select((row) => ['start', row.fn.sum<number>('rows').as('rows')])
       .where('site', '=', rows.site)
@@ -96,7 +96,7 @@ async function findBucketAfter(
       .groupBy('start')
       .orderBy('start', 'desc')
       .execute();
-    for (const sum of sums) {
+    for (const sum of totals) {
       if (sum.rows > left) return { start: sum.start, left };
       left -= sum.rows;
     }

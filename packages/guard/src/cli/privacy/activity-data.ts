@@ -178,18 +178,18 @@ function subtractRows(
     `select start from visit_stretches where site = ? and kind = ${ALL_KINDS} order by start`,
     site,
   ).map(({ start }) => start);
-  const sums = new Map<number, number>();
+  const totals = new Map<number, number>();
   const buckets = new Map<string, { kind: number; start: number; rows: number }>();
   for (const { id, kind } of rows) {
     const start = findLast(starts, id);
     for (const each of [kind, ALL_KINDS]) {
-      sums.set(each, (sums.get(each) ?? 0) + 1);
+      totals.set(each, (totals.get(each) ?? 0) + 1);
       if (start === null) continue;
       const key = `${each} ${start}`;
       buckets.set(key, { kind: each, start, rows: (buckets.get(key)?.rows ?? 0) + 1 });
     }
   }
-  for (const [kind, removed] of sums) {
+  for (const [kind, removed] of totals) {
     run(database, 'update visit_sums set rows = rows - ? where site = ? and kind = ?', removed, site, kind);
   }
   for (const { kind, start, rows: removed } of buckets.values()) {
