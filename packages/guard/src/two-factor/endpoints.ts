@@ -53,7 +53,7 @@ export function twoFactorEndpoints(
   const options = { readSettings, loginData, listEnrolled: enrolled, countLocked, homeUrl, timeZone, clock };
   const mailer = createMailer(config.mail, wordpress);
 
-  /** Mails a notice to these users, with the login address of now. */
+  /** Mails a notice to these users, with the current login address. */
   async function mail(
     { site, actor }: { readonly site: SiteConfig; readonly actor: Actor },
     users: readonly TeamMember[],
@@ -104,7 +104,7 @@ export function twoFactorEndpoints(
               resetTwoFactor(
                 {
                   store: factors,
-                  // The caller's session is kept: WordPress recognises its cookie.
+                  // The caller's session is kept: WordPress identifies it by its cookie.
                   endSessions: (_site, userId) => wordpress.endSessions(site, [userId], visitor),
                   forgetDevices,
                   publish: feed.publish,
@@ -127,7 +127,7 @@ interface LoginOptionsSources {
   readonly readSettings: (site: SiteId) => Promise<SiteSettings>;
   readonly loginData: (site: SiteConfig) => Promise<LoginData>;
   readonly listEnrolled: (site: SiteId) => Promise<LoginOptions['reset_2fa']>;
-  /** Addresses that are locked now by failed logins. */
+  /** Number of addresses that are locked now by failed logins. */
   readonly countLocked: (site: SiteId) => number;
   /** Home URL of the site in WordPress, or null while it is not known. */
   readonly homeUrl: (site: SiteId) => string | null;
