@@ -20,7 +20,7 @@ async function opened(dataDir: string): Promise<string[]> {
   return open.filter((name) => !OTHERS.includes(name)).sort();
 }
 
-describe.skipIf(process.platform === 'the files in the data folder')('what lies in the data folder', () => {
+describe.skipIf(process.platform === 'win32')('the files in the data folder', () => {
   it('are accessible to guard only, whatever the mode of the folder and the umask', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector);

@@ -60,7 +60,7 @@ function checkNotReplaced(file: string, opened: Stats): void {
   throw new Error(`unable to open: ${file} was deleted or replaced while guard runs; start guard again`);
 }
 
-/** Runs the thread that owns the SQLite connection, so that the thread that proxies requests never accesses the disk. */
+/** Runs the thread that owns the SQLite connection, so that the thread that proxies requests never reads from disk. */
 function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
   const reply = (message: WorkerReply<StatementResult>) => port.postMessage(message);
   const fail = (id: number, error: unknown) => reply({ kind: 'failed', id, ...toSqliteFault(error) });
