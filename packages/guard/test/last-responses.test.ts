@@ -38,7 +38,7 @@ async function sendOn(client: RawClient, bytes: string): Promise<void> {
   }
 }
 
-describe('the last answer of a connection', () => {
+describe('the last response of a connection', () => {
   const kinds: [string, string, string][] = [
     ['a request that ends the connection, and one behind it', LAST, GET],
     ['a request of HTTP/1.0, and one behind it', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', GET],

@@ -82,7 +82,7 @@ export interface MissingReportsOptions {
   readonly logger: Logger;
 }
 
-/** Recovers the login reports of responses that came without one. */
+/** Recovers the login reports of responses that had none. */
 export interface MissingReports {
   /** Number of requests whose report is not known yet. */
   readonly pending: number;

@@ -50,7 +50,7 @@ export interface SessionRequest {
   readonly priority: SessionPriority;
   /** The client to which the request is attributed; see `toClientKey`. */
   readonly client: string;
-  /** False once nobody waits for the result. */
+  /** False once no caller waits for the result. */
   isWanted(): boolean;
 }
 

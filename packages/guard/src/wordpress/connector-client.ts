@@ -469,6 +469,6 @@ export interface BrowserIdentity {
   readonly sender: Sender;
   /** Whether WordPress has recently confirmed that a user is signed in with this browser. */
   readonly isRegisteredUser?: boolean;
-  /** False once nobody waits for the result. */
+  /** False once no caller waits for the result. */
   isWanted?(): boolean;
 }
