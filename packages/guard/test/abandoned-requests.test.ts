@@ -13,7 +13,7 @@ const get = (address: string, more = '') =>
   `GET /page HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}${more}\r\n\r\n`;
 const post = (address: string) => get(address, '\r\nContent-Length: 3').replace('GET', 'POST').concat('a=1');
 
-/** A WordPress that works on a request until it is told to answer, whether or not somebody waits for it. */
+/** A WordPress that works on each request until the test lets it respond, whether or not the client still waits. */
 async function busyWordPress(isPhp = true) {
   const answer = isPhp ? ANSWER.replace('\r\n\r\n', '\r\nX-Security-Optimizer-Signal: any\r\n\r\n') : ANSWER;
   const at: { readonly socket: Socket; readonly head: string }[] = [];
@@ -28,7 +28,7 @@ async function busyWordPress(isPhp = true) {
   });
   return {
     port,
-    /** Requests that it works on. */
+    /** Number of requests under way. */
     working: () => at.length,
     mostWorking: () => most,
     answerOldest: () => void at.shift()?.socket.write(answer),
@@ -48,7 +48,10 @@ interface Busy {
 const start = (port: number, limits = {}): Promise<TestGateway> =>
   startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: CONNECTIONS, ...limits } });
 
-/** Sends requests one after another from one address and leaves each as soon as guard has it, and so has WordPress or the queue. */
+/**
+ * Sends requests one after another from one address, and disconnects each client as soon as WordPress or the queue has
+ * its request.
+ */
 async function leaveOften(at: Busy, bytes: string, times: number, end: (socket: Socket) => void) {
   const { gateway, wordpress } = at;
   const taken = () => wordpress.working() + gateway.server.waiting;
@@ -61,13 +64,13 @@ async function leaveOften(at: Busy, bytes: string, times: number, end: (socket: 
   }
 }
 
-describe('requests whose client has left', () => {
+describe('requests whose client has disconnected', () => {
   it.each([
     ['pages', get('192.0.2.1'), (socket: Socket) => void socket.destroy()],
     ['pages, by resets', get('192.0.2.1'), (socket: Socket) => void socket.resetAndDestroy()],
     ['forms', post('192.0.2.1'), (socket: Socket) => void socket.destroy()],
     ['WebSocket handshakes', get('192.0.2.1', HANDSHAKE), (socket: Socket) => void socket.resetAndDestroy()],
-  ])('count for their address until WordPress has answered, and others pass them: %s', async (_what, bytes, end) => {
+  ])('count for their address until WordPress has responded, and others pass them: %s', async (_what, bytes, end) => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port);
     await leaveOften({ gateway, wordpress }, bytes, 3 * SHARE, end);
@@ -76,7 +79,7 @@ describe('requests whose client has left', () => {
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
     wordpress.answerAll();
     await other.until((text) => toStatus(text) === 200);
-    // The address itself goes on, too.
+    // The address itself is served again.
     const again = new RawClient(gateway.port).send(get('192.0.2.1'));
     await expect.poll(wordpress.working).toBe(1);
     wordpress.answerAll();
@@ -84,7 +87,7 @@ describe('requests whose client has left', () => {
     expect(wordpress.mostWorking()).toBeLessThanOrEqual(SHARE + 1);
   });
 
-  it('are no more than the pool holds, however many addresses leave', async () => {
+  it('never exceed the pool, however many addresses disconnect', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port);
     for (let i = 0; i < 5; i++)
@@ -110,19 +113,19 @@ describe('requests whose client has left', () => {
     return { wordpress, gateway };
   }
 
-  it('hold up all others when they are many, so that WordPress has no long queue', async () => {
+  it('delay all others when there are many of them, so that WordPress has no long queue', async () => {
     const { wordpress, gateway } = await abandonMany(true);
     await expect.poll(wordpress.working).toBe(16);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => gateway.server.waiting).toBe(1);
-    // Answered in the order in which they came: the other one's turn comes with the first answer.
+    // WordPress responds in order of arrival: the other request is forwarded after the first response.
     wordpress.answerOldest();
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
     wordpress.answerAll();
     await other.until((text) => toStatus(text) === 200);
   });
 
-  it('hold up nobody when many later ones have been answered: they are slow by themselves', async () => {
+  it('delay no other request when many later ones have got a response: their own slowness is the cause', async () => {
     const { wordpress, gateway } = await abandonMany(true);
     for (let round = 0; round < 3; round++) {
       const others = Array.from({ length: 25 }, (_, i) =>
@@ -138,19 +141,19 @@ describe('requests whose client has left', () => {
     last.socket.destroy();
   });
 
-  it('hold up nobody for long when WordPress answers nothing', async () => {
+  it('delay other requests for a limited time when WordPress never responds', async () => {
     const { wordpress, gateway } = await abandonMany(true);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
     other.socket.destroy();
   });
 
-  it('hold up nobody on the word of the web server alone, whose own files overtake everything', async () => {
+  it('delay no other request when only the web server’s own files overtake them', async () => {
     const { wordpress } = await abandonMany(false);
     await expect.poll(wordpress.working).toBe(40);
   });
 
-  it('count no longer when their time is over', async () => {
+  it('are no longer counted after their time limit', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port, { upstreamSeconds: 1 });
     await leaveOften({ gateway, wordpress }, get('192.0.2.1'), SHARE, (socket) => void socket.destroy());
@@ -161,7 +164,7 @@ describe('requests whose client has left', () => {
 });
 
 describe('requests that wait for WordPress', () => {
-  it('of an address that uses no connection go before those of one that uses many', async () => {
+  it('of an address without a connection are served before those of an address with many', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port);
     const many = Array.from({ length: 100 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i % 4}`)));
@@ -173,7 +176,7 @@ describe('requests that wait for WordPress', () => {
     await expect.poll(() => others.map((address) => wordpress.from(address))).toEqual([1, 1, 1]);
   });
 
-  it('are dropped when the queue is full, those of the network that has most of them first', async () => {
+  it('are dropped when the queue is full, starting with those of the network that has most of them', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port, { upstreamConnections: 4 });
     const crowd = Array.from({ length: 60 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i}`)));
@@ -198,7 +201,7 @@ describe('the connections of one address', () => {
     [64, 16],
     [128, 32],
     [10_000, 2500],
-  ])('of a pool of %i are at most %i, so that another address finds one', (connections, most) => {
+  ])('of a pool of %i are at most %i, so that another address gets one', (connections, most) => {
     expect(connectionsPerAddress(connections)).toBe(most);
   });
 });

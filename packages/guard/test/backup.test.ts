@@ -7,7 +7,7 @@ import { fakeConnector } from './support/fake-connector.js';
 import { callApi, dataFolderFor } from './support/running-guard.js';
 import { eventually, scratchFolder } from './support/scratch.js';
 
-/** A guard at work: feeds are off, one address is blocked, and visits are in the log. */
+/** A running guard: feeds are off, one address is blocked, and visits are in the log. */
 async function guardAtWork() {
   const connector = await fakeConnector();
   const dataDir = await dataFolderFor(connector);
@@ -24,7 +24,7 @@ const loggedPaths = async (url: string): Promise<string> => {
 };
 
 describe('a back-up', () => {
-  it('of a running guard holds settings, log and keys, and a new data folder that is filled from it serves the same', async () => {
+  it('of a running guard contains settings, log and keys, and a restored data folder serves the same', async () => {
     const { dataDir, guard, folder } = await guardAtWork();
     await eventually(async () => (await loggedPaths(guard.url)).includes('/a-visit'));
     const made = await runInChild('back-up', folder, '--data-dir', dataDir);
@@ -32,7 +32,7 @@ describe('a back-up', () => {
     for (const name of [folder, join(folder, 'guard.sqlite'), join(folder, 'sites/site.secret')]) {
       expect((await stat(name)).mode & 0o077).toBe(0);
     }
-    // What comes after it is not in it.
+    // Later changes are not in the back-up.
     expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":0}' })).http).toBe(200);
     guard.child.kill('SIGTERM');
     await once(guard.child, 'exit');
@@ -44,13 +44,13 @@ describe('a back-up', () => {
     expect(await loggedPaths(next.url)).toContain('/a-visit');
   });
 
-  it('leaves the log out when it is told to', async () => {
+  it('excludes the log on request', async () => {
     const { dataDir, folder } = await guardAtWork();
     expect((await runInChild('back-up', folder, '--data-dir', dataDir, '--without-log')).status).toBe(0);
     expect(await readdir(folder)).not.toContain('activity.sqlite');
   });
 
-  it('goes into no folder that holds something', async () => {
+  it('is never written into a folder that is not empty', async () => {
     const { dataDir } = await guardAtWork();
     const folder = await scratchFolder();
     await writeFile(join(folder, 'mine'), 'x');
@@ -80,7 +80,7 @@ describe('restoring', () => {
     expect((await readdir(dataDir)).sort()).toEqual(before);
   });
 
-  it('replaces a data folder only when it is told to, and keeps what was there', async () => {
+  it('replaces a data folder only on request, and keeps the previous one', async () => {
     const { dataDir, guard, folder } = await backedUp();
     guard.child.kill('SIGTERM');
     await once(guard.child, 'exit');

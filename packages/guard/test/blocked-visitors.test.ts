@@ -14,7 +14,7 @@ async function blockedGateway(): Promise<{ gateway: TestGateway; seen: Seen[] }>
 }
 
 describe('a blocked visitor', () => {
-  it('is refused whatever they ask, on one connection', async () => {
+  it('is refused for every request on a connection', async () => {
     const { gateway, seen } = await blockedGateway();
     const client = new RawClient(gateway.port);
     for (let i = 1; i <= 5; i++)
@@ -25,7 +25,7 @@ describe('a blocked visitor', () => {
     expect(seen).toEqual([]);
   });
 
-  it('gets one answer for each of many requests sent at once, split anywhere', async () => {
+  it('gets one response for each of many requests sent at once, split anywhere', async () => {
     const { gateway } = await blockedGateway();
     const client = new RawClient(gateway.port);
     const bytes = GET.repeat(50);
@@ -65,13 +65,13 @@ describe('a blocked visitor', () => {
     expect(Buffer.byteLength((bodies[0] as string).split('HTTP/1.1')[0] as string)).toBe(lengths[0]);
   });
 
-  it('gets a reference of its own with every page, also when the answers are read late', async () => {
+  it('gets a separate reference with every page, even when the responses are read late', async () => {
     const { gateway } = await blockedGateway();
     const head = 'GET / HTTP/1.1\r\nHost: example.com\r\nAccept: text/html\r\n\r\n';
     const slow = new RawClient(gateway.port);
     slow.socket.pause();
     slow.send(head.repeat(100));
-    // Others of the same address are answered meanwhile, from the same bytes.
+    // Meanwhile other clients of the same address get responses from the same bytes.
     const other = new RawClient(gateway.port);
     for (let i = 1; i <= 20; i++) await other.send(head).until((text) => text.split('</html>').length === i + 1);
     slow.socket.resume();
@@ -92,7 +92,7 @@ describe('a blocked visitor', () => {
     ['for a WebSocket', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
     ['of HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
     ['that ends the connection', closing('GET / HTTP/1.1')],
-  ])('with a request %s gets one refusal and the end', async (_what, bytes) => {
+  ])('with a request %s gets one refusal, and the connection ends', async (_what, bytes) => {
     const { gateway, seen } = await blockedGateway();
     const received = await new RawClient(gateway.port).send(bytes).end();
     expect([toStatus(received), answersIn(received)]).toEqual([403, 1]);
@@ -115,14 +115,14 @@ describe('a blocked visitor', () => {
     },
   );
 
-  it('with bytes that no parser understands gets 400 and the end', async () => {
+  it('with bytes that no parser accepts gets 400, and the connection ends', async () => {
     const { gateway, seen } = await blockedGateway();
     const received = await new RawClient(gateway.port).send('nonsense\r\n\r\n').end();
     expect([toStatus(received), answersIn(received)]).toEqual([400, 1]);
     expect(seen).toEqual([]);
   });
 
-  it('who sends no end of a head, or nothing, is let go', async () => {
+  it('that never completes a head, or sends nothing, is disconnected', async () => {
     const { gateway } = await blockedGateway();
     expect(toStatus(await new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nX: ${'a'.repeat(40_000)}`).end())).toBe(
       431,
@@ -130,7 +130,7 @@ describe('a blocked visitor', () => {
     expect(toStatus(await new RawClient(gateway.port).end())).toBe(408);
   });
 
-  it('who asks without end and reads no answer is answered a bounded number of times, and the connection ends', async () => {
+  it('that sends requests endlessly and reads no response gets a bounded number, and the connection ends', async () => {
     const { gateway } = await blockedGateway();
     const client = new RawClient(gateway.port);
     client.socket.pause();
@@ -139,7 +139,7 @@ describe('a blocked visitor', () => {
     expect(gateway.visits.length).toBeLessThan(200);
   });
 
-  it('is served on the same connection once the owner lets them in, with bytes already sent', async () => {
+  it('is served on the same connection once the owner unblocks the address, with bytes already sent', async () => {
     const { gateway, seen } = await blockedGateway();
     const client = new RawClient(gateway.port).send(GET);
     await client.until((text) => text.endsWith('Blocked\n'));
@@ -153,7 +153,7 @@ describe('a blocked visitor', () => {
     expect(seen).toMatchObject([{ url: '/half' }, { url: '/more', body: 'abc' }]);
   });
 
-  it('is refused on a connection that was open before the owner blocked them', async () => {
+  it('is refused on a connection that was open before the block', async () => {
     const { gateway, seen } = await blockedGateway();
     gateway.rule({});
     const client = new RawClient(gateway.port).send(GET);

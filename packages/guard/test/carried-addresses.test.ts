@@ -6,7 +6,7 @@ import { binaryHeader, ipv6 } from './support/proxy-headers.js';
 
 const GET = closing('GET / HTTP/1.1');
 
-/** Forms of 192.0.2.1, with the 16 bytes of those that are IPv6. */
+/** Forms of 192.0.2.1, with the 16 bytes of the IPv6 ones. */
 const FORMS: readonly (readonly [string, string | null])[] = [
   ['192.0.2.1', null],
   ['::ffff:192.0.2.1', '00000000000000000000ffffc0000201'],
@@ -18,7 +18,7 @@ const FORMS: readonly (readonly [string, string | null])[] = [
   ['::c000:201', '000000000000000000000000c0000201'],
 ];
 
-/** Addresses that carry this machine, a private network or none. */
+/** IPv6 addresses that carry an address of this machine, of a private network or none. */
 const NO_VISITORS = [
   ...['2002:7f00:1::', '64:ff9b::7f00:1', '64:ff9b:1::7f00:1', '2001::80ff:fffe', '::127.0.0.1', '::ffff:0:7f00:1'],
   ...['64:ff9b::a00:1', '2002:a00:1::1', '64:ff9b::c0a8:1', '64:ff9b::a9fe:a9fe'],
@@ -37,28 +37,31 @@ async function behindProxy(options: GatewayOptions = {}) {
   return { ...upstream, gateway, refused, visit };
 }
 
-describe('a visitor whose address carries another', () => {
-  it.each(FORMS.map(([text]) => text))('a block of %s refuses every form of it, and nobody else', async (blocked) => {
-    const { gateway, visit, seen } = await behindProxy();
-    gateway.rule({ blocked: [blocked] });
-    for (const [form] of FORMS) expect(await visit(form), form).toBe(403);
-    for (const other of ['192.0.2.2', '64:ff9b::c000:202', '2002:c000:202::5', ...NO_VISITORS]) {
-      expect(await visit(other), other).toBe(200);
-    }
-    expect(seen).toHaveLength(3 + NO_VISITORS.length);
-    expect(new Set(gateway.visits.slice(0, FORMS.length).map(({ address }) => address))).toEqual(
-      new Set(['192.0.2.1']),
-    );
-  });
+describe('a visitor with a carried address', () => {
+  it.each(FORMS.map(([text]) => text))(
+    'is refused in every form by a block of %s, and no other visitor is',
+    async (blocked) => {
+      const { gateway, visit, seen } = await behindProxy();
+      gateway.rule({ blocked: [blocked] });
+      for (const [form] of FORMS) expect(await visit(form), form).toBe(403);
+      for (const other of ['192.0.2.2', '64:ff9b::c000:202', '2002:c000:202::5', ...NO_VISITORS]) {
+        expect(await visit(other), other).toBe(200);
+      }
+      expect(seen).toHaveLength(3 + NO_VISITORS.length);
+      expect(new Set(gateway.visits.slice(0, FORMS.length).map(({ address }) => address))).toEqual(
+        new Set(['192.0.2.1']),
+      );
+    },
+  );
 
-  it('is refused by a block of its whole prefix, and others that carry the same are not', async () => {
+  it('is refused by a block of the whole prefix, and others with the same carried address are not', async () => {
     const { gateway, visit } = await behindProxy();
     gateway.rule({ blocked: ['2002::/16', '64:ff9b:1::/48'] });
     const refused = FORMS.map(([form]) => form).filter((form) => /^2002:|^64:ff9b:1:/.test(form));
     for (const [form] of FORMS) expect(await visit(form), form).toBe(refused.includes(form) ? 403 : 200);
   });
 
-  it('is shown to WordPress by the address that it came with', async () => {
+  it('is reported to WordPress by the address as it is seen', async () => {
     const { visit, seen, gateway } = await behindProxy();
     await visit('64:ff9b::192.0.2.1');
     await visit('2002:c000:0201::5');
@@ -69,7 +72,7 @@ describe('a visitor whose address carries another', () => {
     expect(gateway.visits.map(({ address }) => address)).toEqual(['192.0.2.1', '192.0.2.1']);
   });
 
-  it('is the same by the PROXY protocol', async () => {
+  it('is treated the same with the PROXY protocol', async () => {
     const { gateway } = await behindProxy({ proxyProtocol: true });
     gateway.rule({ blocked: ['192.0.2.1'] });
     const send = async (header: Buffer | string) =>
@@ -84,7 +87,7 @@ describe('a visitor whose address carries another', () => {
     expect(await send('PROXY TCP6 64:ff9b::c000:202 2001:db8::1 4711 80\r\n')).toBe(200);
   });
 
-  it('has one share of the connections, whatever form it comes in', async () => {
+  it('has one share of the connections over all its forms', async () => {
     const { gateway, refused } = await behindProxy({ proxyProtocol: true, limits: { connectionsPerAddress: 3 } });
     const open = async (form: string, family = 'TCP6', to = '2001:db8::1') => {
       const client = new RawClient(gateway.port).send(`PROXY ${family} ${form} ${to} 4711 80\r\n`);
@@ -96,7 +99,7 @@ describe('a visitor whose address carries another', () => {
     const second = await open('64:ff9b::c000:201');
     const third = await open('2002:c000:201::5');
     expect(refused).toEqual([]);
-    // Each further one closes the one that has been idle longest.
+    // Each further connection closes the one that has been idle longest.
     await open('2001:0:203:4:0:1:3fff:fdfe');
     await open('2002:c000:201:7::9');
     expect(await first.end()).toContain('hello');
@@ -105,7 +108,7 @@ describe('a visitor whose address carries another', () => {
     expect(refused).toEqual(['too-many-connections-per-address', 'too-many-connections-per-address']);
   });
 
-  it.each(NO_VISITORS)('%s neither is a proxy nor names anyone', async (form) => {
+  it.each(NO_VISITORS)('%s is neither a proxy nor the address of another client', async (form) => {
     const { gateway, seen } = await behindProxy({ proxyProtocol: true });
     gateway.rule({ blocked: ['198.51.100.9'] });
     const forged = closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.9\r\nX-Forwarded-Proto: https');
@@ -115,7 +118,7 @@ describe('a visitor whose address carries another', () => {
     expect(gateway.visits[0]?.address).toContain(':');
   });
 
-  it('is no proxy by what its address carries, and one by that address itself', async () => {
+  it('is not a trusted proxy by its carried address, but by the address as it is seen', async () => {
     const proxies = ['127.0.0.1', '203.0.113.5', '64:ff9b::cb00:7106'];
     const { gateway, seen } = await behindProxy({ proxyProtocol: true, trustedProxies: proxies });
     const send = async (peer: string) => {

@@ -15,7 +15,7 @@ function sign(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(`connector-signal\n${fields}`)}`);
 }
 
-/** A site whose web server answers as the query says: signed by WordPress or from a file, and with which type. */
+/** A site whose web server responds as the query specifies: signed by WordPress or from a file, and with which type. */
 async function site(): Promise<TestGateway & { seen: Seen[] }> {
   const { port, seen } = await recordingServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://site').searchParams;
@@ -33,9 +33,9 @@ async function site(): Promise<TestGateway & { seen: Seen[] }> {
 const get = (gateway: TestGateway, target: string, method = 'GET', headers = '') =>
   exchange(gateway.port, closing(`${method} ${target} HTTP/1.1${headers}`));
 
-describe('a path that is called like a protected file', () => {
+describe('a path with the name of a protected file', () => {
   it.each(['/search/.htaccess/', '/search/backup.sql', '/error_log/', '/docs/composer.json/', '/search/license.txt'])(
-    'passes when WordPress answers, and is refused when the web server does: %s',
+    'is allowed when WordPress responds, and refused when the web server does: %s',
     async (target) => {
       const gateway = await site();
       const page = await get(gateway, `${target}?wordpress`);
@@ -53,7 +53,7 @@ describe('a path that is called like a protected file', () => {
     },
   );
 
-  it('is listed with the rule that refused it', async () => {
+  it('is recorded with the rule that refused it', async () => {
     const gateway = await site();
     await get(gateway, '/error_log/');
     expect(gateway.visits).toMatchObject([{ status: 403, target: '/error_log/', rule: 'system-folders' }]);
@@ -92,12 +92,12 @@ describe('a file that is refused', () => {
   });
 });
 
-describe('a path that is called like a feed', () => {
+describe('a path with the name of a feed', () => {
   const send = (type: string, wordpress = true): string =>
     `/topics/rss/?${wordpress ? 'wordpress&' : ''}type=${encodeURIComponent(type)}`;
 
   it.each(['text/html; charset=UTF-8', 'application/xhtml+xml', 'application/json', 'image/png'])(
-    'passes with the type %s',
+    'is allowed with the type %s',
     async (type) => {
       const gateway = await site();
       expect(toStatus(await get(gateway, send(type)))).toBe(200);
@@ -121,7 +121,7 @@ describe('a path that is called like a feed', () => {
   });
 });
 
-describe('a path that some program may read otherwise', () => {
+describe('a path that some program may interpret differently', () => {
   it.each([
     '/caf%E9/%e9',
     '/caf%c3%a9/',
@@ -146,7 +146,7 @@ describe('a path that some program may read otherwise', () => {
     ['/x%00', 'control-character'],
     ['/x%0d%0aSet-Cookie:a', 'control-character'],
     ['/%2e%2e%255c%252e%252e/x', 'double-encoding'],
-  ])('reaches nobody when that would be protected: %s', async (target, reason) => {
+  ])('is refused when that interpretation is protected: %s', async (target, reason) => {
     const gateway = await site();
     expect(toStatus(await get(gateway, target))).toBe(400);
     expect(gateway.seen).toEqual([]);

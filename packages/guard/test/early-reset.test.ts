@@ -8,11 +8,11 @@ const HANDSHAKE = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade
 const API = 'GET /wp-json/security-optimizer/v1/status HTTP/1.1\r\nHost: a\r\n\r\n';
 
 /**
- * Takes the address of a connection away, as a reset does that comes before it is accepted, while its bytes can still be
- * read. With real resets this happens only now and then.
+ * Removes the address of a connection, as a reset before the connection is accepted does, while its bytes can still be
+ * read. Real resets have this effect only sometimes.
  */
 function withoutAddresses(): void {
-  // What Node reads the address with; the property itself can't be replaced.
+  // Node reads the address with this method; the property itself can't be replaced.
   const node = Socket.prototype as unknown as { _getpeername(): { address?: string } };
   const spy = vi.spyOn(node, '_getpeername').mockReturnValue({});
   onTestFinished(() => spy.mockRestore());
@@ -44,7 +44,7 @@ describe('a connection whose address can no longer be read', () => {
     expect(toStatus(await exchange(gateway.port, next))).toBe(200);
   });
 
-  it('does not get past a block by resetting at any moment', async () => {
+  it('does not bypass a block by resetting at any moment', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     gateway.rule({ blocked: ['127.0.0.0/8'] });

@@ -7,7 +7,10 @@ import { eventually } from './support/scratch.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A web server that reads requests and answers when it is told to; counts the connections that wait for an answer. */
+/**
+ * A web server that reads requests and responds when the test lets it. It counts the connections that wait for a
+ * response.
+ */
 async function slowServer(): Promise<{ port: number; open: () => number; answer: () => void }> {
   const open = new Set<Socket>();
   const port = await rawServer((socket) => {
@@ -21,7 +24,7 @@ async function slowServer(): Promise<{ port: number; open: () => number; answer:
   return { port, open: () => open.size, answer };
 }
 
-/** Leaves with a reset, not with an orderly end. */
+/** Closes the connection with a reset, not with an orderly end. */
 function reset(client: RawClient): void {
   client.socket.resetAndDestroy();
 }
@@ -45,13 +48,13 @@ describe('a client that resets its connection', () => {
     ['inside a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'],
     ['before the answer', GET],
     ['after several requests', GET.repeat(20)],
-  ])('%s leaves the service as it was', async (_when, bytes) => {
+  ])('%s does not affect the service', async (_when, bytes) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     for (let i = 0; i < 20; i++) {
       const client = new RawClient(gateway.port);
       await new Promise((resolve) => client.socket.write(bytes, 'latin1', resolve));
-      // At other moments of what guard does with it.
+      // Varies the moment of the reset.
       await new Promise((resolve) => setTimeout(resolve, i % 5));
       reset(client);
     }
@@ -70,7 +73,7 @@ describe('several requests in one packet', () => {
   };
   const pairs = Object.entries(first).flatMap(([how, bytes]) => handshakes.map((next) => ({ how, bytes, next })));
 
-  it.each(pairs)('of which the first is one $how leave the service as it was: $next', async ({ bytes, next }) => {
+  it.each(pairs)('of which the first one is $how do not affect the service: $next', async ({ bytes, next }) => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await new RawClient(gateway.port).send(bytes + next).end();
@@ -79,7 +82,7 @@ describe('several requests in one packet', () => {
     await expectServing(gateway);
   });
 
-  it('are answered by guard where Node would answer itself: 400 without a host, 417 for an expectation', async () => {
+  it('get responses from guard where Node would send its own: 400 without a host, 417 for an expectation', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const noHost = await exchange(gateway.port, first['without a host']);
@@ -91,7 +94,7 @@ describe('several requests in one packet', () => {
     expect(seen).toEqual([]);
   });
 
-  it('of which one ends the connection get an answer to that one, and none behind it', async () => {
+  it('of which one ends the connection get a response up to that one only', async () => {
     const { port, seen } = await recordingServer((_request, response) => void setTimeout(() => response.end('ok'), 20));
     const gateway = await startGateway(port);
     const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
@@ -117,7 +120,7 @@ describe('several requests in one packet', () => {
     expect(most).toBe(1);
   });
 
-  it('are too many when hundreds wait: those behind are not answered, and the connection ends', async () => {
+  it('are too many when hundreds wait: the excess gets no response, and the connection ends', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(GET.repeat(1000));
@@ -130,8 +133,8 @@ describe('several requests in one packet', () => {
   });
 });
 
-describe('what is held for a client', () => {
-  it('who sends many requests at once and leaves is given back: the site goes on', async () => {
+describe('the resources of a client', () => {
+  it('that sends many requests at once and disconnects are released, and the site is served', async () => {
     const { port, open, answer } = await slowServer();
     const gateway = await startGateway(port, { limits: { upstreamConnections: 5 } });
     const clients = Array.from({ length: 4 }, () => new RawClient(gateway.port).send(GET.repeat(100)));
@@ -149,7 +152,7 @@ describe('what is held for a client', () => {
     ['h2c', HANDSHAKE.replace('websocket', 'h2c')],
     ['a WebSocket', HANDSHAKE],
     ['nothing else', GET],
-  ])('who asks for %s and ends the connection is given back when WordPress answers', async (_what, bytes) => {
+  ])('that requests %s and ends the connection are released when WordPress responds', async (_what, bytes) => {
     const { port, open, answer } = await slowServer();
     const gateway = await startGateway(port);
     const clients = Array.from({ length: 10 }, () => new RawClient(gateway.port).send(bytes));
@@ -160,7 +163,7 @@ describe('what is held for a client', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('who leaves before the whole body has come is given back at once', async () => {
+  it('that disconnects before its body is complete are released at once', async () => {
     const { port, open } = await slowServer();
     const gateway = await startGateway(port);
     const bytes = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(30_000)}`;
@@ -180,11 +183,11 @@ function stubborn(gateway: TestGateway, bytes: string): { client: RawClient; end
   return { client, ended };
 }
 
-/** So long a WebSocket may be open on one side alone. */
+/** How long a WebSocket may be open on one side only, milliseconds. */
 const HALF_OPEN_MS = 5000;
 
 describe('an open WebSocket', () => {
-  /** Agrees to every handshake and then ignores that the client ends; reads what comes only if asked to. */
+  /** Accepts every handshake and ignores the client's end; reads incoming data only on request. */
   async function openWebSocket(reads: boolean) {
     let ended = false;
     const port = await rawServer((socket) => {
@@ -214,7 +217,7 @@ describe('an open WebSocket', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it('of which one side takes nothing for the idle time is released', async () => {
+  it('of which one side reads nothing for the idle time is released', async () => {
     const { gateway, client } = await openWebSocket(false);
     client.send(Buffer.alloc(16_000_000));
     await expect.poll(() => gateway.server.connections).toBe(0);
@@ -223,7 +226,7 @@ describe('an open WebSocket', () => {
 
 describe('a client that ignores the end of its connection', () => {
   const LIMITS = { headerSeconds: 1, idleSeconds: 1 };
-  /** So long guard reads on after its last bytes, for a client to end its side. */
+  /** How long guard continues to read after its last bytes, until the client ends its side. Milliseconds. */
   const LINGER_MS = 2000;
 
   it.each([
@@ -244,7 +247,7 @@ describe('a client that ignores the end of its connection', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it('and goes on sending is released all the same', async () => {
+  it('and continues to send is released nevertheless', async () => {
     const { pass } = passingTime();
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: LIMITS });
@@ -276,7 +279,7 @@ describe('connections', () => {
     expect(proxied.filter(({ closed }) => closed)).toEqual([]);
   });
 
-  it('in all are limited: the one that has been idle longest goes first, one with a request under way never', async () => {
+  it('in total are limited: the longest idle one is closed first, one with a request under way never', async () => {
     const { port, open } = await slowServer();
     const gateway = await startGateway(port, { limits: { connections: 3, upstreamSeconds: 60 } });
     const busy = new RawClient(gateway.port).send(GET);
@@ -290,7 +293,7 @@ describe('connections', () => {
     expect(busy.closed).toBe(false);
     for (const { socket } of idle.slice(1)) socket.write(GET);
     await expect.poll(open).toBe(3);
-    // All have a request under way: nobody else gets in.
+    // All have a request under way, so a new connection is refused.
     const refused = new RawClient(gateway.port);
     await refused.end();
     expect(open()).toBe(3);

@@ -21,36 +21,39 @@ describe('the units for systemd', () => {
   const lines = async (name: string, key: string) =>
     (await read(name)).split('\n').flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
 
-  it('belong together, and give guard the time that its limits need', async () => {
+  it('are consistent, and give guard the time that its limits need', async () => {
     expect(await lines('security-optimizer.service', 'Wants')).toContain('security-optimizer.socket');
     const [stop] = await lines('security-optimizer.service', 'TimeoutStopSec');
     expect(Number(stop)).toBeGreaterThan(30 + 1 + 5);
   });
 
-  it('let guard ask for the machine’s own addresses, and V8 compile', async () => {
+  it('permit guard to read the machine’s own addresses, and V8 to compile', async () => {
     expect(await lines('security-optimizer.service', 'RestrictAddressFamilies')).toEqual([
       'AF_INET AF_INET6 AF_UNIX AF_NETLINK',
     ]);
     expect(await lines('security-optimizer.service', 'MemoryDenyWriteExecute')).toEqual([]);
   });
 
-  it.skipIf(!has('systemd-analyze', '--version'))('expose little of the machine, as systemd rates it', async () => {
-    const scratch = await scratchFolder();
-    const unit = join(scratch, 'security-optimizer.service');
-    for (const name of ['security-optimizer.service', 'security-optimizer.socket']) {
-      await copyFile(join(folder, name), join(scratch, name));
-    }
-    // In tenths.
-    const rated = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=25', unit], {
-      encoding: 'utf8',
-    });
-    expect(rated.stdout).toMatch(/Overall exposure level for security-optimizer\.service: [01]\.\d/);
-    expect(rated.status).toBe(0);
-    expect(rated.stderr).not.toMatch(/unknown|ignoring/i);
-  });
+  it.skipIf(!has('systemd-analyze', '--version'))(
+    'expose little of the machine, as systemd-analyze rates it',
+    async () => {
+      const scratch = await scratchFolder();
+      const unit = join(scratch, 'security-optimizer.service');
+      for (const name of ['security-optimizer.service', 'security-optimizer.socket']) {
+        await copyFile(join(folder, name), join(scratch, name));
+      }
+      // The threshold is in tenths.
+      const rated = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=25', unit], {
+        encoding: 'utf8',
+      });
+      expect(rated.stdout).toMatch(/Overall exposure level for security-optimizer\.service: [01]\.\d/);
+      expect(rated.status).toBe(0);
+      expect(rated.stderr).not.toMatch(/unknown|ignoring/i);
+    },
+  );
 });
 
-/** Names of everything that a scrape of guard can hold. */
+/** Names of all metrics that guard can report. */
 async function metricNames(): Promise<Set<string>> {
   const registry = new Registry();
   createGatewayMetrics(registry);
@@ -69,7 +72,7 @@ const namesIn = (expression: string): string[] =>
   expression.match(/\b(?:security_optimizer|process|nodejs)_[a-z0-9_]+/g) ?? [];
 
 describe('the examples for Prometheus and Grafana', () => {
-  it('show and alert by metrics that guard has, and the dashboard shows each of guard’s own', async () => {
+  it('use metrics that guard has, and the dashboard shows all of guard’s own', async () => {
     const known = await metricNames();
     const dashboard = JSON.parse(await read('grafana-dashboard.json')) as {
       panels: { id: number; title: string; targets: { expr: string }[] }[];
@@ -87,7 +90,7 @@ describe('the examples for Prometheus and Grafana', () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  it('name labels that guard’s metrics have', async () => {
+  it('use labels that guard’s metrics have', async () => {
     const labels = new Set([
       'instance',
       'job',
@@ -128,7 +131,7 @@ async function securityLog() {
   await send('192.0.2.1', '/');
   await send('192.0.2.7', '/xmlrpc.php?"address":"198.51.100.66"', { method: 'POST' });
   await send('2001:db8::7', '/xmlrpc.php', { method: 'POST' });
-  // Without the connector, a login that gets no session had a wrong password.
+  // Without the connector, a login without a session counts as a wrong password.
   connector.mode = 'gone';
   const body = new URLSearchParams({ log: '"address":"198.51.100.66"', pwd: 'wrong' });
   await send('192.0.2.9', '/wp-login.php', { method: 'POST', body });
@@ -138,7 +141,7 @@ async function securityLog() {
 }
 
 describe('the security log', () => {
-  it('has a line for each refused request and failed login, with nothing that the visitor wrote', async () => {
+  it('has a line for each refused request and failed login, without any text of the visitor', async () => {
     const { lines, text, mode } = await securityLog();
     const line = (event: string, address: string, more: object) => ({
       ...{ time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), event, site: 'site', address },
@@ -153,18 +156,18 @@ describe('the security log', () => {
     expect([text.includes('198.51.100.66'), mode]).toEqual([false, 0o600]);
   });
 
-  it('is off by default, and a path that can’t be opened keeps guard from starting', async () => {
+  it('is off by default, and an unusable path prevents guard from starting', async () => {
     const securityLog = join(await scratchFolder(), 'none', 'security.log');
     const dataDir = await dataFolderFor(await fakeConnector(), {}, { activity: { securityLog } });
     await expect(runningGuard(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(configFile.parse({}).activity.securityLog).toBeNull();
   });
 
-  it('is read by the filter for fail2ban: its patterns find the address, and nothing else', async () => {
+  it('is parsed by the filter for fail2ban: its patterns match the address, and nothing else', async () => {
     const { lines } = await securityLog();
     const filter = await read('fail2ban-filter.conf');
     const key = (name: string) => new RegExp(`^${name} = (.*)$`, 'm').exec(filter)?.[1] ?? '';
-    // As fail2ban puts it together: the time is cut out, and <ADDR> is an address.
+    // As fail2ban compiles it: the time is removed, and <ADDR> is an address.
     const date = key('datepattern')
       .replaceAll('%%', '%')
       .replace('%Y-%m-%dT%H:%M:%S\\.%f%z', '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{1,6}Z');
@@ -175,7 +178,7 @@ describe('the security log', () => {
     expect([lines[0], away].map((line) => new RegExp(key('ignoreregex')).test(line as string))).toEqual([false, true]);
   });
 
-  it.skipIf(!has('fail2ban-regex', '--version'))('is read by fail2ban itself', async () => {
+  it.skipIf(!has('fail2ban-regex', '--version'))('is parsed by fail2ban itself', async () => {
     const { file } = await securityLog();
     const args = ['--print-all-matched', file, join(folder, 'fail2ban-filter.conf')];
     const { stdout } = spawnSync('fail2ban-regex', args, { encoding: 'utf8' });

@@ -8,7 +8,9 @@ import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer } from './running-gateway.js';
 import { eventually } from './support/scratch.js';
 
-/** A server that forwards everything with this watch, and says what became of it. A request may name its address by `X-From`. */
+/**
+ * A server that forwards everything with this handler and records failures. A request may set its address by `X-From`.
+ */
 async function forwarding(upstream: number, watch: Partial<ResponseHandler>) {
   const failures: unknown[] = [];
   const pool = new UpstreamPool({ host: '127.0.0.1', port: upstream }, 2);
@@ -58,7 +60,7 @@ async function forwarding(upstream: number, watch: Partial<ResponseHandler>) {
 
 const broken = new Error('could not be stored');
 
-it('an answer that waits for something that fails ends the connection of its client alone, and is told', async () => {
+it('a response that waits for a failing task ends the connection of its client only, and is reported', async () => {
   const { port: upstream } = await recordingServer();
   let fails = true;
   const onLoginReport = (): Promise<void> | null => (fails ? Promise.reject(broken) : null);
@@ -69,7 +71,7 @@ it('an answer that waits for something that fails ends the connection of its cli
   expect(toStatus(await exchange(port, closing('GET / HTTP/1.1')))).toBe(200);
 });
 
-it('an answer that cannot be given once its wait is over ends the connection of its client alone, and is told', async () => {
+it('a response that fails after its wait ends the connection of its client only, and is reported', async () => {
   const { port: upstream } = await recordingServer();
   const { port, failures } = await forwarding(upstream, {
     onLoginReport: async () => {},
@@ -81,7 +83,7 @@ it('an answer that cannot be given once its wait is over ends the connection of 
   expect(failures).toEqual([broken]);
 });
 
-it('a failure of WordPress that waits for something that fails ends the connection, and is told', async () => {
+it('a failure of WordPress that waits for a failing task ends the connection, and is reported', async () => {
   const upstream = await rawServer((socket) => void socket.once('data', () => socket.destroy()));
   const { port, failures } = await forwarding(upstream, { onNoResponse: () => Promise.reject(broken) });
   expect(await exchange(port, closing('GET / HTTP/1.1'))).toBe('');
@@ -89,7 +91,7 @@ it('a failure of WordPress that waits for something that fails ends the connecti
 });
 
 describe('a request that was sent whole on a kept connection, and must be sent again', () => {
-  /** A kept connection with a request on it that is not answered, and what is told of requests without an answer. */
+  /** A kept connection with a request on it that gets no response, and the reports of requests without a response. */
   async function repeating() {
     const open: Socket[] = [];
     const lines: string[] = [];
@@ -118,13 +120,13 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     await exchange(port, closing('GET /first HTTP/1.1'));
     const client = new RawClient(port).send(closing('GET /again HTTP/1.1'));
     await eventually(() => lines.includes('GET /again'));
-    /** Sends a request from another address, which waits for an answer or for a connection. */
+    /** Sends a request from another address, which waits for a response or for a connection. */
     const sendFrom = (address: string) =>
       new RawClient(port).send(closing(`GET /other HTTP/1.1\r\nX-From: ${address}`));
     return { client, pool, server, stop, reported: reported, lines, sendFrom, endFirst: () => void open[0]?.end() };
   }
 
-  it('was sent whole when there is no room for it any more', async () => {
+  it('is reported as sent whole when the pool is closed', async () => {
     const { client, pool, reported, endFirst } = await repeating();
     pool.close();
     endFirst();
@@ -132,7 +134,7 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     expect(reported).toEqual(['whole']);
   });
 
-  it('was sent whole when the web server is gone', async () => {
+  it('is reported as sent whole when the web server is gone', async () => {
     const { client, server, reported, endFirst } = await repeating();
     server.close();
     endFirst();
@@ -140,14 +142,14 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     expect(reported).toEqual(['whole']);
   });
 
-  it('was sent whole when its client leaves while it waits', async () => {
+  it('is reported as sent whole when its client disconnects while it waits', async () => {
     const { client, pool, reported, lines, sendFrom, endFirst } = await repeating();
     sendFrom('192.0.2.2');
     await eventually(() => lines.includes('GET /other'));
     sendFrom('198.51.100.3');
     await eventually(() => pool.waiting === 1);
     endFirst();
-    // The other one that waited has got the place; this one waits.
+    // The other waiting request has got the place, and this one waits.
     await eventually(() => lines.filter((line) => line === 'GET /other').length === 2 && pool.waiting === 1);
     client.socket.destroy();
     await eventually(() => reported.length === 1);

@@ -16,8 +16,8 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-describe('when WordPress does not answer', () => {
-  it('the visitor gets 502: a page in a browser, a line elsewhere, nothing of the inside in either', async () => {
+describe('when WordPress fails', () => {
+  it('to accept a connection, the visitor gets 502, as a page or a line, without internal details', async () => {
     const port = await closedPort();
     const gateway = await startGateway(port);
     const page = await exchange(gateway.port, closing('GET / HTTP/1.1\r\nAccept: text/html'));
@@ -34,14 +34,14 @@ describe('when WordPress does not answer', () => {
     ['a control character in a header', 'HTTP/1.1 200 OK\r\nA: b\x01\r\nContent-Length: 0\r\n\r\n'],
     ['a protocol nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
-  ])('but with %s, the visitor gets 502', async (_what, answer) => {
+  ])('by responding with %s, the visitor gets 502', async (_what, answer) => {
     const { port } = await scriptedServer(answer);
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, closing('GET / HTTP/1.1'));
     expect([toStatus(received), toBody(received)]).toEqual([502, 'Not available\n']);
   });
 
-  it('and closes without a word, the visitor gets 502 and the request is not sent twice', async () => {
+  it('by closing the connection, the visitor gets 502 and the request is not sent twice', async () => {
     let requests = 0;
     const port = await rawServer((socket) => {
       socket.once('data', () => {
@@ -54,13 +54,13 @@ describe('when WordPress does not answer', () => {
     expect(requests).toBe(1);
   });
 
-  it('in time, the visitor gets 504', async () => {
+  it('to respond in time, the visitor gets 504', async () => {
     const gateway = await startGateway(await webServer(() => {}), { limits: { upstreamSeconds: 0.3 } });
     const received = await new RawClient(gateway.port).send(closing('GET / HTTP/1.1')).end();
     expect(toStatus(received)).toBe(504);
   });
 
-  it('of a site with less patience in time, its visitor gets 504, that of another site the answer', async () => {
+  it('to respond in time, each site has its own timeout', async () => {
     let answerTwo: (() => void) | undefined;
     const port = await webServer((request, response) => {
       if (request.headers.host === 'two.example') answerTwo = () => void response.end('ok');
@@ -78,18 +78,18 @@ describe('when WordPress does not answer', () => {
     const two = send('two.example');
     await eventually(() => answerTwo !== undefined);
     expect(toStatus(await send('one.example').end())).toBe(504);
-    // It has waited for longer by now than that of the other site.
+    // It has waited longer by now than the timeout of the other site.
     expect(two.closed).toBe(false);
     answerTwo?.();
     expect(toStatus(await two.end())).toBe(200);
   });
 
-  it('of a site with fewer connections at once, its visitors wait for each other, those of another site do not', async () => {
+  it('to respond at once, each site has its own limit of connections', async () => {
     let [atOnce, most] = [0, 0];
     const together: (() => void)[] = [];
     const port = await webServer((request, response) => {
       if (request.headers.host === 'two.example') {
-        // Each is answered when the other is there too.
+        // Each gets a response when the other one has arrived.
         if (together.push(() => response.end('ok')) === 2) for (const answer of together) answer();
         return;
       }
@@ -113,7 +113,7 @@ describe('when WordPress does not answer', () => {
     expect(most).toBe(1);
   });
 
-  /** A server that sends its answer byte by byte. */
+  /** A server that sends its response byte by byte. */
   const dripping = (answer: string, ms: number) =>
     rawServer((socket) => {
       socket.on('error', () => {});
@@ -126,14 +126,14 @@ describe('when WordPress does not answer', () => {
       });
     });
 
-  it('but drips the head of its answer, the visitor gets 504: that is no silence, and would go on for ever', async () => {
+  it('to complete the head of its response in time, the visitor gets 504', async () => {
     const port = await dripping(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(300)}`, 20);
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 0.5 } });
     const received = await new RawClient(gateway.port).send(closing('GET / HTTP/1.1')).end();
     expect(toStatus(received)).toBe(504);
   });
 
-  it('but drips the body, the visitor gets it as it comes', async () => {
+  it('to send the body quickly, the visitor gets it as it arrives', async () => {
     const silence = socketSilence();
     let write = (_bytes: string): void => {};
     const port = await rawServer((socket) => {
@@ -150,7 +150,7 @@ describe('when WordPress does not answer', () => {
     expect(toBody(await client.end())).toBe('x'.repeat(20));
   });
 
-  it('at once, but hints at it first, the visitor gets it', async () => {
+  it('to respond at once, early hints extend the time', async () => {
     const silence = socketSilence();
     let write = (_bytes: string): void => {};
     let onRequest = false;
@@ -173,7 +173,7 @@ describe('when WordPress does not answer', () => {
     expect(await client.end()).toMatch(/HTTP\/1.1 200 OK[\s\S]*ok$/);
   });
 
-  it('in the middle of its answer, the visitor is cut off', async () => {
+  it('in the middle of its response, the visitor’s connection is closed', async () => {
     const silence = socketSilence();
     const port = await webServer((_request, response) => void response.write('some'));
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 1.5 } });
@@ -183,7 +183,7 @@ describe('when WordPress does not answer', () => {
     expect(await client.end()).not.toContain('\r\n0\r\n');
   });
 
-  it('fast enough, visitors wait in the queue, and those beyond it get 503', async () => {
+  it('to respond fast enough, visitors wait in the queue, and those beyond it get 503', async () => {
     let free = (): void => {};
     const freed = new Promise<void>((resolve) => {
       free = resolve;
@@ -198,7 +198,7 @@ describe('when WordPress does not answer', () => {
     expect(answers.filter((status) => status === 503)).toHaveLength(3);
   });
 
-  it('fast enough, who waited in line comes with the time of now: WordPress believes no old header', async () => {
+  it('to respond fast enough, a request from the queue is signed with the current time', async () => {
     const { pass } = passingTime();
     const times: number[] = [];
     let answer = (): void => {};
@@ -209,7 +209,7 @@ describe('when WordPress does not answer', () => {
     const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
     const clients = Array.from({ length: 2 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
     await eventually(() => gateway.server.connections === 2 && times.length === 1);
-    // Guard answers this one itself; by then the other one, which came before it, waits in the queue.
+    // Guard responds to this one itself. By then the earlier request waits in the queue.
     expect(toStatus(await new RawClient(gateway.port).send('GET / HTTP/1.1\r\n\r\n').end())).toBe(400);
     pass(2100);
     answer();
@@ -221,7 +221,7 @@ describe('when WordPress does not answer', () => {
 });
 
 describe('a slow visitor', () => {
-  it('may pause in a download for longer than WordPress may in its answer', async () => {
+  it('may pause a download for longer than WordPress may pause its response', async () => {
     const silence = socketSilence();
     const size = 30_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
@@ -236,7 +236,7 @@ describe('a slow visitor', () => {
     expect(reader.got()).toBeGreaterThan(size);
   });
 
-  it('who takes nothing at all for that long is let go', async () => {
+  it('that reads nothing for the idle time is disconnected', async () => {
     let closed = false;
     const port = await webServer((_request, response) => {
       response.on('close', () => {
@@ -250,7 +250,7 @@ describe('a slow visitor', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  it('who takes nothing at all is let go although the rest of the upload came meanwhile', async () => {
+  it('that reads nothing is disconnected even if the rest of the upload arrives', async () => {
     let closed = false;
     const port = await webServer((_request, response) => {
       response.on('close', () => {
@@ -266,7 +266,7 @@ describe('a slow visitor', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  it('whose upload falls silent is let go although an early response had to wait for them', async () => {
+  it('that stops an upload is disconnected even if an early response had to wait for it', async () => {
     const silence = socketSilence();
     const port = await webServer((_request, response) => void response.write(Buffer.alloc(30_000_000)));
     const gateway = await startGateway(port, { limits: { idleSeconds: 30 } });
@@ -280,7 +280,7 @@ describe('a slow visitor', () => {
     await client.end();
   });
 
-  it('may pause in an upload for longer than WordPress may in its answer', async () => {
+  it('may pause an upload for longer than WordPress may pause its response', async () => {
     const silence = socketSilence();
     let body = '';
     const port = await webServer((request, response) => {
@@ -297,7 +297,7 @@ describe('a slow visitor', () => {
     expect(body).toBe('abcdef');
   });
 
-  it('whose upload falls silent is let go', async () => {
+  it('that stops an upload is disconnected', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { limits: { idleSeconds: 0.4 } });
     const client = new RawClient(gateway.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
@@ -305,7 +305,7 @@ describe('a slow visitor', () => {
     expect(seen).toEqual([]);
   });
 
-  it('whose refused upload falls silent is let go too', async () => {
+  it('that stops a refused upload is disconnected', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { idleSeconds: 0.4 } });
     gateway.rule({ options: { disable_xml_rpc: 1 } });
@@ -315,7 +315,7 @@ describe('a slow visitor', () => {
     expect(toStatus(await client.end())).toBe(403);
   });
 
-  it('is not blamed while WordPress takes its time with an upload', async () => {
+  it('is not disconnected while WordPress is slow to read an upload', async () => {
     const silence = socketSilence();
     let take: (() => void) | undefined;
     const port = await webServer((request, response) => {
@@ -337,21 +337,21 @@ describe('a request beyond the limits', () => {
     ['a long address', `GET /${'a'.repeat(9000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414],
     ['long headers', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
     ['many headers', `GET / HTTP/1.1\r\nHost: a\r\n${'X: aaaaaaa\r\n'.repeat(4000)}\r\n`, 431],
-  ])('%s is answered with its own status', async (_what, bytes, status) => {
+  ])('with %s gets the status for that limit', async (_what, bytes, status) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     expect(toStatus(await exchange(gateway.port, bytes))).toBe(status);
     expect(seen).toEqual([]);
   });
 
-  it('headers that take too long: 408', async () => {
+  it('with headers that take too long gets 408', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { headerSeconds: 0.5 } });
     const client = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n');
     expect(toStatus(await client.end())).toBe(408);
   });
 
-  it('three thousand short headers all reach WordPress', async () => {
+  it('is not one with three thousand short headers, which all reach WordPress', async () => {
     const { port, received } = await scriptedServer('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
     const gateway = await startGateway(port);
     await exchange(gateway.port, closing(`GET / HTTP/1.1\r\n${'X: a\r\n'.repeat(3000)}Last: 1`));

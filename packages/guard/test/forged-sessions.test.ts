@@ -10,7 +10,7 @@ import { siteConfig } from './support/site-config.js';
 const FLOOD = 500;
 const MEMBER = 'wordpress_logged_in_abc=owner';
 
-/** Guard in front of a WordPress that never answers who an invented cookie belongs to. */
+/** Guard in front of a WordPress that never responds to session queries for invented cookies. */
 async function start() {
   const connector = await fakeConnector();
   connector.users.set(MEMBER, { nonce: 'owner-nonce', can_manage: true, id: 1, login: 'owner' });
@@ -19,7 +19,7 @@ async function start() {
   const guard = await runningGuard(await dataFolderFor(connector, {}, trusted), log.logger);
   await eventually(() => connector.policy !== null);
   const port = Number(new URL(guard.url).port);
-  /** Questions that WordPress has been asked, by their cookies, and how many of the invented ones were open at most. */
+  /** Session queries to WordPress, by their cookies, and the most that were open for invented ones at the same time. */
   const requested: string[] = [];
   let open = 0;
   let most = 0;
@@ -56,7 +56,7 @@ async function start() {
 
 type Site = Awaited<ReturnType<typeof start>>;
 
-/** Everything that can be in the line is, and what had no room has been told so. */
+/** Sends the flood, and waits until the queue is full and the excess was refused. */
 async function flood(site: Site, toAddress: (i: number) => string): Promise<RawClient[]> {
   const room = toAddress === fromMany ? 66 : 17;
   const clients = Array.from({ length: FLOOD }, (_, i) => site.invent(i, toAddress(i)));
@@ -79,7 +79,7 @@ describe('500 connections with an invented cookie and nonce', () => {
       await flood(site, toAddress);
       const { http } = await site.call('/fetch-options', { page: 'security' });
       expect(http).toBe(200);
-      // Only one of the flood was asked, and none was answered so far.
+      // Only one query of the flood was sent, and it has no response yet.
       expect(site.requested.filter((cookie) => cookie !== MEMBER)).toHaveLength(1);
     },
   );
@@ -93,19 +93,19 @@ describe('500 connections with an invented cookie and nonce', () => {
         await fetch(`${guard.url}/wp-admin/`, { headers: { cookie: MEMBER, 'x-forwarded-for': '203.0.113.7' } });
       },
     ],
-  ])('from as many addresses don’t hold up an owner who has %s', async (_what, known) => {
+  ])('from as many addresses do not delay an owner who has %s', async (_what, known) => {
     const site = await start();
     await known(site);
     await flood(site, fromMany);
     expect((await site.call('/fetch-options', { page: 'security' })).http).toBe(200);
-    // A change asks WordPress anew and gives it the new policy.
+    // A change queries WordPress again and sends it the new policy.
     const changed = await site.call('/disable-feeds', { disable_feed: 1 });
     expect(changed.body.data).toEqual({ disable_feed: 1 });
     expect(site.connector.policy?.policy.disable_feed).toBe(1);
     expect(site.most()).toBe(2);
   });
 
-  it('are told at once when there is no room, without a line of the log for each', async () => {
+  it('are refused at once when the queue is full, without a log line for each', async () => {
     const site = await start();
     const clients = await flood(site, fromOne);
     const statuses = clients.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
@@ -117,12 +117,12 @@ describe('500 connections with an invented cookie and nonce', () => {
     expect(many.log.events().filter((event) => event === 'api-failed')).toHaveLength(1);
   });
 
-  it('that have gone are not asked about any more', async () => {
+  it('are no longer queried after they have disconnected', async () => {
     const site = await start();
     const clients = await flood(site, fromMany);
     for (const { socket } of clients) socket.destroy();
     await eventually(() => clients.every(({ closed }) => closed));
-    // The next that comes meets an empty line behind the two that WordPress is still asked about.
+    // The next request finds an empty queue behind the two open queries.
     const last = site.invent(FLOOD, '192.0.2.77');
     await eventually(() => last.socket.bytesWritten > 0);
     for (const release of site.releases) release();
@@ -131,8 +131,8 @@ describe('500 connections with an invented cookie and nonce', () => {
   });
 });
 
-describe('questions who somebody is that WordPress never answers', () => {
-  it('hold up no policy, no session behind a second factor, no event and no mail', async () => {
+describe('session queries that WordPress never answers', () => {
+  it('delay no policy, no session after a second factor, no event and no mail', async () => {
     const connector = await fakeConnector();
     const site = siteConfig({ hosts: ['example.com'], upstream: connector.upstream });
     const client = createConnectorClient({ clock: Date.now, facts: () => null });
@@ -161,7 +161,7 @@ describe('questions who somebody is that WordPress never answers', () => {
 });
 
 describe('a WordPress that is down', () => {
-  it('stands in the log once, however many calls fail', async () => {
+  it('is logged once, however many calls fail', async () => {
     const { connector, log, call } = await start();
     await call('/rate', {});
     await connector.close();

@@ -5,7 +5,7 @@ import { rawServer, recordingServer, scriptedServer, startGateway, webServer } f
 import { eventually } from './support/scratch.js';
 
 describe('an ordinary request', () => {
-  it('reaches WordPress as it is, and the answer comes back as it is', async () => {
+  it('reaches WordPress unchanged, and its response reaches the visitor unchanged', async () => {
     const { port, seen } = await recordingServer((_request, response) => {
       response.writeHead(201, 'Made', [
         'Set-Cookie',
@@ -32,14 +32,14 @@ describe('an ordinary request', () => {
     ]);
   });
 
-  it('to HEAD brings headers and no body', async () => {
+  it('with HEAD gets headers and no body', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, closing('HEAD / HTTP/1.1'));
     expect([toStatus(received), toBody(received)]).toEqual([200, '']);
   });
 
-  it.each(['204 No Content', '304 Not Modified\r\nETag: "a"'])('that is answered with %s has no body', async (head) => {
+  it.each(['204 No Content', '304 Not Modified\r\nETag: "a"'])('with the response %s gets no body', async (head) => {
     const { port } = await scriptedServer(`HTTP/1.1 ${head}\r\n\r\n`);
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, closing('GET / HTTP/1.1'));
@@ -56,7 +56,7 @@ describe('an ordinary request', () => {
     expect(seen[0]).toMatchObject({ method: 'PUT', body: 'abcde', headers: { 'transfer-encoding': 'chunked' } });
   });
 
-  it('for a range brings the range', async () => {
+  it('for a range gets the range', async () => {
     const { port, seen } = await recordingServer((_request, response) => {
       response.writeHead(206, { 'Content-Range': 'bytes 0-1/10', 'Content-Length': '2' }).end('ab');
     });
@@ -66,7 +66,7 @@ describe('an ordinary request', () => {
     expect(seen[0]?.headers.range).toBe('bytes=0-1');
   });
 
-  it('of HTTP/1.0 without a host is answered, and the connection ends', async () => {
+  it('of HTTP/1.0 without a host gets a response, and the connection ends', async () => {
     const { port, seen } = await recordingServer((_request, response) => {
       response.write('a');
       response.end('b');
@@ -78,7 +78,7 @@ describe('an ordinary request', () => {
     expect(seen[0]?.headers.host).toBe(`127.0.0.1:${port}`);
   });
 
-  it('waits for 100 Continue and gets it', async () => {
+  it('with Expect: 100-continue gets 100 Continue', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(
@@ -117,7 +117,7 @@ describe('a stream', () => {
     await client.until((text) => text.includes('data: 1'));
   });
 
-  it('of early hints passes on what they hint at', async () => {
+  it('of early hints forwards the hints', async () => {
     const { port } = await scriptedServer(
       'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload; as=style\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
     );
@@ -131,8 +131,8 @@ describe('a stream', () => {
   });
 });
 
-describe('a visitor who goes', () => {
-  it('takes the request to WordPress along', async () => {
+describe('a visitor who disconnects', () => {
+  it('ends the request to WordPress', async () => {
     let closed = false;
     const port = await webServer((_request, response) => {
       response.on('close', () => {
@@ -147,7 +147,7 @@ describe('a visitor who goes', () => {
     await eventually(() => closed);
   });
 
-  it('in the middle of an upload leaves WordPress a broken request, not a short one', async () => {
+  it('in the middle of an upload leaves WordPress an aborted request, not a short one', async () => {
     const outcome: string[] = [];
     const port = await webServer((request) => {
       request.on('data', () => outcome.push('data'));
@@ -166,12 +166,12 @@ describe('a visitor who goes', () => {
   });
 });
 
-describe('an answer that breaks off', () => {
+describe('a response that is cut off', () => {
   it.each([
     ['with a length', 'Content-Length: 100\r\n\r\nsome'],
     ['with chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n'],
     ['with a broken chunk', 'Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nzz\r\n'],
-  ])('%s never looks whole to the visitor', async (_how, rest) => {
+  ])('%s never looks complete to the visitor', async (_how, rest) => {
     const port = await rawServer((socket) => {
       socket.once('data', () => {
         socket.write(`HTTP/1.1 200 OK\r\n${rest}`);
@@ -191,7 +191,7 @@ describe('an answer that breaks off', () => {
     expect(outcome).toBe('broken');
   });
 
-  it('with both a length and chunks is passed on without the length', async () => {
+  it('is forwarded without the length when it has both a length and chunks', async () => {
     const { port } = await scriptedServer(
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
     );
@@ -202,8 +202,8 @@ describe('an answer that breaks off', () => {
   });
 });
 
-describe('an answer before the upload is whole', () => {
-  it('reaches the visitor, and the connection to WordPress is not used again', async () => {
+describe('a response before the upload is complete', () => {
+  it('reaches the visitor, and the connection to WordPress is not reused', async () => {
     let connections = 0;
     const port = await rawServer((socket) => {
       connections++;
@@ -212,13 +212,13 @@ describe('an answer before the upload is whole', () => {
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n');
     await client.until((text) => text.includes('\r\n\r\nbig'));
-    // The rest of the upload is read and dropped; then the same connection takes the next request.
+    // The rest of the upload is read and dropped; then the same connection accepts the next request.
     client.send(Buffer.alloc(9_000_000)).send('GET /next HTTP/1.1\r\nHost: a\r\n\r\n');
     await client.until((text) => text.split('413 Too Large').length === 3, 8000);
     expect(connections).toBe(2);
   });
 
-  it('never lets WordPress take a next request for the rest of the body', async () => {
+  it('never makes WordPress read the rest of the body as a next request', async () => {
     const { port, received } = await scriptedServer('HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n');
     const gateway = await startGateway(port);
     const first = await exchange(

@@ -13,7 +13,10 @@ import {
   runProxy,
 } from './support/front-proxy.js';
 
-/** A proxy by its example, in front of guard at this port. @returns its port for TLS */
+/**
+ * Starts a proxy from its example, in front of guard on this port.
+ * @returns its port for TLS
+ */
 type Start = (guard: number) => Promise<number>;
 
 const startHaproxy: Start = async (guard) => {
@@ -94,11 +97,11 @@ const proxies: readonly (readonly [name: string, program: string, Start, Gateway
 
 for (const [name, program, start, options] of proxies) {
   describe.skipIf(!areInstalled(program, 'openssl'))(`guard behind ${name}, as in docs/operator/examples`, () => {
-    it('knows the visitor’s address and scheme, whatever the visitor claims, and sees the target as it was sent', async () => {
+    it('gets the visitor’s address and scheme, whatever the visitor claims, and the unchanged target', async () => {
       const { port, seen } = await recordingServer();
       const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], ...options });
       const tls = await start(gateway.port);
-      // Visitors of 127.0.0.2 are no proxy.
+      // Visitors at 127.0.0.2 are not proxies.
       const forged = { 'X-Forwarded-For': '198.51.100.99', 'X-Forwarded-Proto': 'http', 'X-Real-IP': '198.51.100.98' };
       expect(await getByTls(tls, '/a//b/%41?c=%2f', forged, '127.0.0.2')).toBe(200);
       const { url, headers } = seen.at(-1) ?? {};
@@ -113,8 +116,8 @@ for (const [name, program, start, options] of proxies) {
   });
 }
 
-describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by Unix sockets, as the guide says', () => {
-  /** The lines for nginx in the guide's section, between backticks in its sentences. */
+describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by Unix sockets, as in the guide', () => {
+  /** The lines for nginx in the guide's section, which are between backticks in its sentences. */
   async function linesOfTheGuide(): Promise<{ front: string; listen: string; address: string[] }> {
     const text = await readFile(new URL('../../../docs/operator/operations.md', import.meta.url), 'utf8');
     const section = text.split('\n## Unix sockets\n')[1]?.split('\n## ')[0] ?? '';
@@ -128,7 +131,10 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by U
     return { front, listen, address };
   }
 
-  /** @returns what the nginx behind takes for the visitor's address and scheme, when one of 127.0.0.2 comes by TLS */
+  /**
+   * Sends a request from 127.0.0.2 by TLS.
+   * @returns the visitor's address and scheme as the nginx behind guard sees them
+   */
   async function seenUpstream(trustedProxies: readonly string[], isAddressSet: boolean): Promise<string> {
     const { front, listen, address } = await linesOfTheGuide();
     const { folder, key, crt } = await certificate();
@@ -154,15 +160,15 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by U
     });
   }
 
-  it('knows each visitor, and so does the one behind', async () => {
+  it('identifies each visitor, and so does the nginx behind it', async () => {
     expect(await seenUpstream(['unix'], true)).toBe('127.0.0.2 https');
   });
 
-  it('takes everybody for this machine unless the socket is trusted, and so does the one behind', async () => {
+  it('treats every visitor as this machine unless the socket is trusted, and so does the nginx behind it', async () => {
     expect(await seenUpstream([], true)).toBe('127.0.0.1 http');
   });
 
-  it('leaves the one behind with the name of a socket where the lines for the address are missing', async () => {
+  it('leaves the nginx behind with the name of a socket where the lines for the address are missing', async () => {
     expect(await seenUpstream(['unix'], false)).toBe('unix: https');
   });
 });

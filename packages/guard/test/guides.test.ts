@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** Whether the set-ups for web servers in the documents are those that tests run: a new one needs a test that takes it. */
+/** Checks that tests run the set-ups for web servers in the documents. A new set-up needs a test that reads it. */
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
 const INSTALLS = 'packages/e2e/src/suites/installs';
 
-/** Each block of settings for a web server, with the suite that takes it from there by its heading (`guideBlocks`). */
+/** Each block of settings for a web server, with the suite that reads it from there by its heading (`guideBlocks`). */
 const BLOCKS: readonly (readonly [document: string, heading: string, language: string, suite: string])[] = [
   ['docs/operator/operations.md', "Each visitor's address", 'nginx', `${INSTALLS}/guide-lines.test.ts`],
   ['docs/operator/operations.md', "Each visitor's address", 'apache', `${INSTALLS}/guide-lines.test.ts`],
@@ -19,7 +19,7 @@ const BLOCKS: readonly (readonly [document: string, heading: string, language: s
   ['docs/operator/operations.md', 'A password of the web server', 'nginx', `${INSTALLS}/web-server-password.test.ts`],
 ];
 
-/** Each example for a web server or proxy, with a file of a suite that starts one by it. */
+/** Each example for a web server or proxy, with a file of a suite that runs it. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   Caddyfile: 'packages/guard/test/front-proxies.test.ts',
   'apache-tls.conf': 'packages/guard/test/front-proxies.test.ts',
@@ -31,13 +31,13 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'varnish.vcl': `${INSTALLS}/other-web-servers.test.ts`,
 };
 
-/** Sections whose commands a suite runs in their order (`readGuide`). */
+/** Sections whose commands a suite runs in order (`readGuide`). */
 const STEPS: readonly (readonly [document: string, heading: string, suite: string])[] = [
   ['README.md', 'Put it in front of a real site', `${INSTALLS}/in-front-of-visitors.test.ts`],
   ['docs/operator/operations.md', 'Taking guard away again', `${INSTALLS}/in-front-of-visitors.test.ts`],
 ];
 
-/** Settings of nginx, Apache, HAProxy or Varnish by their looks, whatever the block says that it is. */
+/** Recognises settings of nginx, Apache, HAProxy or Varnish by their syntax, whatever language the block declares. */
 const OF_A_WEB_SERVER =
   /^\s*(?:(?:server|map|upstream|location)\b.*\{|(?:proxy|fastcgi)_\w+ |set_real_ip_from |<(?:VirtualHost|Location|Directory)\b|Rewrite(?:Rule|Cond) |RemoteIP|SetEnvIf |ProxyPass|(?:frontend|backend) \w+$|sub vcl_)/m;
 const SERVER_LANGUAGES = ['nginx', 'apache', 'apacheconf', 'caddy', 'caddyfile', 'haproxy', 'vcl'];
@@ -74,7 +74,7 @@ const documents = [
 ];
 
 describe('the set-ups for web servers in the documents', () => {
-  it('are each taken from there by a test', () => {
+  it('are each read by a test', () => {
     const found = documents
       .flatMap(listBlocks)
       .filter(({ language, text }) => SERVER_LANGUAGES.includes(language) || OF_A_WEB_SERVER.test(text))
@@ -87,7 +87,7 @@ describe('the set-ups for web servers in the documents', () => {
     expect(notTaken).toEqual([]);
   });
 
-  it('are known for what they are, also in a block that does not say so', () => {
+  it('are recognised, even in a block that does not declare them', () => {
     for (const text of [
       'server {\n',
       '  RemoteIPHeader X',
@@ -100,7 +100,7 @@ describe('the set-ups for web servers in the documents', () => {
       expect([text, OF_A_WEB_SERVER.test(text)]).toEqual([text, false]);
   });
 
-  it('are each run by a test where they are whole examples', () => {
+  it('are each run by a test where they are complete examples', () => {
     const names = readdirSync(new URL('docs/operator/examples/', root));
     const ofServers = names.filter(
       (name) => OF_A_WEB_SERVER.test(read(`docs/operator/examples/${name}`)) || name === 'Caddyfile',
@@ -110,7 +110,8 @@ describe('the set-ups for web servers in the documents', () => {
   });
 
   it('are each followed step by step where they are a list of steps', () => {
-    // The guide for the Debian package, docs/operator/install.md, is followed with the package (`npm run test:packages`).
+    // The guide for the Debian package, docs/operator/install.md, is followed with the package (`npm run
+    // test:packages`).
     const found = documents
       .filter((document) => document !== 'docs/operator/install.md')
       .flatMap(listBlocks)

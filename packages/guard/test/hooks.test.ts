@@ -6,7 +6,7 @@ import { eventually } from './support/scratch.js';
 
 const GET = 'GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-/** A hook for the response that notes its calls. */
+/** A hook for the response that records its calls. */
 function recordingHook(calls: string[], change: Partial<ResponseHook> = {}): ResponseHook {
   return {
     outlivesClient: false,
@@ -26,7 +26,7 @@ function recordingHook(calls: string[], change: Partial<ResponseHook> = {}): Res
   };
 }
 
-/** The gateway with hooks, in front of a web server that names each target that it was asked for. */
+/** The gateway with hooks, in front of a web server that returns the requested target. */
 async function gatewayWith(hooks: Partial<RequestHooks>) {
   const reached: string[] = [];
   const port = await webServer((request, response) => {
@@ -37,7 +37,7 @@ async function gatewayWith(hooks: Partial<RequestHooks>) {
   return { gateway: await startGateway(port, { hooks }), reached };
 }
 
-describe('a feature that answers a request itself', () => {
+describe('a feature that responds to a request itself', () => {
   const answering: RequestHooks['onPage'] = (exchange) => {
     if (exchange.allowed.facts.path !== '/page') return false;
     exchange.prepareResponse();
@@ -54,7 +54,7 @@ describe('a feature that answers a request itself', () => {
     expect(gateway.visits.map(({ target, status, rule }) => `${target} ${status} ${rule}`)).toEqual(['/page 200 null']);
   });
 
-  it('is sent the body by a client that waits to be asked for it', async () => {
+  it('gets the body from a client that waits for 100 Continue', async () => {
     const { gateway } = await gatewayWith({ onPage: answering });
     const head =
       'POST /page HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n';
@@ -71,7 +71,7 @@ describe('a feature that answers a request itself', () => {
 });
 
 describe('a feature that admits requests', () => {
-  it('lets one go on later, and hears of its response first and of its head then', async () => {
+  it('can allow a request later, and its response hook gets the report first and the head second', async () => {
     const calls: string[] = [];
     const { gateway, reached } = await gatewayWith({
       onAllowed: (_exchange, next) => void setTimeout(() => next.allow(null, recordingHook(calls)), 20),
@@ -86,7 +86,7 @@ describe('a feature that admits requests', () => {
     expect(await new RawClient(gateway.port).send(GET).end()).toContain('from WordPress');
   });
 
-  it('refuses one by a rule of its own, which is recorded', async () => {
+  it('can refuse a request with its own rule, which is recorded', async () => {
     const { gateway, reached } = await gatewayWith({
       onAllowed: (_exchange, next) =>
         next.refuse('login-limit', { kind: 'locked', until: Date.now() + 60_000, stage: 1 }),
@@ -96,7 +96,7 @@ describe('a feature that admits requests', () => {
     expect(reached).toEqual([]);
   });
 
-  it('says that the client has gone, and that is recorded', async () => {
+  it('can report that the client has disconnected, which is recorded', async () => {
     const { gateway, reached } = await gatewayWith({
       onAllowed: ({ response }, next) => void response.once('close', () => next.clientClosed()),
     });
@@ -108,7 +108,7 @@ describe('a feature that admits requests', () => {
     expect(reached).toEqual([]);
   });
 
-  it('gets back what it gave when the gateway refuses the request after all', async () => {
+  it('has its response hook called when the gateway refuses the request afterwards', async () => {
     const calls: string[] = [];
     const { gateway, reached } = await gatewayWith({
       onAllowed: (_exchange, next) => next.allow({ path: `/${'x'.repeat(9000)}` }, recordingHook(calls)),
@@ -118,7 +118,7 @@ describe('a feature that admits requests', () => {
     expect(reached).toEqual([]);
   });
 
-  it('gets it back when there is no response', async () => {
+  it('has its response hook called when there is no response', async () => {
     const calls: string[] = [];
     const port = await webServer((request) => void request.socket.destroy());
     const gateway = await startGateway(port, {
@@ -128,7 +128,7 @@ describe('a feature that admits requests', () => {
     expect(calls).toEqual(['no response, sent whole']);
   });
 
-  it('tells the requests of one connection apart', async () => {
+  it('can distinguish the requests of one connection', async () => {
     const seen: Exchange[] = [];
     const { gateway } = await gatewayWith({
       onAllowed(exchange, next) {
@@ -143,7 +143,7 @@ describe('a feature that admits requests', () => {
 });
 
 describe('a hook of a response', () => {
-  it('may send another one, and the rest of WordPress’s goes nowhere', async () => {
+  it('can send another one, and the rest of WordPress’s is dropped', async () => {
     const { gateway } = await gatewayWith({
       onAllowed(exchange, next) {
         const onHead: ResponseHook['onHead'] = () => {
@@ -160,7 +160,7 @@ describe('a hook of a response', () => {
     expect(received).not.toContain('X-Powered-By');
   });
 
-  it('may have the client get the response of a missing page', async () => {
+  it('can send the client the response of a missing page', async () => {
     const { gateway, reached } = await gatewayWith({
       onAllowed: (_exchange, next) => next.allow(null, recordingHook([], { onHead: () => 'decoy-404' })),
     });
@@ -169,7 +169,7 @@ describe('a hook of a response', () => {
     expect(reached[1]).toMatch(/^GET \/(?!page$)/);
   });
 
-  it('may add headers, before those of the rules', async () => {
+  it('can add headers, before those of the rules', async () => {
     const { gateway } = await gatewayWith({
       onAllowed(_exchange, next) {
         const onHead: ResponseHook['onHead'] = (_status, headers) => {
@@ -182,7 +182,7 @@ describe('a hook of a response', () => {
     expect(await new RawClient(gateway.port).send(GET).end()).toContain('Set-Cookie: a=1\r\n');
   });
 
-  it('holds the response back until it has stored what it has to', async () => {
+  it('can hold the response back until data is stored', async () => {
     let store = (): void => {};
     const { gateway } = await gatewayWith({
       onAllowed(_exchange, next) {
@@ -201,7 +201,7 @@ describe('a hook of a response', () => {
 });
 
 describe('the probe of an exchange', () => {
-  it('asks the same target by the same method, with other headers and no body', async () => {
+  it('requests the same target with the same method, with other headers and no body', async () => {
     const heads: string[] = [];
     const port = await webServer((request, response) => {
       heads.push(
@@ -228,7 +228,7 @@ describe('the probe of an exchange', () => {
     expect(heads).toEqual(['POST /page Basic b3RoZXI= undefined', 'POST /page undefined 2']);
   });
 
-  it('rejects when there is no answer', async () => {
+  it('rejects when there is no response', async () => {
     let failed = false;
     const port = await webServer((request) => void request.socket.destroy());
     const gateway = await startGateway(port, {

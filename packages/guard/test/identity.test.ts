@@ -15,7 +15,7 @@ function signalFor(request: IncomingMessage): string {
   return `${fields} ${mac(`connector-signal\n${fields}`)}`;
 }
 
-describe('who WordPress is told is asking', () => {
+describe('the client address that WordPress receives', () => {
   it('is the socket’s peer, signed, whatever the visitor claims', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
@@ -89,13 +89,13 @@ describe('who WordPress is told is asking', () => {
     ['198.51.100.7', 'https, http', 'http'],
     ['198.51.100.7', 'https\r\nX-Forwarded-Proto: http', 'http'],
     ['198.51.100.7, 203.0.113.9', 'https, http', 'http'],
-  ])('comes with the scheme of the same hop: for %j with %j it is %s', async (chain, schemes, scheme) => {
+  ])('has the scheme of the same hop: for %j with %j it is %s', async (chain, schemes, scheme) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.0/8'] });
     const forwarded = `X-Forwarded-For: ${chain}\r\nX-Forwarded-Proto: ${schemes}`;
     await exchange(gateway.port, closing(`GET / HTTP/1.1\r\n${forwarded}`));
     expect(seen[0]?.headers['x-forwarded-proto']).toBe(scheme);
-    // The command line is told the same, and nobody is believed who is no proxy.
+    // The command line gets the same scheme, and peers that are not trusted proxies are ignored.
     const { header, nonce } = createInspection(SECRET, Date.now());
     const inspected = closing(`GET / HTTP/1.1\r\n${INSPECTION_HEADER}: ${header}\r\n${forwarded}`);
     expect(readArrival(SECRET, nonce, toBody(await exchange(gateway.port, inspected)))).toMatchObject({ scheme });
@@ -104,7 +104,7 @@ describe('who WordPress is told is asking', () => {
     expect(seen[1]?.headers['x-forwarded-proto']).toBe('http');
   });
 
-  it('comes with that scheme behind the proxies of a site, and in the log of what is refused', async () => {
+  it('has that scheme behind the proxies of a site, and in the log of refused requests', async () => {
     const { port, seen } = await recordingServer();
     const upstream = `http://127.0.0.1:${port}`;
     const sites = [{ id: 'site', hosts: ['*'], upstream, trustedProxies: ['192.0.2.0/24'] }];
@@ -124,7 +124,7 @@ describe('who WordPress is told is asking', () => {
     expect(gateway.origins).toEqual([...origins, ...origins]);
   });
 
-  it('is the visitor behind a proxy of one site, at that site alone', async () => {
+  it('is the visitor’s behind a proxy of one site, at that site only', async () => {
     const { port, seen } = await recordingServer();
     const upstream = `http://127.0.0.1:${port}`;
     const gateway = await startGateway(port, {
@@ -143,7 +143,7 @@ describe('who WordPress is told is asking', () => {
     ]);
   });
 
-  it('is the visitor behind a proxy of one site that asks through one of the machine', async () => {
+  it('is the visitor’s behind a proxy of one site that connects through one of the machine', async () => {
     const { port, seen } = await recordingServer();
     const upstream = `http://127.0.0.1:${port}`;
     const gateway = await startGateway(port, {
@@ -160,7 +160,7 @@ describe('who WordPress is told is asking', () => {
     expect(seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(['198.51.100.7', '192.0.2.1']);
   });
 
-  it('is refused behind a trusted proxy when the owner blocked them', async () => {
+  it('is refused behind a trusted proxy when the owner blocked it', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     gateway.rule({ blocked: ['198.51.100.7'] });
@@ -174,7 +174,7 @@ describe('who WordPress is told is asking', () => {
   });
 });
 
-describe('what the connector says', () => {
+describe('the connector’s signal', () => {
   it.each([
     ['once', (request: IncomingMessage) => [signalFor(request)], 'ok'],
     ['twice', (request: IncomingMessage) => [signalFor(request), signalFor(request)], 'invalid'],
@@ -182,7 +182,7 @@ describe('what the connector says', () => {
     ['with another key', () => ['1 ffffffff'], 'other_secret'],
     ['nonsense', () => ['<script>'], 'invalid'],
     ['nothing', () => [], 'missing'],
-  ])('%s is taken and never reaches the visitor', async (_how, values, kind) => {
+  ])('sent %s is read and never reaches the visitor', async (_how, values, kind) => {
     const { port } = await recordingServer((request, response) => {
       const named = values(request).flatMap((value) => ['x-Security-optimizer-SIGNAL', value]);
       response.writeHead(200, ['Content-Length', '2', ...named, 'X-Security-Optimizer-Other', 'a']);
@@ -194,7 +194,7 @@ describe('what the connector says', () => {
   });
 });
 
-describe('guard’s own part of the REST API', () => {
+describe('guard’s API routes', () => {
   it.each([
     '/wp-json/security-optimizer/v1/fetch-options',
     '/?rest_route=/security-optimizer/v1/fetch-options',
@@ -202,7 +202,7 @@ describe('guard’s own part of the REST API', () => {
     '/index.php?rest_route=%2Fsecurity-optimizer%2Fv1/fetch-options/',
     '/index.php/wp-json//Security-Optimizer/v1/fetch-options',
     '/wp-json/provider-settings/v1/update-settings',
-  ])('%s is answered by guard', async (target) => {
+  ])('are handled by guard: %s', async (target) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     expect(await exchange(gateway.port, closing(`GET ${target} HTTP/1.1`))).toMatch(/\r\n\r\napi$/);
@@ -215,7 +215,7 @@ describe('guard’s own part of the REST API', () => {
     '/?rest.route=/security-optimizer-connector/v1/policy',
     '/?rest[route=/security-optimizer-connector/v1/policy',
     '/index.php/wp-json/security-optimizer-connector/v1',
-  ])('the connector’s commands do not exist for visitors: %s', async (target) => {
+  ])('exclude the connector’s commands, which do not exist for visitors: %s', async (target) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     gateway.rule({ options: { xss_protection: 1 } });
@@ -228,7 +228,7 @@ describe('guard’s own part of the REST API', () => {
 });
 
 describe('several sites', () => {
-  it('are told apart by the host, whatever its case, port or final dot', async () => {
+  it('are distinguished by the host, whatever its case, port or final dot', async () => {
     const one = await recordingServer();
     const two = await recordingServer();
     const gateway = await startGateway(one.port, {

@@ -11,7 +11,7 @@ async function inspect(port: number, header: string, more = ''): Promise<string>
 }
 
 describe('a request for inspection', () => {
-  it('is told how it arrived, signed for this request alone', async () => {
+  it('gets a report on how it arrived, signed for this request only', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     const { header, nonce } = createInspection(SECRET, Date.now());
@@ -33,7 +33,7 @@ describe('a request for inspection', () => {
     expect(readArrival(SECRET, nonce, body.replace('192.0.2.7', '192.0.2.8'))).toBeNull();
   });
 
-  it('is told that the peer is a trusted proxy of the site alone', async () => {
+  it('learns that the peer is a trusted proxy of the site only', async () => {
     const { port } = await recordingServer();
     const upstream = `http://127.0.0.1:${port}`;
     const own = { id: 'site', hosts: ['*'], upstream, trustedProxies: ['127.0.0.1'] };
@@ -51,7 +51,7 @@ describe('a request for inspection', () => {
     expect(gateway.visits).toEqual([]);
   });
 
-  it('is answered although a rule refuses its sender, and names the rule', async () => {
+  it('gets a response even when a rule refuses its sender, and the response names the rule', async () => {
     const gateway = await startGateway((await recordingServer()).port);
     gateway.rule({ blocked: ['127.0.0.1'] });
     const { header, nonce } = createInspection(SECRET, Date.now());
@@ -67,7 +67,7 @@ describe('a request for inspection', () => {
       () => createInspection(SECRET, Date.now()).header.replace(/ [0-9a-f]{32} /, ` ${'0'.repeat(32)} `),
     ],
     ['without a signature', () => '1'],
-  ])('%s is a visit like any other, and WordPress does not see the header', async (_which, header) => {
+  ])('%s is an ordinary visit, and WordPress does not see the header', async (_which, header) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const answer = await inspect(gateway.port, header());

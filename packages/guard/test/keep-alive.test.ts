@@ -17,7 +17,7 @@ describe('several requests on one connection', () => {
     expect(connections).toBe(1);
   });
 
-  it('are answered in order, however long each takes', async () => {
+  it('get their responses in order, however long each takes', async () => {
     const port = await webServer((request, response) => {
       setTimeout(() => response.end(`<${request.url}>`), request.url === '/1' ? 120 : 5);
     });
@@ -29,14 +29,14 @@ describe('several requests on one connection', () => {
     expect(received.match(/<\/\d>/g)).toEqual(['</1>', '</2>', '</3>']);
   });
 
-  it('end when a later one is broken, and its refusal never takes the place of an earlier answer', async () => {
+  it('end when a later one is malformed, and its refusal never replaces an earlier response', async () => {
     const port = await webServer((_request, response) => void setTimeout(() => response.end('first'), 100));
     const gateway = await startGateway(port);
     const received = await new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\nBROKEN\r\n\r\n').end();
     expect(received).not.toContain('400');
   });
 
-  it('survive that WordPress closed the idle connection', async () => {
+  it('are not affected when WordPress closes the idle connection', async () => {
     let [connections, closed] = [0, 0];
     const port = await rawServer((socket) => {
       connections++;
@@ -54,7 +54,7 @@ describe('several requests on one connection', () => {
     expect(connections).toBe(3);
   });
 
-  /** A web server that closes each connection under its second request, as nginx does when it is reloaded. */
+  /** A web server that closes each connection during its second request, as nginx does when it is reloaded. */
   const closingUnderSecond = async () => {
     const received: string[] = [];
     const port = await rawServer((socket) => {
@@ -70,14 +70,14 @@ describe('several requests on one connection', () => {
   };
 
   it.each(['GET', 'HEAD'])(
-    'are not lost when the web server closes a kept connection under one: %s',
+    'are not lost when the web server closes a kept connection during one: %s',
     async (method) => {
       for (const credentials of ['', '\r\nAuthorization: Basic YTpi']) {
         const { gateway, received } = await closingUnderSecond();
         expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
         const head = `${method} /again HTTP/1.1${credentials}`;
         expect(toStatus(await exchange(gateway.port, closing(head)))).toBe(200);
-        // The second came twice: the web server may have closed the connection without reading it.
+        // The second request was sent twice: the web server may have closed the connection without reading it.
         expect(received).toEqual(['GET', method, method]);
       }
     },
@@ -89,12 +89,12 @@ describe('several requests on one connection', () => {
   ])('are sent once where repeating is not safe: %s', async (_what, head, body) => {
     const { gateway, received } = await closingUnderSecond();
     expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);
-    // 200 if so much time has passed that it went on a fresh connection.
+    // 200 if so much time has passed that it was sent on a fresh connection.
     expect([200, 502]).toContain(toStatus(await exchange(gateway.port, closing(head, body))));
     expect(received).toEqual(['GET', head.split(' ')[0]]);
   });
 
-  it('are sent once where the answer has begun, or the connection was new', async () => {
+  it('are sent once where the response has begun, or the connection was new', async () => {
     let received = 0;
     const port = await rawServer((socket) => {
       let requests = 0;
@@ -112,7 +112,7 @@ describe('several requests on one connection', () => {
     }
   });
 
-  it('go on after an answer that came in many small chunks while the visitor was slow', async () => {
+  it('continue after a response in many small chunks to a slow visitor', async () => {
     const chunks = `10000\r\n${'x'.repeat(65536)}\r\n`.repeat(40);
     const { port } = await scriptedServer(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
     const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });

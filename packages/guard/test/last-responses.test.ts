@@ -6,7 +6,7 @@ const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const LAST = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const RAW = 'GET /?\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A client that leaves its side open when guard has ended its own, and keeps what goes wrong with the connection. */
+/** A client that keeps its side open when guard has ended its own, and records errors of the connection. */
 function halfOpenClient(port: number) {
   const client = new RawClient(port);
   client.socket.allowHalfOpen = true;
@@ -16,10 +16,10 @@ function halfOpenClient(port: number) {
   return { client, faults, ended };
 }
 
-/** So long guard reads on behind a last answer, milliseconds. */
+/** How long guard continues to read after a last response, milliseconds. */
 const LINGER_MS = 2000;
 
-/** Makes it an hour until the test ends, since a busy machine may take longer to send. */
+/** Extends it to an hour until the test ends, since a busy machine may take longer to send. */
 function lingerLong(): void {
   const { setTimeout: set } = globalThis;
   const begin = (run: () => void, ms?: number): NodeJS.Timeout => set(run, ms === LINGER_MS ? 3_600_000 : ms);
@@ -28,8 +28,8 @@ function lingerLong(): void {
 }
 
 /**
- * Sends more behind the end of the answers, and then more than one read takes: a connection that is closed with bytes that
- * nobody has read is reset, which takes answers from a client that has not read them yet.
+ * Sends more after the end of the responses, and then more than one read accepts. Closing a connection with unread
+ * bytes resets it, which destroys responses that the client has not read yet.
  */
 async function sendOn(client: RawClient, bytes: string): Promise<void> {
   for (const piece of [...(bytes.match(/.{1,2000}/gs) ?? []), GET.repeat(4000), GET.repeat(4000)]) {
@@ -38,7 +38,7 @@ async function sendOn(client: RawClient, bytes: string): Promise<void> {
   }
 }
 
-describe('the last answer of a connection', () => {
+describe('the last response of a connection', () => {
   const kinds: [string, string, string][] = [
     ['a request that ends the connection, and one behind it', LAST, GET],
     ['a request of HTTP/1.0, and one behind it', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', GET],
@@ -61,7 +61,7 @@ describe('the last answer of a connection', () => {
     ['what is no HTTP behind it', LAST, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ];
 
-  it.each(kinds)('reaches a client that still sends: %s', async (_what, bytes, more) => {
+  it.each(kinds)('reaches a client that is still sending: %s', async (_what, bytes, more) => {
     lingerLong();
     const { port } = await recordingServer();
     const gateway = await startGateway(port);
@@ -76,12 +76,12 @@ describe('the last answer of a connection', () => {
     client.socket.end();
     await client.end();
     expect(faults).toEqual([]);
-    // What came behind the last answer got none.
+    // Requests after the last response got none.
     expect(answersIn(client.received)).toBe(answers);
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it.each(['before', 'behind'])('comes when guard ends its connections %s it, too', async (when) => {
+  it.each(['before', 'behind'])('arrives when guard ends its connections %s it', async (when) => {
     lingerLong();
     let goOn = () => {};
     const { port, seen } = await recordingServer((_request, response) => {
@@ -104,7 +104,7 @@ describe('the last answer of a connection', () => {
     expect(answersIn(client.received)).toBe(1);
   });
 
-  it('ends the connection for a client that sends without end', async () => {
+  it('ends the connection of a client that never stops sending', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port);
     for (const more of [Buffer.alloc(100_000), Buffer.from(GET.repeat(3000))]) {

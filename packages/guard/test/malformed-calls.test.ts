@@ -18,12 +18,12 @@ async function start() {
     new RawClient(port).send(
       [`${line} HTTP/1.1`, 'Host: example.com', 'Connection: close', ...headers, '', body].join('\r\n'),
     );
-  /** Status and code of the answer; the code is `not in the envelope` when its body is something else. */
+  /** Status and code of the response. The code is `not in the envelope` when its body has another form. */
   const send = async (line: string, headers: readonly string[], body = ''): Promise<[number, string]> => {
     const received = await write(line, headers, body).end();
     return [toStatus(received), codeIn(received)];
   };
-  /** Lines of the log that call for somebody. */
+  /** Lines of the log that require attention. */
   const errors = (): string[] =>
     log
       .text()
@@ -41,7 +41,7 @@ function codeIn(received: string): string {
   }
 }
 
-/** Request line, further headers, body, and the answer of each. */
+/** Request line, further headers, body, and the response of each. */
 const malformed: readonly [what: string, line: string, headers: readonly string[], body: string, answer: unknown][] = [
   ['QUERY', `QUERY ${BASE}/rate`, [], '', [404, 'rest_no_route']],
   ['QUERY of the owner', `QUERY ${BASE}/rate`, OWNER, '', [404, 'rest_no_route']],
@@ -74,9 +74,9 @@ const malformed: readonly [what: string, line: string, headers: readonly string[
   ['a query of many levels', `GET ${BASE}/rate?a${'[b]'.repeat(2000)}=1`, OWNER, '', [200, '']],
 ];
 
-describe('a malformed call of the API', () => {
+describe('a malformed API request', () => {
   it.each(malformed)(
-    'with %s is answered in the envelope and is no error of ours',
+    'with %s gets a response in the envelope and is not logged as an error',
     async (_what, line, headers, body, answer) => {
       const { send, errors } = await start();
       expect(await send(line, headers, body)).toEqual(answer);
@@ -84,7 +84,7 @@ describe('a malformed call of the API', () => {
     },
   );
 
-  it('by any method that HTTP has is answered below 500, and none is an error of ours', async () => {
+  it('with any HTTP method gets a status below 500, and none is logged as an error', async () => {
     const { write, errors } = await start();
     const sent = METHODS.filter((method) => method !== 'CONNECT').flatMap((method) =>
       [[], OWNER].flatMap((who) =>
@@ -104,13 +104,13 @@ describe('a malformed call of the API', () => {
   it.each([
     ['with a length', ['Content-Length: 10'], '{"a"'],
     ['in chunks', ['Transfer-Encoding: chunked'], '5\r\n{"a"'],
-  ])('whose body breaks off (%s) is no error of ours', async (_how, headers, body) => {
+  ])('whose body is cut off (%s) is not logged as an error', async (_how, headers, body) => {
     const { write, send, errors } = await start();
     for (const who of [[], OWNER]) {
       for (const suffix of ['none', 'disable-feeds']) {
         const client = write(`POST ${BASE}/${suffix}`, [...who, ...headers], body);
         await eventually(() => client.socket.bytesWritten > 0);
-        // It has read the head, and waits for the rest.
+        // Guard has read the head, and waits for the rest.
         await send(`GET ${BASE}/none`, []);
         client.socket.resetAndDestroy();
       }

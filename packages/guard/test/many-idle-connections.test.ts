@@ -10,7 +10,7 @@ describe('idle connections of one address', () => {
     ['that have sent nothing', ''],
     ['that have sent half a head', 'GET / HTTP/1.1\r\nHos'],
     ['that have had an answer', GET],
-  ])('are closed, oldest first, before anybody is refused: %s', async (_what, bytes) => {
+  ])('are closed, oldest first, before a new one is refused: %s', async (_what, bytes) => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
     const crowd: RawClient[] = [];
@@ -28,7 +28,7 @@ describe('idle connections of one address', () => {
     expect(gateway.server.connections).toBe(LIMIT);
   });
 
-  it('are closed for nobody else: those of another address stay', async () => {
+  it('are not closed for other addresses', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
     const neighbour = new RawClient(gateway.port, '127.0.0.1').send(GET);
@@ -40,7 +40,7 @@ describe('idle connections of one address', () => {
     expect(gateway.server.connections).toBe(LIMIT);
   });
 
-  it('which are all busy are refused, and none of them is closed', async () => {
+  it('that are all busy are kept, and new ones are refused', async () => {
     const { port, seen } = await recordingServer(() => {});
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
     const busy = Array.from({ length: LIMIT }, () => new RawClient(gateway.port).send(GET));

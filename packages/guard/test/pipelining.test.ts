@@ -18,7 +18,7 @@ function countRequests(): () => number {
   return () => count;
 }
 
-/** A web server that answers nothing. */
+/** A web server that never responds. */
 const silentServer = (): Promise<number> => rawServer((socket) => void socket.on('data', () => {}));
 
 async function expectServing(gateway: TestGateway): Promise<void> {
@@ -37,7 +37,7 @@ describe('a connection with more requests than guard keeps', () => {
       'WebSocket handshakes',
       GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n').repeat(30_000),
     ],
-  ])('is read no further, and ended when the client goes on sending: %s', async (_what, bytes) => {
+  ])('is not read further, and ended when the client continues to send: %s', async (_what, bytes) => {
     const gateway = await startGateway(await silentServer());
     gateway.rule({ options: { disable_xml_rpc: 1 } });
     const read = countRequests();
@@ -51,21 +51,24 @@ describe('a connection with more requests than guard keeps', () => {
   it.each([
     ['forwarded', GET, 200],
     ['refused', 'GET /xmlrpc.php HTTP/1.1\r\nHost: a\r\n\r\n', 403],
-  ])('gets the answers to those that were read, the last of which says so: %s', async (_what, request, status) => {
-    const { port } = await recordingServer();
-    const gateway = await startGateway(port);
-    gateway.rule({ options: { disable_xml_rpc: 1 } });
-    const read = countRequests();
-    const received = await new RawClient(gateway.port).send(request.repeat(2000)).end();
-    expect(toStatus(received)).toBe(status);
-    expect(answersIn(received)).toBeGreaterThan(50);
-    // Those that reached the web server are counted, too.
-    expect(read()).toBeLessThanOrEqual(2 * MOST_READ);
-    expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toContain('Connection: close');
-    await expectServing(gateway);
-  });
+  ])(
+    'gets the responses to the requests that were read, the last with Connection: close: %s',
+    async (_what, request, status) => {
+      const { port } = await recordingServer();
+      const gateway = await startGateway(port);
+      gateway.rule({ options: { disable_xml_rpc: 1 } });
+      const read = countRequests();
+      const received = await new RawClient(gateway.port).send(request.repeat(2000)).end();
+      expect(toStatus(received)).toBe(status);
+      expect(answersIn(received)).toBeGreaterThan(50);
+      // Requests that reached the web server are counted as well.
+      expect(read()).toBeLessThanOrEqual(2 * MOST_READ);
+      expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toContain('Connection: close');
+      await expectServing(gateway);
+    },
+  );
 
-  it('keeps no more of long heads than of many', async () => {
+  it('limits long heads by their size as well', async () => {
     const gateway = await startGateway(await silentServer());
     const read = countRequests();
     const long = GET.replace('\r\n\r\n', `\r\nX-A: ${'a'.repeat(30_000)}\r\n\r\n`);
@@ -77,7 +80,7 @@ describe('a connection with more requests than guard keeps', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it('gives everything back when its client resets it afterwards', async () => {
+  it('is released completely when its client resets it afterwards', async () => {
     const gateway = await startGateway(await silentServer(), { limits: { upstreamSeconds: 300 } });
     const clients = Array.from({ length: 5 }, () => new RawClient(gateway.port).send(GET.repeat(5000)));
     await expect.poll(() => gateway.server.connections).toBe(5);
@@ -86,7 +89,7 @@ describe('a connection with more requests than guard keeps', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it('gets a long answer whole that it reads slowly', async () => {
+  it('gets a long response completely when it reads slowly', async () => {
     const size = 20_000_000;
     const { port } = await recordingServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port);

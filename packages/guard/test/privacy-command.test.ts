@@ -45,7 +45,7 @@ async function guardWithPerson() {
   return { dataDir, guard, db, log, listVisits, privacy };
 }
 
-/** Rows about the person in every table that has some. */
+/** Adds rows about the person to every table that has some. */
 async function addRows(db: Awaited<ReturnType<typeof guardWithPerson>>['db'], now = Date.now()) {
   const factor = { site: 'site', user_id: 7, login: 'Person', secret: SECRET_KEY, key_id: 'k', last_step: 0 };
   await db
@@ -114,7 +114,7 @@ async function addRows(db: Awaited<ReturnType<typeof guardWithPerson>>['db'], no
 
 const WHO = ['--address', PERSON, '--user', 'person', '--email', EMAIL];
 
-it('exports what is stored about a person, readable and without secrets', async () => {
+it('exports the stored data of a person, readable and without secrets', async () => {
   const { db, dataDir, privacy } = await guardWithPerson();
   await addRows(db);
   const { status, stdout, stderr } = await privacy('export', 'site', ...WHO);
@@ -139,7 +139,7 @@ it('exports what is stored about a person, readable and without secrets', async 
     alerts: [{ channel: EMAIL }],
     reports: [{ state: 'sent' }],
   });
-  // Neither secrets nor what stands beside it about others.
+  // Neither secrets nor data of others in the same rows.
   for (const secret of [SECRET_KEY, PASSWORD_HASH, `"${OTHER}"`, `agent of ${OTHER}"`, 'owner', 'editor']) {
     expect(stdout).not.toContain(secret);
   }
@@ -150,7 +150,7 @@ it('exports what is stored about a person, readable and without secrets', async 
   expect((await stat(output)).mode & 0o777).toBe(0o600);
 });
 
-it('knows a person by an address that carries the one that is stored', async () => {
+it('finds a person by an address that carries the stored one', async () => {
   const { privacy } = await guardWithPerson();
   const { stdout } = await privacy('export', 'site', '--address', `64:ff9b::${PERSON}`);
   const data = JSON.parse(stdout);
@@ -158,11 +158,11 @@ it('knows a person by an address that carries the one that is stored', async () 
   expect(stdout).toContain(`agent of ${PERSON}`);
 });
 
-it('erases a person while guard runs, whose memory does not bring anything back', async () => {
+it('erases a person while guard runs, and guard’s memory does not restore the data', async () => {
   const { dataDir, guard, db, log, listVisits, privacy } = await guardWithPerson();
   await addRows(db);
   expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
-  // Still in the memory of guard when the command begins.
+  // In guard's memory when the command begins.
   await Promise.all([1, 2, 3].map((page) => visit(guard.url, PERSON, `/late/${page}/`)));
   const { status, stdout, stderr } = await privacy('erase', ...WHO, '--yes');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -171,7 +171,7 @@ it('erases a person while guard runs, whose memory does not bring anything back'
   expect(listVisits(PERSON)).toBe(0);
   expect(listVisits(OTHER)).toBe(1);
 
-  // Guard goes on with the same counters and finds the person no more.
+  // Guard continues with the same counters and no longer finds the person.
   expect((await visit(guard.url, OTHER, '/after/')).status).toBe(200);
   await eventually(() => listVisits(OTHER) === 2);
   expect(listVisits(PERSON)).toBe(0);
@@ -186,7 +186,7 @@ it('erases a person while guard runs, whose memory does not bring anything back'
   expect(log.prepare(`select count(*) as rows from visit_texts where text like ?`).get(`%${PERSON}`)).toEqual({
     rows: 0,
   });
-  // What lists page by agrees with the rows.
+  // The counts for paging agree with the rows.
   const rows = log.prepare('select count(*) as rows from visits').get();
   expect(log.prepare('select sum(rows) as rows from visit_stretches where kind = 0').get()).toEqual(rows);
   expect(log.prepare('select sum(rows) as rows from visit_sums where kind = 0').get()).toEqual(rows);
@@ -214,7 +214,7 @@ it('erases a person while guard runs, whose memory does not bring anything back'
   }
 });
 
-it('keeps a block, a lock and the settings of the owner, and says so', async () => {
+it('keeps a block, a lock and the settings of the owner, and reports it', async () => {
   const { guard, db, log, privacy, listVisits } = await guardWithPerson();
   await addRows(db);
   const store = sqlBlocklistStore(db);

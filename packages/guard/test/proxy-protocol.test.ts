@@ -27,7 +27,7 @@ async function behindProxy(options: GatewayOptions = {}) {
     observer: { ...noopObserver, refused: (rule) => void refused.push(rule) },
     ...options,
   });
-  /** Sends these bytes and returns everything that comes back. */
+  /** Sends these bytes and returns everything that is received. */
   const send = (...pieces: (Buffer | string)[]) => {
     const client = new RawClient(gateway.port);
     for (const piece of pieces) client.send(piece);
@@ -37,8 +37,8 @@ async function behindProxy(options: GatewayOptions = {}) {
   return { ...upstream, gateway, log, refused, send, addresses };
 }
 
-describe('behind a proxy that speaks the PROXY protocol', () => {
-  it('the visitor has the address that its header names', async () => {
+describe('behind a proxy with the PROXY protocol', () => {
+  it('the visitor has the address in its header', async () => {
     const { send, addresses, gateway } = await behindProxy();
     gateway.rule({ blocked: ['192.0.2.9', '2001:db8::/32'] });
     expect(toStatus(await send(V1, GET))).toBe(200);
@@ -55,7 +55,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     ]);
   });
 
-  it('a visitor can’t name an address by a header of HTTP, a trusted proxy in front can', async () => {
+  it('a visitor can’t name an address by an HTTP header, but a trusted proxy in front can', async () => {
     const { send, addresses } = await behindProxy({ trustedProxies: ['127.0.0.1', '203.0.113.5'] });
     const forged = closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.99');
     await send(V1, forged);
@@ -63,7 +63,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     expect(addresses()).toEqual(['192.0.2.7', '198.51.100.99']);
   });
 
-  it('the proxy’s own connections keep its address, and its X-Forwarded-For counts', async () => {
+  it('the proxy’s own connections keep its address, and its X-Forwarded-For is trusted', async () => {
     const { send, addresses } = await behindProxy();
     const local = binaryHeader({ command: 0x20, addresses: Buffer.alloc(0) });
     for (const header of ['PROXY UNKNOWN\r\n', local]) {
@@ -79,13 +79,13 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     await send('PROXY TCP4 192.0.2.7 198.51.100.1 1 443\r\n', GET);
     await send(binaryHeader({ tlvs: tlsTlv(1) }), GET);
     await send(binaryHeader({ addresses: ipv4('192.0.2.7', 443), tlvs: tlsTlv(0) }), GET);
-    // A visitor’s own word counts for nothing.
+    // A visitor’s own claim is ignored.
     await send(V1, closing('GET / HTTP/1.1\r\nX-Forwarded-Proto: https'));
     const schemes = seen.map(({ headers }) => headers['x-forwarded-proto']);
     expect(schemes).toEqual(['http', 'https', 'https', 'http', 'http']);
   });
 
-  it('a header that comes cut anywhere, and byte by byte, is read whole', async () => {
+  it('a header that is split anywhere, or sent byte by byte, is read completely', async () => {
     const { gateway, addresses } = await behindProxy();
     for (const header of [V1, V2, binaryHeader({ tlvs: tlv(0xee, Buffer.alloc(20)) })]) {
       const bytes = Buffer.concat([header, GET]);
@@ -97,7 +97,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     expect(new Set(addresses())).toEqual(new Set(['192.0.2.7']));
   });
 
-  it('requests that come in one piece with the header are all answered', async () => {
+  it('requests in one packet with the header all get responses', async () => {
     const { send, seen } = await behindProxy();
     const piped = Array.from({ length: 20 }, (_, n) => `GET /${n} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
     const received = await send(Buffer.concat([V2, Buffer.from(piped), GET]));
@@ -105,7 +105,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     expect(seen.map(({ url }) => url)).toEqual([...Array.from({ length: 20 }, (_, n) => `/${n}`), '/']);
   });
 
-  it('a large body behind the header arrives whole', async () => {
+  it('a large body after the header arrives complete', async () => {
     const { send, seen } = await behindProxy();
     const body = Buffer.alloc(1_000_000, 'abc');
     const head = Buffer.from(
@@ -115,7 +115,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     expect(seen[0]?.body).toBe(body.toString('latin1'));
   });
 
-  it('a connection that is kept keeps its address', async () => {
+  it('a kept connection keeps its address', async () => {
     const { gateway, addresses } = await behindProxy();
     const client = new RawClient(gateway.port).send(V2);
     for (let n = 1; n <= 3; n++) {
@@ -125,7 +125,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     expect(addresses()).toEqual(['192.0.2.7', '192.0.2.7', '192.0.2.7']);
   });
 
-  it('WebSockets pass', async () => {
+  it('WebSockets work', async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
     const { port, received } = await scriptedServer(`${head}greeting`);
     const gateway = await startGateway(port, { proxyProtocol: true, trustedProxies: ['127.0.0.1'] });
@@ -138,14 +138,14 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
     expect(received()).toMatch(/X-Forwarded-For: 192\.0\.2\.7\r\n/i);
   });
 
-  it('limits count for the visitor, not for the proxy', async () => {
+  it('limits apply to the visitor, not to the proxy', async () => {
     const { gateway, refused } = await behindProxy({ limits: { connectionsPerAddress: 2 } });
     const open = () => new RawClient(gateway.port).send(V1).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     const idle = open();
     await idle.until((text) => text.includes('hello'));
     const kept = open();
     await kept.until((text) => text.includes('hello'));
-    // The one that has been idle longest makes room.
+    // The connection that has been idle longest is closed.
     await open().until((text) => text.includes('hello'));
     expect(await idle.end()).toContain('hello');
     expect([kept.closed, refused]).toEqual([false, ['too-many-connections-per-address']]);
@@ -155,7 +155,7 @@ describe('behind a proxy that speaks the PROXY protocol', () => {
 });
 
 describe('connections without a valid PROXY header', () => {
-  it('from a peer that is no trusted proxy are closed, whatever they begin with', async () => {
+  it('from a peer that is not a trusted proxy are closed, whatever they begin with', async () => {
     const { send, seen, refused, log } = await behindProxy({ trustedProxies: ['203.0.113.5'] });
     for (const header of [V1, V2, Buffer.alloc(0)]) expect(await send(header, GET)).toBe('');
     expect(seen).toEqual([]);
@@ -171,20 +171,20 @@ describe('connections without a valid PROXY header', () => {
     ['TLVs that are garbage', binaryHeader({ tlvs: Buffer.from('garbage garbage') })],
     ['another version', binaryHeader({ command: 0x31 })],
     ['an address that is none', Buffer.from('PROXY TCP4 192.0.2.300 198.51.100.1 1 80\r\n')],
-  ])('are closed without an answer: %s', async (_what, bytes) => {
+  ])('are closed without a response: %s', async (_what, bytes) => {
     const { send, seen, refused } = await behindProxy();
     expect(await send(bytes)).toBe('');
     expect([seen, refused]).toEqual([[], ['proxy-header:malformed']]);
   });
 
-  it('are ended when the header is not there in time', async () => {
+  it('are closed when the header does not arrive in time', async () => {
     const { gateway, refused } = await behindProxy({ limits: { headerSeconds: 0.2 } });
     const started = [new RawClient(gateway.port), new RawClient(gateway.port).send(V2.subarray(0, 20))];
     for (const client of started) expect(await client.end()).toBe('');
     expect(refused).toEqual(['proxy-header:timeout', 'proxy-header:timeout']);
   });
 
-  it('that the proxy breaks off in the header are forgotten', async () => {
+  it('that end within the header are released', async () => {
     const { gateway, refused, send } = await behindProxy();
     for (const header of [V1, V2]) {
       for (let at = 0; at < header.length; at += 3) {
@@ -201,7 +201,7 @@ describe('connections without a valid PROXY header', () => {
     await eventually(() => gateway.server.connections === 0);
   });
 
-  it('get no second header: it is no request', async () => {
+  it('may not send a second header, which is a malformed request', async () => {
     const { send, addresses } = await behindProxy();
     const second = Buffer.from('PROXY TCP4 198.51.100.99 198.51.100.1 1 80\r\n');
     for (const [one, two] of [
@@ -215,7 +215,7 @@ describe('connections without a valid PROXY header', () => {
     expect(addresses()).toEqual([]);
   });
 
-  it('hold up no stop of guard', async () => {
+  it('do not delay the shutdown of guard', async () => {
     const { gateway } = await behindProxy({ limits: { headerSeconds: 100, shutdownSeconds: 100 } });
     const started = new RawClient(gateway.port).send(V2.subarray(0, 5));
     const after = new RawClient(gateway.port).send(V2).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -226,7 +226,7 @@ describe('connections without a valid PROXY header', () => {
 });
 
 describe('without proxyProtocol', () => {
-  it('a PROXY header is a malformed request, and changes nobody’s address', async () => {
+  it('a PROXY header is a malformed request, and changes no address', async () => {
     const { send, seen, gateway } = await behindProxy({ proxyProtocol: false, trustedProxies: [] });
     expect(toStatus(await send(V1, GET))).toBe(400);
     expect(toStatus(await send(V2, GET))).toBe(400);
@@ -236,7 +236,7 @@ describe('without proxyProtocol', () => {
 });
 
 describe('a PROXY header over a Unix socket', () => {
-  it('is believed when the socket is trusted', async () => {
+  it('is trusted when the socket is trusted', async () => {
     const path = join(await scratchFolder(), 'guard.sock');
     for (const [trustedProxies, status] of [
       [['unix'], 200],
@@ -251,14 +251,14 @@ describe('a PROXY header over a Unix socket', () => {
 });
 
 describe('Node’s server, on which guard builds', () => {
-  it('has all its own listeners for connections when it is made', () => {
+  it('has all its own connection listeners when it is created', () => {
     const server: Server = createServer();
     expect(server.listenerCount('connection')).toBe(1);
   });
 });
 
 describe('status', () => {
-  it('sees that guard answers, whether this machine is one of its proxies or not', async () => {
+  it('reports that guard responds, whether or not this machine is one of its proxies', async () => {
     for (const proxy of ['unix', '203.0.113.5']) {
       const listen = `unix:${join(await scratchFolder(), 'guard.sock')}`;
       const config = { proxyProtocol: true, trustedProxies: [proxy], listen };
@@ -270,7 +270,9 @@ describe('status', () => {
   });
 });
 
-/** Sends bytes in pieces that end at these places, each in a segment of its own, and returns what comes back. */
+/**
+ * Sends bytes in pieces that end at these offsets, each in a separate segment, and returns everything that is received.
+ */
 async function sendCut(port: number, bytes: Buffer, cuts: readonly number[]): Promise<string> {
   const client = new RawClient(port);
   client.socket.setNoDelay(true);
@@ -278,7 +280,7 @@ async function sendCut(port: number, bytes: Buffer, cuts: readonly number[]): Pr
   for (const to of [...cuts, bytes.length]) {
     if (to > from) {
       client.send(bytes.subarray(from, to));
-      // The turn of the event loop lets the piece go out.
+      // The turn of the event loop sends the piece.
       await new Promise((resolve) => setImmediate(resolve));
     }
     from = Math.max(from, to);

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { PATIENCE_MS } from './support/scratch.js';
 
-/** A visitor who writes bytes and sees bytes. */
+/** A client that writes and reads raw bytes. */
 export class RawClient {
   received = '';
   closed = false;
@@ -29,7 +29,10 @@ export class RawClient {
     return this;
   }
 
-  /** Rests for `ms` after the first piece, and keeps nothing of what comes. @returns how many bytes have come so far */
+  /**
+   * Pauses for `ms` after the first piece, and keeps no received data.
+   * @returns a function that returns the number of received bytes
+   */
   readSlowly(ms: number): () => number {
     let got = 0;
     this.socket.removeAllListeners('data');
@@ -43,7 +46,9 @@ export class RawClient {
     return () => got;
   }
 
-  /** Rests after the first piece until `goOn` is called, and keeps nothing of what comes; `got` tells how many bytes. */
+  /**
+   * Pauses after the first piece until `goOn` is called, and keeps no received data. `got` returns the number of bytes.
+   */
   pauseAfterFirst(): { readonly got: () => number; readonly goOn: () => void } {
     let got = 0;
     this.socket.removeAllListeners('data');
@@ -54,7 +59,7 @@ export class RawClient {
     return { got: () => got, goOn: () => void this.socket.resume() };
   }
 
-  /** Waits until what was received fits, and returns it. Fails when the connection ends before, or after `ms`. */
+  /** Waits until the received text matches, and returns it. Fails when the connection ends before, or after `ms`. */
   async until(test: (received: string) => boolean, ms = PATIENCE_MS): Promise<string> {
     const end = Date.now() + ms;
     while (!test(this.received)) {
@@ -85,9 +90,9 @@ export class RawClient {
 }
 
 /**
- * Sends raw bytes, asks for nothing more, and returns everything that comes back. Ends its side of the connection after a
- * quarter of a second of silence, or two seconds when nothing comes at all. Silence is counted in turns of the event
- * loop: guard runs in the same process, and a pause of the whole machine must not end a request that guard has not read.
+ * Sends raw bytes and returns everything that is received. Ends its side of the connection after a quarter of a second
+ * of silence, or two seconds when nothing arrives at all. Silence is counted in turns of the event loop: guard runs in
+ * the same process, and a pause of the whole machine must not end a request that guard has not read.
  */
 export async function exchange(port: number | string, bytes: string): Promise<string> {
   const client = new RawClient(port).send(bytes);
@@ -101,7 +106,7 @@ export async function exchange(port: number | string, bytes: string): Promise<st
   return client.end().finally(() => clearInterval(round));
 }
 
-/** A request of HTTP/1.1 that ends the connection after its answer. */
+/** An HTTP/1.1 request that ends the connection after its response. */
 export function closing(head: string, body = ''): string {
   return `${head}\r\nHost: example.com\r\nConnection: close\r\n\r\n${body}`;
 }
@@ -114,7 +119,7 @@ export function toBody(received: string): string {
   return received.slice(received.indexOf('\r\n\r\n') + 4);
 }
 
-/** How many answers stand in what was received. */
+/** Number of responses in the received text. */
 export function answersIn(received: string): number {
   return received.split(/HTTP\/1\.1 \d{3} /).length - 1;
 }

@@ -26,7 +26,7 @@ async function start(options: GatewayOptions = {}) {
     refused: (rule: string) => void refused.push(rule),
   };
   const gateway = await startGateway(upstream.port, { observer, ...options });
-  /** Sends pieces in packets of their own, and returns all that comes back. */
+  /** Sends pieces in separate packets, and returns everything that is received. */
   const send = async (...pieces: string[]) => {
     const client = new RawClient(gateway.port);
     for (const piece of pieces) {
@@ -67,7 +67,7 @@ describe('a request line with raw bytes', () => {
     expect(seen[0]?.url).toBe('/caf%C3%A9/?%E9');
   });
 
-  it('may be one of HTTP/1.0, or ask for the head alone', async () => {
+  it('may be one of HTTP/1.0, or of HEAD', async () => {
     const { send, seen } = await start();
     expect(toStatus(await send(`GET /?${E8} HTTP/1.0\r\nHost: a\r\n\r\n`))).toBe(200);
     const head = await send(closing(`HEAD /?${E8} HTTP/1.1`));
@@ -75,14 +75,14 @@ describe('a request line with raw bytes', () => {
     expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /?%C3%A9', 'HEAD /?%C3%A9']);
   });
 
-  it('may come in pieces after its first raw byte, one byte after another', async () => {
+  it('may be split after its first raw byte, byte by byte', async () => {
     const { send, seen } = await start();
     const bytes = closing(`GET /?s=${E8}${E1}x${E8} HTTP/1.1\r\nX-A: ${E8}`);
     expect(toStatus(await send(bytes.slice(0, 9), ...bytes.slice(9)))).toBe(200);
     expect(seen).toMatchObject([{ url: '/?s=%C3%A9%E9x%C3%A9', headers: { 'x-a': E8 } }]);
   });
 
-  it('leaves headers and body as they are, also those that come later', async () => {
+  it('does not change headers and body, even those that arrive later', async () => {
     const { gateway, seen } = await start();
     const body = Array.from({ length: 300_000 }, (_, n) => String.fromCharCode(n % 256)).join('');
     const head = `POST /?${E8} HTTP/1.1\r\nHost: a\r\nX-A: caf${E8}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -96,7 +96,7 @@ describe('a request line with raw bytes', () => {
     expect(seen[0]?.body === body).toBe(true);
   });
 
-  it('may be followed by a body in chunks, or by one that is waited for', async () => {
+  it('may have a body in chunks, or one after 100 Continue', async () => {
     const { send, seen, gateway } = await start();
     const chunks = `3\r\n${E8}\n\r\n0\r\n\r\n`;
     expect(toStatus(await send(`${closing(`POST /?${E8} HTTP/1.1\r\nTransfer-Encoding: chunked`)}${chunks}`))).toBe(
@@ -141,7 +141,7 @@ describe('a connection with raw targets', () => {
     expect(seen.map(({ body }) => body)).toEqual(Array(5).fill(`\n${E8}`));
   });
 
-  it('gets the answers to requests that were sent before one with raw bytes, and the end', async () => {
+  it('gets the responses to requests that were sent before one with raw bytes, and ends', async () => {
     for (const first of ['GET /a', `GET /?${E8}`]) {
       const { gateway, seen, refused } = await start();
       const client = new RawClient(gateway.port).send(kept(first) + kept('GET /b') + kept(`GET /?last${E8}`));
@@ -156,7 +156,7 @@ describe('a connection with raw targets', () => {
     }
   });
 
-  it('gets plain requests answered that were sent behind one with raw bytes', async () => {
+  it('gets responses to plain requests that were sent after one with raw bytes', async () => {
     const { send, seen } = await start();
     const received = await send(kept(`GET /?${E8}`) + kept('GET /b') + closing('GET /c HTTP/1.1'));
     expect(answersIn(received)).toBe(3);
@@ -174,13 +174,13 @@ describe('a connection with raw targets', () => {
     }
     expect(seen).toHaveLength(9);
     expect(gateway.server.connections).toBe(3);
-    // The one that has been idle longest is closed.
+    // The connection that has been idle longest is closed.
     expect(toStatus(await new RawClient(gateway.port).send(closing(`GET /?${E8} HTTP/1.1`)).end())).toBe(200);
     await clients[0]?.end();
     await expect.poll(() => gateway.server.connections).toBe(2);
   });
 
-  it('is closed when it falls silent, or while its head or body is late', async () => {
+  it('is closed when the client stops sending, or while its head or body is late', async () => {
     const limits = { idleSeconds: 1, headerSeconds: 1 };
     const { gateway } = await start({ limits });
     const head = new RawClient(gateway.port).send(`GET /?${E8} HTTP/1.1\r\nHost: a\r\n`);
@@ -192,7 +192,7 @@ describe('a connection with raw targets', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it('may wait for its answer, and send its body, for longer than a head may take', async () => {
+  it('may wait for its response, and send its body, for longer than a head may take', async () => {
     const body = 'x'.repeat(30);
     const { gateway, seen } = await start({ limits: { headerSeconds: 1 } });
     const client = new RawClient(gateway.port).send(kept(`POST /?${E8}`, `\r\nContent-Length: ${body.length}`));
@@ -206,7 +206,7 @@ describe('a connection with raw targets', () => {
     await client.until((text) => answersIn(text) === 2);
   });
 
-  it('gets a long answer whole, however slowly it reads', async () => {
+  it('gets a long response completely, however slowly it reads', async () => {
     const length = 20_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(length, 'abc')));
     const gateway = await startGateway(port);
@@ -216,7 +216,7 @@ describe('a connection with raw targets', () => {
     expect(got()).toBeGreaterThan(length);
   });
 
-  it('holds back a client that sends more than WordPress takes', async () => {
+  it('stops reading from a client that sends more than WordPress reads', async () => {
     let reads = () => {};
     const go = new Promise<void>((resolve) => (reads = resolve));
     let length = 0;
@@ -272,7 +272,7 @@ describe('a connection with raw targets', () => {
   });
 });
 
-describe('what stays refused', () => {
+describe('a target with raw bytes is still refused', () => {
   it.each([
     ['a raw byte in the method', `G${E1}T / HTTP/1.1`],
     ['a raw byte in the version', `GET / HTTP/1.${E1}`],
@@ -290,7 +290,7 @@ describe('what stays refused', () => {
     ['a tab behind it', `GET /?${E8}\tx HTTP/1.1`],
     ['CR alone behind it', `GET /?${E8}\rX: 1 HTTP/1.1`],
     ['two lengths', `POST /?${E8} HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked`],
-  ])('%s', async (_what, line) => {
+  ])('with %s', async (_what, line) => {
     const { send, seen, gateway, refused, requests } = await start();
     expect(toStatus(await send(closing(line)))).toBe(400);
     expect(seen).toEqual([]);
@@ -300,19 +300,19 @@ describe('what stays refused', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it('a line of HTTP/0.9', async () => {
+  it('in a line of HTTP/0.9', async () => {
     const { send, gateway } = await start();
     expect(toStatus(await send(closing(`GET /?${E8}`)))).toBe(400);
     expect(gateway.visits).toMatchObject([{ rule: 'ambiguous:framing' }]);
   });
 
-  it('a raw byte whose line began in an earlier piece', async () => {
+  it('when the line began in an earlier piece', async () => {
     const { send, seen } = await start();
     expect(toStatus(await send('GET /caf', `${E8}/ HTTP/1.1\r\nHost: a\r\n\r\n`))).toBe(400);
     expect(seen).toEqual([]);
   });
 
-  it('a target that is too long once it is encoded', async () => {
+  it('when it is too long once it is encoded', async () => {
     const { send, seen, gateway } = await start({ limits: { targetBytes: 1000 } });
     expect(toStatus(await send(closing(`GET /?${E1.repeat(332)} HTTP/1.1`)))).toBe(200);
     expect(toStatus(await send(closing(`GET /?${E1.repeat(333)} HTTP/1.1`)))).toBe(414);
@@ -320,20 +320,20 @@ describe('what stays refused', () => {
     expect(gateway.visits.map(({ status }) => status)).toEqual([200, 414]);
   });
 
-  it('a head that is too long', async () => {
+  it('when the head is too long', async () => {
     const { send } = await start();
     expect(toStatus(await send(closing(`GET /?${E1.repeat(20_000)} HTTP/1.1`)))).toBe(431);
     expect(toStatus(await send(closing(`GET /?${E1} HTTP/1.1\r\nX-A: ${'a'.repeat(40_000)}`)))).toBe(431);
   });
 });
 
-describe('the rules hold for raw targets', () => {
+describe('the rules apply to raw targets', () => {
   it.each([
     ['in front of it', `/caf${E8}/../xmlrpc.php`],
     ['in its query', `//xmlrpc.php?${E8}`],
     ['behind it', `/xmlrpc.php/${E8}`],
     ['as a parameter', `/xmlrpc.php;${E8}`],
-  ])('xmlrpc.php with raw bytes %s', async (_where, target) => {
+  ])('of xmlrpc.php with raw bytes %s', async (_where, target) => {
     const { send, seen, gateway } = await start();
     gateway.rule({ options: { disable_xml_rpc: 1 } });
     expect(toStatus(await send(closing(`POST ${target} HTTP/1.1\r\nContent-Length: 0`)))).toBe(403);
@@ -341,7 +341,7 @@ describe('the rules hold for raw targets', () => {
     expect(gateway.visits).toMatchObject([{ status: 403, target: target.replaceAll(E8, '%C3%A9') }]);
   });
 
-  it('a second request hides behind none', async () => {
+  it('so that no second request can hide in one', async () => {
     const { send, seen, gateway } = await start();
     gateway.rule({ options: { disable_xml_rpc: 1 } });
     const received = await send(kept(`GET /?${E8}`) + closing('GET /xmlrpc.php HTTP/1.1'));
@@ -349,7 +349,7 @@ describe('the rules hold for raw targets', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/?%C3%A9']);
   });
 
-  it('wrong passwords count at the login', async () => {
+  it('so that wrong passwords are counted at the login', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const guess = (password: string) => {
       const body = `log=owner&pwd=${password}`;
@@ -363,7 +363,7 @@ describe('the rules hold for raw targets', () => {
     expect(gateway.wordpress.checks).toHaveLength(3);
   });
 
-  it('a hidden login stays hidden', async () => {
+  it('so that a hidden login stays hidden', async () => {
     const gateway = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: 'join' } });
     gateway.wordpress.custom = true;
     const look = async (path: string) => {
@@ -377,7 +377,7 @@ describe('the rules hold for raw targets', () => {
   });
 });
 
-describe('who sent a raw target', () => {
+describe('the client of a raw target', () => {
   it('is named by a trusted proxy, for each request of its connection', async () => {
     const { gateway, seen } = await start({ trustedProxies: ['127.0.0.1'] });
     gateway.rule({ blocked: ['192.0.2.9'] });
@@ -400,13 +400,13 @@ describe('who sent a raw target', () => {
     ]);
   });
 
-  it('is not believed without one', async () => {
+  it('is not accepted from a peer that is not a trusted proxy', async () => {
     const { send, seen } = await start();
     await send(closing(`GET /?${E8} HTTP/1.1\r\nX-Forwarded-For: 192.0.2.7`));
     expect(seen[0]?.headers['x-forwarded-for']).toBe('127.0.0.1');
   });
 
-  it('is named by the PROXY header, in one piece with the request or before it', async () => {
+  it('is named by the PROXY header, in one packet with the request or before it', async () => {
     const { send, seen, gateway } = await start({ proxyProtocol: true, trustedProxies: ['127.0.0.1'] });
     const request = kept(`GET /caf${E8}`) + closing('GET /b HTTP/1.1\r\nX-Forwarded-For: 203.0.113.1');
     expect(answersIn(await send(V1 + request))).toBe(2);
@@ -415,7 +415,7 @@ describe('who sent a raw target', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it('is known on a Unix socket', async () => {
+  it('is identified on a Unix socket', async () => {
     const { port, seen } = await recordingServer();
     const path = join(await scratchFolder(), 'guard.sock');
     await startGateway(port, { listen: { path }, trustedProxies: ['unix'] });
@@ -425,7 +425,7 @@ describe('who sent a raw target', () => {
   });
 });
 
-describe('nothing is left behind', () => {
+describe('no resource is kept', () => {
   const descriptors = () => readdirSync('/proc/self/fd').length;
 
   it.each([
@@ -434,7 +434,7 @@ describe('nothing is left behind', () => {
     ['in the body', kept(`POST /?${E8}`, '\r\nContent-Length: 100000').concat('x')],
     ['before the answer', kept(`GET /?${E8}`)],
     ['behind a second', kept(`GET /?${E8}`).repeat(2)],
-  ])('by clients that break off %s', async (_where, bytes) => {
+  ])('by clients that disconnect %s', async (_where, bytes) => {
     const port = await webServer(() => {});
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 1 } });
     for (const how of ['destroy', 'resetAndDestroy', 'end'] as const) {
@@ -446,7 +446,7 @@ describe('nothing is left behind', () => {
     }
   });
 
-  it('by clients that break off after the answer', async () => {
+  it('by clients that disconnect after the response', async () => {
     const { gateway } = await start();
     for (const how of ['destroy', 'resetAndDestroy', 'end'] as const) {
       const client = new RawClient(gateway.port).send(kept(`GET /?${E8}`));
@@ -489,13 +489,13 @@ describe('nothing is left behind', () => {
     expect(gateway.server.connections).toBe(1);
   });
 
-  it('at a stop, which waits for the request and names it', async () => {
+  it('at a shutdown, which waits for the request and reports it', async () => {
     const log = recordedLog();
     const port = await webServer((request) => void request.resume());
     const limits = { shutdownSeconds: 1, headerSeconds: 1 };
     const gateway = await startGateway(port, { limits, logger: log.logger });
     const client = new RawClient(gateway.port).send(kept(`GET /page?${E8}`));
-    // Longer than Node lets the parser that gave up wait for a head.
+    // Longer than Node allows the parser that gave up to wait for a head.
     await pause(2500);
     expect(gateway.server.openClients).toMatchObject({ count: 1, oldest: [{ request: 'GET /page' }] });
     const began = Date.now();
@@ -505,7 +505,7 @@ describe('nothing is left behind', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it('at a stop, which lets the answer come', async () => {
+  it('at a shutdown, which waits for the response', async () => {
     const port = await webServer((_request, response) => void setTimeout(() => response.end('late'), 500));
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(kept(`GET /?${E8}`));

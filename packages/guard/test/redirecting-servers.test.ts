@@ -9,7 +9,7 @@ import { eventually } from './support/scratch.js';
 import { byHttpsAlone, forHost, webServer } from './support/upstream-server.js';
 
 const proxies = { trustedProxies: ['127.0.0.1'] };
-/** A visit of a.example by https, as the proxy in front of guard hands it on. */
+/** A visit of a.example by https, as the proxy in front of guard forwards it. */
 async function visit(url: string, path = '/', body?: string) {
   const cookies = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce' };
   const sent = request(url + path, {
@@ -41,8 +41,8 @@ const status = async (dataDir: string) => {
   return { ...JSON.parse(stdout), code };
 };
 
-describe('guard, with a web server behind that serves https alone', () => {
-  it('pushes its policy, takes settings of owners, and is well by its own word', async () => {
+describe('guard, in front of a web server that serves https only', () => {
+  it('pushes its policy, accepts settings of owners, and reports good health', async () => {
     const { connector, upstream, seen } = await webServer(byHttpsAlone);
     connector.home = 'https://a.example';
     const log = recordedLog();
@@ -52,14 +52,14 @@ describe('guard, with a web server behind that serves https alone', () => {
     expect(await disableFeeds(guard.url)).toMatchObject({ http: 200 });
     expect(connector.policy?.policy).toMatchObject({ disable_feed: 1 });
     expect(log.events()).not.toContain('connector-missing');
-    // Once WordPress has named itself, nothing is asked by http any more.
+    // Once WordPress has reported its own name, nothing is requested by http.
     expect(seen.filter((line) => line.startsWith('http ')).length).toBeLessThanOrEqual(1);
     const report = await status(dataDir);
     expect(report.sites).toMatchObject([{ wordpress: 'reachable', connector: 'ok', policyInSync: true }]);
   });
 });
 
-describe('guard, with a web server behind that redirects whatever scheme it is told', () => {
+describe('guard, in front of a web server that redirects every scheme', () => {
   const always = async () => {
     const upstream = await webServer((request, response) => {
       response.writeHead(301, { location: `https://${request.headers.host}${request.url}&secret=s3cret` }).end();
@@ -70,7 +70,7 @@ describe('guard, with a web server behind that redirects whatever scheme it is t
     return { ...upstream, log, dataDir, guard: await runningGuard(dataDir, log.logger) };
   };
 
-  it('names the redirect in its log, in status, in doctor and to the owner', async () => {
+  it('reports the redirect in its log, in status, in doctor and to the owner', async () => {
     const { log, dataDir, guard } = await always();
     await eventually(() => log.events().includes('wordpress-unreachable'));
     expect(log.events()).not.toContain('connector-missing');
@@ -105,10 +105,10 @@ describe('guard, with a web server behind that redirects whatever scheme it is t
   });
 });
 
-describe('guard, with a site that takes every host and another server behind', () => {
+describe('guard, with a site that serves every host and another server behind', () => {
   const other = (response: ServerResponse) => void response.writeHead(404).end('another site');
 
-  it('says which host it asked for, and is well by itself after the first page of a visitor', async () => {
+  it('reports which host it requested, and recovers after the first page of a visitor', async () => {
     const { connector, upstream, seen } = await webServer(forHost('a.example', other));
     connector.home = 'https://a.example';
     const log = recordedLog();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exchange } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
-/** A web server that redirects folders as nginx does by default: to the host it was asked for, with its own port. */
+/** A web server that redirects folders as nginx does by default: to the requested host, with its own port. */
 async function redirectingServer(): Promise<number> {
   let port = 0;
   const answer = (host: string, response: ServerResponse): void => {
@@ -14,12 +14,12 @@ async function redirectingServer(): Promise<number> {
   return port;
 }
 
-/** Values of the headers that lead somewhere, in their order. */
+/** Values of the headers that contain redirect targets, in order. */
 const leads = (text: string): string[] =>
   Array.from(text.matchAll(/^(?:content-location|location|refresh): (.*)\r$/gim), ([, value]) => value as string);
 
-describe('redirects of the web server behind', () => {
-  it('lead to the host that the client asked for, and never name the port behind', async () => {
+describe('redirects of the upstream web server', () => {
+  it('lead to the host that the client requested, and never name the upstream port', async () => {
     const upstream = await redirectingServer();
     const gateway = await startGateway(upstream);
     const text = await exchange(
@@ -31,7 +31,7 @@ describe('redirects of the web server behind', () => {
     expect(text).not.toContain(String(upstream));
   });
 
-  it('stay on https and on the client’s own port where a trusted proxy says so', async () => {
+  it('keep https and the client’s own port where a trusted proxy reports them', async () => {
     const gateway = await startGateway(await redirectingServer(), { trustedProxies: ['127.0.0.1'] });
     const text = await exchange(
       gateway.port,
@@ -40,7 +40,7 @@ describe('redirects of the web server behind', () => {
     expect(leads(text)[0]).toBe('https://shop.example:8443/wp-admin/');
   });
 
-  it('are paths for a client of HTTP/1.0 that named no host', async () => {
+  it('are paths for an HTTP/1.0 client without a host', async () => {
     const upstream = await redirectingServer();
     const gateway = await startGateway(upstream);
     const text = await exchange(gateway.port, 'GET /wp-admin HTTP/1.0\r\n\r\n');
@@ -48,7 +48,7 @@ describe('redirects of the web server behind', () => {
     expect(text).not.toContain(String(upstream));
   });
 
-  it('do not name it either where a WebSocket was asked for and not granted', async () => {
+  it('do not name the port where a WebSocket was requested and refused', async () => {
     const upstream = await redirectingServer();
     const gateway = await startGateway(upstream);
     const text = await exchange(
@@ -59,8 +59,8 @@ describe('redirects of the web server behind', () => {
   });
 });
 
-describe('an answer to HTTP/1.0 without a host', () => {
-  it('holds no header that repeats what guard asked the web server for', async () => {
+describe('a response to HTTP/1.0 without a host', () => {
+  it('has no header that repeats guard’s request to the web server', async () => {
     const { port, seen } = await recordingServer((request, response) => {
       // As PHP's own web server and some diagnostics do.
       const { host = '', 'x-forwarded-for': address = '' } = request.headers;

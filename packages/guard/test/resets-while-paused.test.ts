@@ -18,7 +18,7 @@ describe('a reset while guard reads nothing from the connection, and WordPress i
     ],
     ['a POST that WordPress does not read', POST],
     ['bytes behind a WebSocket handshake', HANDSHAKE + BODY],
-  ])('is seen: %s', async (_what, bytes) => {
+  ])('is detected: %s', async (_what, bytes) => {
     const open = new Set<Socket>();
     const port = await rawServer((socket) => {
       socket.pause();
@@ -28,7 +28,7 @@ describe('a reset while guard reads nothing from the connection, and WordPress i
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 300, idleSeconds: 300 } });
     const client = new RawClient(gateway.port).send(bytes);
     await expect.poll(() => open.size).toBe(1);
-    // So long that all buffers are full.
+    // Long enough for all buffers to fill.
     await new Promise((resolve) => setTimeout(resolve, 300));
     client.socket.resetAndDestroy();
     await expect.poll(() => gateway.server.connections, { timeout: 10_000 }).toBe(0);

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { closing, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, startGateway, type TestGateway } from './running-gateway.js';
 
-/** How a web server ends a connection when a request has come on it. */
+/** How a web server ends a connection after a request on it. */
 type End = 'close' | 'reset' | 'inside the head' | 'inside the body';
 
 interface KeptServer {
   readonly port: number;
-  /** Request lines in the order in which they came, with the number of the connection. */
+  /** Request lines in order of arrival, with the number of the connection. */
   readonly seen: string[];
-  /** From the next request on, a connection that has answered before ends like this. */
+  /** From the next request on, a connection that has sent a response before ends like this. */
   end: End | null;
   /** Headers of each response. */
   headers: string;
@@ -21,7 +21,7 @@ interface KeptServer {
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n';
 
-/** A web server that answers each request, and ends connections under later ones. */
+/** A web server that responds to each request, and ends connections during later ones. */
 async function keptServer(): Promise<KeptServer> {
   const open = new Set<Socket>();
   let number = 0;
@@ -61,7 +61,7 @@ async function keptServer(): Promise<KeptServer> {
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A gateway with one kept connection to the web server, which has answered a request. */
+/** A gateway with one kept connection to the web server, on which a request got a response. */
 async function warm(): Promise<{ gateway: TestGateway; server: KeptServer }> {
   const server = await keptServer();
   const gateway = await startGateway(server.port);
@@ -72,7 +72,7 @@ async function warm(): Promise<{ gateway: TestGateway; server: KeptServer }> {
 const send = (gateway: TestGateway, line: string, body = ''): Promise<string> =>
   exchange(gateway.port, closing(`${line}${body === '' ? '' : `\r\nContent-Length: ${body.length}`}`) + body);
 
-describe('a kept connection that ends before a byte of the answer', () => {
+describe('a kept connection that ends before the first byte of the response', () => {
   for (const end of ['close', 'reset'] as const) {
     it.each([
       'GET /x HTTP/1.1',
@@ -82,7 +82,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
       'GET /x HTTP/1.1\r\nAuthorization: Basic dTpw',
       'GET /x HTTP/1.1\r\nAuthorization: Bearer abc',
       'DELETE /x HTTP/1.1\r\nIdempotency-Key: "8e03978e"',
-    ])(`costs nobody an answer (${end}): %s`, async (line) => {
+    ])(`loses no response (${end}): %s`, async (line) => {
       const { gateway, server } = await warm();
       server.end = end;
       expect(toStatus(await send(gateway, line))).toBe(200);
@@ -98,38 +98,41 @@ describe('a kept connection that ends before a byte of the answer', () => {
       ['PUT /x HTTP/1.1\r\nIdempotency-Key: "8e03978e"', 'a=b'],
       ['DELETE /x HTTP/1.1', ''],
       ['GET /x HTTP/1.1', 'a=b'],
-    ])(`never sends a body or a request of effect twice (${end}): %s %s`, async (line, body) => {
+    ])(`never sends a body or a request with effects twice (${end}): %s %s`, async (line, body) => {
       const { gateway, server } = await warm();
       server.end = end;
       const status = toStatus(await send(gateway, line, body));
       const arrived = server.seen.filter((each) => each.includes('/x'));
       expect(arrived).toHaveLength(1);
-      // It went on a fresh connection when the other one had been idle for long.
+      // It was sent on a fresh connection if the other one had been idle for long.
       expect(status).toBe(arrived[0]?.startsWith('1 ') ? 502 : 200);
     });
   }
 
-  it.each(['inside the head', 'inside the body'] as const)('is no reason to ask again when it ends %s', async (end) => {
-    const { gateway, server } = await warm();
-    server.end = end;
-    await send(gateway, 'GET /x HTTP/1.1').catch(() => '');
-    expect(server.seen).toEqual(['1 GET /first', '1 GET /x']);
-  });
+  it.each(['inside the head', 'inside the body'] as const)(
+    'causes no repeated request when it ends %s',
+    async (end) => {
+      const { gateway, server } = await warm();
+      server.end = end;
+      await send(gateway, 'GET /x HTTP/1.1').catch(() => '');
+      expect(server.seen).toEqual(['1 GET /first', '1 GET /x']);
+    },
+  );
 
-  it('is one of many that end at once, and each request goes to a fresh one', async () => {
+  it('may be one of many that end at once, and each request is sent on a fresh one', async () => {
     const server = await keptServer();
     const gateway = await startGateway(server.port);
     const round = () => Promise.all(Array.from({ length: 20 }, (_, i) => send(gateway, `GET /${i} HTTP/1.1`)));
     await round();
     server.end = 'close';
     expect((await round()).map(toStatus)).toEqual(Array.from({ length: 20 }, () => 200));
-    // Twice at most, of which the second time on a connection that had answered nothing before.
+    // Twice at most, the second time on a connection without an earlier response.
     for (let i = 0; i < 20; i++) {
       expect(server.seen.slice(20).filter((each) => each.endsWith(`GET /${i}`)).length).toBeLessThanOrEqual(2);
     }
   });
 
-  it('is tried again once: a fresh connection that ends as well is answered with 502', async () => {
+  it('causes one more try: if a fresh connection ends as well, the client gets 502', async () => {
     let connections = 0;
     const port = await rawServer((socket) => {
       const isFirst = ++connections === 1;
@@ -157,7 +160,7 @@ describe('a kept connection that ends before a byte of the answer', () => {
 });
 
 describe('an idle connection', () => {
-  it('that the web server has ended is given to nobody', async () => {
+  it('that the web server has ended is not used', async () => {
     const { gateway, server } = await warm();
     server.endIdle();
     await expect.poll(() => server.connections()).toBe(0);
@@ -198,7 +201,7 @@ describe('an idle connection', () => {
     await expect.poll(() => server.connections()).toBe(0);
   });
 
-  it('makes room when requests that may not be repeated take fresh ones', async () => {
+  it('is closed when requests that may not be repeated use fresh ones', async () => {
     const server = await keptServer();
     const gateway = await startGateway(server.port, { limits: { upstreamConnections: 4 } });
     await Promise.all(Array.from({ length: 4 }, () => send(gateway, 'GET / HTTP/1.1')));

@@ -28,7 +28,7 @@ import { siteConfig } from './support/site-config.js';
 
 export type RecordedVisit = Pick<Visit, 'address' | 'target' | 'status' | 'rule' | 'agent'> & {
   readonly site: string;
-  /** Named only where it is so. */
+  /** Present only where it is true. */
   readonly isOwnCron?: true;
 };
 
@@ -38,7 +38,7 @@ export interface TestGateway {
   readonly server: Gateway;
   readonly snapshots: LiveSnapshots;
   readonly signals: Signal[];
-  /** What was left for the Activity Log, in order. */
+  /** Visits recorded for the Activity Log, in order. */
   readonly visits: RecordedVisit[];
   /** Scheme and host of each of them. */
   readonly origins: (string | null)[];
@@ -63,10 +63,10 @@ export interface GatewayOptions {
   readonly hooks?: Partial<RequestHooks>;
 }
 
-/** These tests are not about the login: nobody gets to the second factor. */
+/** These tests are not about the login: no request reaches the second factor. */
 const noSecondFactor: SecondFactor = { begin: ({ response }) => void response.destroy(), trustedUsers: () => [] };
 
-/** The gateway on a real socket in front of `upstream`, closed with the test. */
+/** The gateway on a real socket in front of `upstream`, closed after the test. */
 export async function startGateway(upstream: number | string, options: GatewayOptions = {}): Promise<TestGateway> {
   const snapshots = new LiveSnapshots();
   const signals: Signal[] = [];
@@ -161,7 +161,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
   return { port, server, snapshots: snapshots, signals, visits, origins, rule };
 }
 
-/** A web server in WordPress's place. */
+/** A web server in place of WordPress. */
 export async function webServer(listener: RequestListener): Promise<number> {
   const server = createServer({ requestTimeout: 0 }, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -172,7 +172,7 @@ export async function webServer(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A web server that a test writes byte by byte. */
+/** A web server whose bytes the test writes. */
 export async function rawServer(onConnection: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createRawServer((socket) => {
@@ -189,7 +189,7 @@ export async function rawServer(onConnection: (socket: Socket) => void): Promise
   return (server.address() as AddressInfo).port;
 }
 
-/** A raw server that answers each request head it reads with the same bytes, and keeps what it was sent. */
+/** A raw server that responds to each request head with the same bytes, and records what it received. */
 export async function scriptedServer(answer: string | Buffer): Promise<{ port: number; received: () => string }> {
   let received = '';
   const port = await rawServer((socket) => {
@@ -214,7 +214,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** A web server that keeps every request and answers with what `answer` says, else with 200 and `hello`. */
+/** A web server that records every request and responds with `answer`, or with 200 and `hello`. */
 export async function recordingServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => {
     response.end('hello');

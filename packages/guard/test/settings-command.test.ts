@@ -36,7 +36,7 @@ describe('settings of a site as JSON', () => {
     expect(await exportSettings(other)).toEqual(settings);
   });
 
-  it('leave alone what the file lacks', async () => {
+  it('keep their values where the file has none', async () => {
     const { dataDir, file } = await guardWithSettings();
     const before = await exportSettings(dataDir);
     await writeFile(file, JSON.stringify({ settings: { login_access: ['192.0.2.0/24', ' 192.0.2.0/24 '] } }));
@@ -44,7 +44,7 @@ describe('settings of a site as JSON', () => {
     expect(await exportSettings(dataDir)).toEqual({ ...before, login_access: ['192.0.2.0/24'] });
   });
 
-  it('change nothing when one is wrong, and each mistake is named', async () => {
+  it('stay unchanged when one value is wrong, and each fault is named', async () => {
     const { dataDir, file } = await guardWithSettings();
     const before = await exportSettings(dataDir);
     const wrong = {

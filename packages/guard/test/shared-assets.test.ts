@@ -34,7 +34,7 @@ async function site(isShared = true) {
 }
 
 describe('the dashboard’s files of a shared connector', () => {
-  it('come from guard, of every release, and WordPress is not asked', async () => {
+  it('are served by guard, for every release, without a request to WordPress', async () => {
     const { send, seen, gateway } = await site();
     const { answer, text } = await send(`${ASSETS}/dashboard-New2.js?ver=1`);
     expect([answer.status, text]).toEqual([200, 'script dashboard-New2.js']);
@@ -44,7 +44,7 @@ describe('the dashboard’s files of a shared connector', () => {
     expect([seen, gateway.visits]).toEqual([[], []]);
   });
 
-  it('come compressed, without a body to HEAD, and not again to who has them', async () => {
+  it('are served compressed, without a body for HEAD, and with 304 for a known version', async () => {
     const { send } = await site();
     const path = `${ASSETS}/dashboard-New2.js`;
     const first = (await send(path, { 'accept-encoding': 'gzip' })).answer;
@@ -62,7 +62,7 @@ describe('the dashboard’s files of a shared connector', () => {
     ['a name in other letters', `${ASSETS}/DASHBOARD-new2.js`],
     ['a folder above, disguised', `${ASSETS}/%2e%2e/includes/class-hooks.js`],
     ['a name that is encoded', `${ASSETS}/dashboard%2DNew2.js`],
-  ])('are no answer for %s', async (_which, path) => {
+  ])('do not include %s', async (_which, path) => {
     const { seen, gateway } = await site();
     const answer = await exchange(gateway.port, closing(`GET ${path} HTTP/1.1`));
     expect(answer).not.toContain('script dashboard');
@@ -70,7 +70,7 @@ describe('the dashboard’s files of a shared connector', () => {
     expect(seen.length + (answer.startsWith('HTTP/1.1 4') ? 1 : 0)).toBe(1);
   });
 
-  it('are the web server’s at a site that has a copy of its own', async () => {
+  it('are served by the web server for a site with its own copy', async () => {
     const { send, seen } = await site(false);
     await send(`${ASSETS}/dashboard-New2.js`);
     expect(seen).toHaveLength(1);

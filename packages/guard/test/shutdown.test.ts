@@ -20,7 +20,7 @@ function loggerWithLines() {
 }
 
 describe('when guard stops', () => {
-  it('a running request is finished and nobody new is taken in', async () => {
+  it('a running request is completed and no new connection is accepted', async () => {
     const port = await webServer((_request, response) => {
       response.write('first ');
       setTimeout(() => response.end('last'), 400);
@@ -36,18 +36,18 @@ describe('when guard stops', () => {
     await closed;
   });
 
-  it('a request that takes too long is ended', async () => {
+  it('a request that takes too long is aborted', async () => {
     const port = await webServer((_request, response) => void response.write('first'));
     const gateway = await startGateway(port, { limits: { shutdownSeconds: 0.3 } });
     const running = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await running.until((text) => text.includes('first'));
-    // WordPress never ends its answer: without the limit this would wait until the test is given up.
+    // WordPress never ends its response: without the limit this would wait until the test times out.
     await gateway.server.close();
     await running.end();
   });
 });
 
-describe('when guard stops and something does not end', () => {
+describe('when guard stops and a part does not end', () => {
   const limits = { shutdownSeconds: 0.3 };
   const upload = 'POST /upload?token=secret HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nx';
   const page = 'GET /page?token=secret HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -55,29 +55,32 @@ describe('when guard stops and something does not end', () => {
   it.each<[what: string, request: string, named: string, go: (client: RawClient) => void]>([
     ['a client that keeps an upload trickling', upload, 'POST /upload', trickle],
     ['a client whose request WordPress never answers', page, 'GET /page', () => {}],
-  ])('%s is cut after `limits.shutdownSeconds`, and the log names it without its query', async (...args) => {
-    const [, request, named, go] = args;
-    let onRequest = () => {};
-    const reached = new Promise<void>((resolve) => (onRequest = resolve));
-    const port = await webServer((received) => {
-      received.resume();
-      onRequest();
-    });
-    const { logger, find } = loggerWithLines();
-    const gateway = await startGateway(port, { limits, logger });
-    const client = new RawClient(gateway.port).send(request);
-    await reached;
-    go(client);
-    await gateway.server.close();
-    await client.end();
-    expect(find('shutdown-cut-requests')).toMatchObject([
-      { clients: { count: 1, oldest: [{ address: '127.0.0.1', request: named, seconds: expect.any(Number) }] } },
-    ]);
-    expect(JSON.stringify(find('shutdown-cut-requests'))).not.toContain('secret');
-    expect(gateway.server.openClients).toEqual({ count: 0, oldest: [] });
-  });
+  ])(
+    '%s is disconnected after `limits.shutdownSeconds`, and the log names its request without the query',
+    async (...args) => {
+      const [, request, named, go] = args;
+      let onRequest = () => {};
+      const reached = new Promise<void>((resolve) => (onRequest = resolve));
+      const port = await webServer((received) => {
+        received.resume();
+        onRequest();
+      });
+      const { logger, find } = loggerWithLines();
+      const gateway = await startGateway(port, { limits, logger });
+      const client = new RawClient(gateway.port).send(request);
+      await reached;
+      go(client);
+      await gateway.server.close();
+      await client.end();
+      expect(find('shutdown-cut-requests')).toMatchObject([
+        { clients: { count: 1, oldest: [{ address: '127.0.0.1', request: named, seconds: expect.any(Number) }] } },
+      ]);
+      expect(JSON.stringify(find('shutdown-cut-requests'))).not.toContain('secret');
+      expect(gateway.server.openClients).toEqual({ count: 0, oldest: [] });
+    },
+  );
 
-  it('a client that has ended its side is not waited for', async () => {
+  it('a client that has ended its side delays nothing', async () => {
     let onRequest = () => {};
     const reached = new Promise<void>((resolve) => (onRequest = resolve));
     const { logger, find } = loggerWithLines();
@@ -90,7 +93,7 @@ describe('when guard stops and something does not end', () => {
     expect(find('shutdown-cut-requests')).toEqual([]);
   });
 
-  it('the log names no more than a few of many clients', async () => {
+  it('the log names only a few of many clients', async () => {
     const port = await webServer((_request, response) => void response.write('first'));
     const { logger, find } = loggerWithLines();
     const gateway = await startGateway(port, { limits, logger });
@@ -102,7 +105,7 @@ describe('when guard stops and something does not end', () => {
     expect(line.clients.oldest).toHaveLength(5);
   });
 
-  it('nothing is said of a stop in time', async () => {
+  it('a shutdown in time is not logged', async () => {
     const { logger, find } = loggerWithLines();
     const gateway = await startGateway(await webServer((_request, response) => response.end('page')), { logger });
     await exchange(gateway.port, closing('GET / HTTP/1.1'));
@@ -110,9 +113,9 @@ describe('when guard stops and something does not end', () => {
     expect(find('shutdown-cut-requests')).toEqual([]);
   });
 
-  it('the process ends with exit code 1 and says what was open: a part that hangs while it closes, a timer', async () => {
+  it('the process ends with exit code 1 and reports open parts: one that hangs while it closes, a timer', async () => {
     const defects = [
-      // A server that never says that it is closed represents any part that hangs.
+      // A server that never reports its close represents any part that hangs.
       `import { Server } from 'node:net'; Server.prototype.close = function () { return this; };`,
       'setInterval(() => {}, 1000);',
     ];
@@ -137,7 +140,7 @@ async function stopWith(defect: string) {
 
 const dataUrl = (source: string) => `"data:text/javascript,${encodeURIComponent(source).replaceAll("'", '%27')}"`;
 
-/** Sends a byte of the body now and then until the test ends. */
+/** Sends a byte of the body periodically until the test ends. */
 function trickle(client: RawClient): void {
   const timer = setInterval(() => client.socket.writable && client.send('x'), 20);
   onTestFinished(() => clearInterval(timer));

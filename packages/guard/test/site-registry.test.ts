@@ -16,7 +16,7 @@ interface Entry {
   readonly upstream: string;
 }
 
-/** A running guard whose first site is `one.example`; each site has a WordPress of its own. */
+/** A running guard whose first site is `one.example`. Each site has its own WordPress. */
 async function runningSites() {
   const connector = await fakeConnector();
   const dataDir = await dataFolderFor(connector, { id: 'site', hosts: ['one.example'] });
@@ -24,7 +24,7 @@ async function runningSites() {
   return { connector, dataDir, guard, entry: { id: 'site', hosts: ['one.example'], upstream: connector.upstream } };
 }
 
-/** Writes the configuration as an editor does, at once and whole, with the keys of the sites that have none yet. */
+/** Writes the configuration as an editor does, atomically, and keys for the sites that have none yet. */
 async function writeSites(dataDir: string, sites: readonly object[], more: object = {}): Promise<void> {
   for (const { id } of sites as readonly Entry[]) {
     await writeFile(join(dataDir, 'sites', `${id}.secret`), SECRET, { mode: 0o600 });
@@ -34,7 +34,7 @@ async function writeSites(dataDir: string, sites: readonly object[], more: objec
   await rename(`${file}.new`, file);
 }
 
-/** Sends SIGHUP and waits until guard has written down what became of it. */
+/** Sends SIGHUP and waits until guard has written the result. */
 async function reload(dataDir: string, { child }: ServeProcess) {
   const read = async () => JSON.parse(await readFile(join(dataDir, 'guard.sites'), 'utf8'));
   const { mtimeNs } = await import('node:fs/promises').then(({ stat }) =>
@@ -45,7 +45,7 @@ async function reload(dataDir: string, { child }: ServeProcess) {
   return read();
 }
 
-/** The status with which guard answers a request for a host. */
+/** The status of guard's response to a request for a host. */
 async function getStatus(url: string, host: string, path = '/', headers: object = {}): Promise<number | undefined> {
   const outgoing = request(url + path, { headers: { host, ...headers } }).end();
   const [response] = await once(outgoing, 'response');
@@ -55,7 +55,7 @@ async function getStatus(url: string, host: string, path = '/', headers: object 
 }
 
 describe('SIGHUP', () => {
-  it('serves a site that was added to the file, with its log and its settings, while the others go on', async () => {
+  it('starts to serve an added site, with its log and settings, while the others continue', async () => {
     const { dataDir, guard, entry } = await runningSites();
     const second = await fakeConnector();
     expect(await getStatus(guard.url, 'two.example')).toBe(404);
@@ -71,7 +71,7 @@ describe('SIGHUP', () => {
     expect(await getStatus(guard.url, 'one.example', '/feed/')).toBe(200);
   });
 
-  it('no longer serves a site that was taken out of the file, and lets its running requests end', async () => {
+  it('stops serving a site that was removed from the file, and completes its running requests', async () => {
     const { dataDir, guard, entry } = await runningSites();
     const second = await fakeConnector();
     await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
@@ -99,7 +99,7 @@ describe('SIGHUP', () => {
     expect(await getStatus(guard.url, 'new.example', '/feed/')).toBe(404);
   });
 
-  it('changes nothing when the file has mistakes, and says which', async () => {
+  it('changes nothing when the file has faults, and reports them', async () => {
     const { dataDir, guard, entry } = await runningSites();
     await writeSites(dataDir, [{ ...entry, upstream: 'ftp://127.0.0.1' }]);
     expect(await reload(dataDir, guard)).toMatchObject({
@@ -110,7 +110,7 @@ describe('SIGHUP', () => {
     expect(guard.log()).toContain('configuration-reload-failed');
   });
 
-  it('has a missing connector checked at once each time, also where nothing has changed: it may be installed now', async () => {
+  it('causes an immediate check of a missing connector each time, even without a change', async () => {
     const { connector, dataDir, guard, entry } = await runningSites();
     let hellos = 0;
     connector.onRequest = (command) => {
@@ -118,10 +118,10 @@ describe('SIGHUP', () => {
     };
     connector.mode = 'gone';
     await writeSites(dataDir, [{ ...entry, requireGuard: false }]);
-    // Pauses between the checks that guard makes by itself double, so that these would take a quarter of an hour.
+    // The pauses between guard's own checks double, so five of them would take a quarter of an hour.
     for (let time = 1; time <= 5; time++) {
       const before = hellos;
-      // A check that is under way is not made twice.
+      // A check that is under way is not repeated.
       await eventually(() => reload(dataDir, guard).then(() => hellos > before));
     }
     expect(guard.log()).toContain('connector-missing');
@@ -129,7 +129,7 @@ describe('SIGHUP', () => {
     await eventually(() => reload(dataDir, guard).then(() => guard.log().split('"connector-ok"').length > 2));
   });
 
-  it('leaves a site with a bad key alone with it, and serves it once that is mended', async () => {
+  it('quarantines only a site with a bad key, and serves it once the key is valid', async () => {
     const { dataDir, guard, entry } = await runningSites();
     const second = await fakeConnector();
     await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
@@ -144,7 +144,7 @@ describe('SIGHUP', () => {
     expect(await getStatus(guard.url, 'two.example')).toBe(200);
   });
 
-  it('believes the proxies of a list that has changed, for all sites and for one, and keeps them when it is broken', async () => {
+  it('reads changed lists of trusted proxies, for all sites and for one, and keeps the last valid one', async () => {
     const { connector, dataDir, guard, entry } = await runningSites();
     const list = join(dataDir, 'cdn.txt');
     let address: unknown;
@@ -152,7 +152,7 @@ describe('SIGHUP', () => {
       if (command === null) address = request.headers['x-real-ip'];
     };
     const seen = async () => {
-      // A connection of its own: it keeps the trust with which it began.
+      // A new connection, since a connection keeps the trust with which it began.
       await getStatus(guard.url, 'one.example', '/', { 'x-forwarded-for': '198.51.100.7', connection: 'close' });
       return address;
     };
@@ -175,14 +175,14 @@ describe('SIGHUP', () => {
     }
   });
 
-  it('names the keys that count after a restart only', async () => {
+  it('reports the keys that take effect after a restart only', async () => {
     const { dataDir, guard, entry } = await runningSites();
     await writeSites(dataDir, [entry], { logLevel: 'warn' });
     expect(await reload(dataDir, guard)).toMatchObject({ configuration: { restartKeys: ['logLevel'] } });
     expect(guard.log()).toContain('restart-needed');
   });
 
-  it('costs visitors of other sites no answer, however often it comes', async () => {
+  it('loses no response for visitors of other sites, however often it is sent', async () => {
     const { dataDir, guard, entry } = await runningSites();
     const second = await fakeConnector();
     const both = [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }];
@@ -208,7 +208,7 @@ describe('SIGHUP', () => {
 });
 
 describe('a wildcard host', () => {
-  it('takes every subdomain, at any depth, that no other site names', async () => {
+  it('matches every subdomain, at any depth, that no other site names', async () => {
     const { dataDir, guard, connector, entry } = await runningSites();
     const second = await fakeConnector();
     await writeSites(dataDir, [
@@ -236,7 +236,7 @@ describe('a wildcard host', () => {
 });
 
 describe('sites', () => {
-  it('list, show and export tell what the configuration holds, and no key', async () => {
+  it('list, show and export print the configuration without keys', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector, { id: 'site', hosts: ['one.example', 'www.one.example'] });
     const list = await runInChild('sites', 'list', '--data-dir', dataDir);
@@ -251,7 +251,7 @@ describe('sites', () => {
     for (const { stdout } of [list, shown, exported]) expect(stdout).not.toContain(SECRET.trim());
   });
 
-  it('show names a site that is not there', async () => {
+  it('show reports an unknown site', async () => {
     const dataDir = await dataFolderFor(await fakeConnector());
     expect(await runInChild('sites', 'show', 'other', '--data-dir', dataDir)).toMatchObject({
       status: 1,
@@ -259,7 +259,7 @@ describe('sites', () => {
     });
   });
 
-  it('import refuses a file with a mistake as a whole, with the key', async () => {
+  it('import refuses a file with a fault as a whole, and names the key of the fault', async () => {
     const dataDir = await dataFolderFor(await fakeConnector());
     const file = join(dataDir, 'import.json');
     await writeFile(file, JSON.stringify({ sites: [{ hosts: ['x.example'], upstream: 'nonsense' }] }));
@@ -287,7 +287,7 @@ async function callThrough(url: string, host: string, suffix: string, body: stri
   return { status: response.statusCode as number };
 }
 
-/** Begins a request with a body and ends it when it is told to. */
+/** Begins a request with a body and ends it when the test calls the returned function. */
 async function slowUpload(url: string, host: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());

@@ -11,13 +11,13 @@ describe('visitors who send their bodies slowly', () => {
   it.each([
     ['a short one, byte by byte', 9000, 'x'],
     ['a long one, whose beginning comes fast', 900_000, kilobytes(20)],
-  ])('keep nobody else from WordPress: %s', async (_what, length, beginning) => {
+  ])('delay no other client: %s', async (_what, length, beginning) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 4 } });
     const slow = Array.from({ length: 12 }, (_, i) =>
       new RawClient(gateway.port).send(`${post(length, `192.0.2.${i}`)}${beginning}`),
     );
-    // So long that every one of them would have its connection by now.
+    // Long enough for each of them to get its connection.
     await new Promise((resolve) => setTimeout(resolve, 1300));
     const other = new RawClient(gateway.port).send(GET);
     await other.until((text) => toStatus(text) === 200);
@@ -26,13 +26,13 @@ describe('visitors who send their bodies slowly', () => {
       ['GET', '/page', ''],
       ['POST', '/up', 'hello'],
     ]);
-    // They are served too, one after another.
+    // They are served as well, one after another.
     for (const client of slow) client.send('x'.repeat(length - beginning.length));
     for (const client of slow) await client.until((text) => toStatus(text) === 200);
     expect(seen.filter(({ body }) => body.length === length)).toHaveLength(12);
   });
 
-  it('and send no more of them leave room for the uploads of everybody else, whatever addresses they come from', async () => {
+  it('and then stop leave room for the uploads of all other clients, whatever addresses they have', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 128 } });
     const stalled = Array.from({ length: 4 * 145 }, (_, i) =>
@@ -49,7 +49,7 @@ describe('visitors who send their bodies slowly', () => {
     expect(seen.map(({ body }) => body.length)).toEqual(others.map(() => 60 * 1024));
   });
 
-  it('leave room when they go', async () => {
+  it('leave room when they disconnect', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });
     const gone = new RawClient(gateway.port).send(`${post(900_000)}${kilobytes(20)}`);

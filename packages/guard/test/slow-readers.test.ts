@@ -6,11 +6,11 @@ const get = (path: string, address: string) => `GET ${path} HTTP/1.1\r\nHost: a\
 /** More than the system's buffers of two connections hold. */
 const SIZE = 40_000_000;
 
-describe('visitors who read nothing of a long answer', () => {
+describe('visitors who read nothing of a long response', () => {
   it.each([
     ['from many addresses', (i: number) => `192.0.2.${i}`],
     ['from one address', () => '192.0.2.1'],
-  ])('keep nobody else from WordPress: %s', async (_what, address) => {
+  ])('delay no other client: %s', async (_what, address) => {
     const port = await webServer((request, response) => {
       response.end(request.url === '/long' ? Buffer.alloc(SIZE, 120) : 'page');
     });
@@ -21,7 +21,7 @@ describe('visitors who read nothing of a long answer', () => {
     await other.until((text) => toStatus(text) === 200);
   });
 
-  it('get all of it when they go on reading', async () => {
+  it('get all of it when they continue to read', async () => {
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(SIZE, 120)));
     const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
     const client = new RawClient(gateway.port);

@@ -8,7 +8,7 @@ const chunked = (header: string, body = `0\r\n\r\n${HIDDEN}`): string =>
   `POST / HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`;
 const get = (rest: string): string => `GET / HTTP/1.1\r\nHost: a\r\n${rest}\r\n\r\n`;
 
-/** Each would be read in two ways by two readers. None may reach WordPress in any of them. */
+/** Two parsers would interpret each of these in two ways. None may reach WordPress in either. */
 const unclear: Record<string, string> = {
   'two equal lengths': chunked('Content-Length: 5\r\nContent-Length: 5', `hello${HIDDEN}`),
   'two different lengths': chunked('Content-Length: 5\r\nContent-Length: 0', `hello${HIDDEN}`),
@@ -63,7 +63,7 @@ const unclear: Record<string, string> = {
   'two routes of the REST API': 'GET /?rest_route=/a&rest.route=/b HTTP/1.1\r\nHost: a\r\n\r\n',
 };
 
-/** Heads that are in order, with a body that is not: WordPress may see the request break off, never what is hidden. */
+/** Valid heads with an invalid body. WordPress may see the request break off, but never the hidden request. */
 const brokenBodies: Record<string, string> = {
   'a chunk size with a prefix': '0x5\r\nhello\r\n0\r\n\r\n',
   'a chunk size with a space': '5 \r\nhello\r\n0\r\n\r\n',
@@ -75,8 +75,8 @@ const brokenBodies: Record<string, string> = {
   'an end of a chunk with a bare line feed': '5\r\nhello\n0\r\n\r\n',
 };
 
-describe('a request that two readers could read in two ways', () => {
-  it.each(Object.entries(unclear))('%s: gets 400 and reaches nobody', async (_what, bytes) => {
+describe('a request that two parsers could interpret in two ways', () => {
+  it.each(Object.entries(unclear))('%s: gets 400 and is not forwarded', async (_what, bytes) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, bytes);
@@ -85,7 +85,7 @@ describe('a request that two readers could read in two ways', () => {
     expect(seen).toEqual([]);
   });
 
-  it.each(Object.entries(brokenBodies))('%s: what is behind it reaches nobody', async (_what, body) => {
+  it.each(Object.entries(brokenBodies))('%s: the request behind it is not forwarded', async (_what, body) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, chunked('Transfer-Encoding: chunked', `${body}${HIDDEN}`));
@@ -94,7 +94,7 @@ describe('a request that two readers could read in two ways', () => {
   });
 });
 
-describe('a "#" in the request target, which ends the query for one web server and not for another', () => {
+describe('a "#" in the request target, which ends the query for some web servers only', () => {
   const targets: Record<string, string> = {
     'in the query': '/wp-login.php?x#&action=register',
     'at the end of the query': '/wp-login.php?action=register#',
@@ -107,7 +107,7 @@ describe('a "#" in the request target, which ends the query for one web server a
   };
   const methods = METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE');
 
-  it.each(Object.entries(targets))('%s: gets 400 by every method and reaches nobody', async (_where, target) => {
+  it.each(Object.entries(targets))('%s: gets 400 with every method and is not forwarded', async (_where, target) => {
     const { port, seen } = await recordingServer();
     const api: string[] = [];
     const gateway = await startGateway(port, {
@@ -127,7 +127,7 @@ describe('a "#" in the request target, which ends the query for one web server a
     );
   });
 
-  it.each(['websocket', 'h2c'])('in a request for another protocol (%s): gets 400 and reaches nobody', async (to) => {
+  it.each(['websocket', 'h2c'])('in a request for another protocol (%s): gets 400 and is not forwarded', async (to) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const head = (target: string): string =>
@@ -138,7 +138,7 @@ describe('a "#" in the request target, which ends the query for one web server a
     expect(seen).toEqual([]);
   });
 
-  it('goes through where it is encoded', async () => {
+  it('is forwarded when it is encoded', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     expect(toStatus(await exchange(gateway.port, 'GET /a%23b?c=%23d HTTP/1.1\r\nHost: a\r\n\r\n'))).toBe(200);
@@ -146,7 +146,7 @@ describe('a "#" in the request target, which ends the query for one web server a
   });
 });
 
-describe('a request that only looks odd', () => {
+describe('a request that is unusual but unambiguous', () => {
   it.each([
     ['an absolute target of the same host', 'GET http://A/x?y HTTP/1.1\r\nHost: a\r\n\r\n', '/x?y'],
     ['an absolute target without a path', 'GET http://a?y HTTP/1.1\r\nHost: a\r\n\r\n', '/?y'],
@@ -159,7 +159,7 @@ describe('a request that only looks odd', () => {
       chunked('Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\nX-Security-Optimizer-Guard: a\r\n\r\n'),
       '/',
     ],
-  ])('%s is answered', async (_what, bytes, url) => {
+  ])('with %s gets a response', async (_what, bytes, url) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     expect(toStatus(await exchange(gateway.port, bytes))).toBe(200);
@@ -167,7 +167,7 @@ describe('a request that only looks odd', () => {
     expect(seen[0]?.rawHeaders.filter((text) => text === 'X-Security-Optimizer-Guard')).toHaveLength(1);
   });
 
-  it.each(['TRACE', 'TRACK', 'CONNECT'])('%s is not done here', async (method) => {
+  it.each(['TRACE', 'TRACK', 'CONNECT'])('is refused with the method %s', async (method) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await exchange(

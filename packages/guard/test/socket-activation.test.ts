@@ -23,7 +23,7 @@ async function ended(guard: PassedGuard): Promise<void> {
 }
 
 describe('a socket that a supervisor passes', () => {
-  it('is listened on in place of the configured address, which the log says', async () => {
+  it('is used in place of the configured address, which is logged', async () => {
     const dataDir = await dataFolderFor(await fakeConnector(), {}, { listen: '127.0.0.1:1' });
     const supervisor = await passedSocket({ dataDir });
     const guard = await started(supervisor);
@@ -48,18 +48,18 @@ describe('a socket that a supervisor passes', () => {
     expect(upstream).toContain('192.0.2.7');
     process.kill(guard.pid, 'SIGTERM');
     await ended(guard);
-    // The supervisor's socket file stays.
+    // The supervisor's socket file remains.
     await started(supervisor);
     expect(toStatus(await new RawClient(path).send(forwarded).end())).toBe(200);
   });
 
-  it('is one, and no other is guessed', async () => {
+  it('must be the only one, and is not assumed without its variables', async () => {
     const dataDir = await dataFolderFor(await fakeConnector());
     const two = await passedSocket({ dataDir, count: 2 });
     await ended(await two.start());
     await eventually(() => two.log() !== '');
     expect(two.log()).toBe('Guard listens on one socket, and 2 were passed to it (LISTEN_FDS).\n');
-    // Variables that are meant for another process.
+    // Variables for another process.
     const own = spawnServe(dataDir, { LISTEN_PID: String(process.pid), LISTEN_FDS: '1' });
     await eventually(() => own.log().includes('guard-started'));
     expect(own.log()).not.toContain('socket-activated');
@@ -67,7 +67,7 @@ describe('a socket that a supervisor passes', () => {
 });
 
 describe('a restart with a socket that a supervisor passes', () => {
-  it('refuses and loses no request, whether the next guard waits already or starts after the end', async () => {
+  it('refuses and loses no request, whether the next guard already waits or starts after the end', async () => {
     const upstream = `http://127.0.0.1:${await webServer((_asked, response) => void response.end('hello'))}`;
     const dataDir = await dataFolderFor({ upstream }, {}, { limits: { drainSeconds: 60 } });
     const supervisor = await passedSocket({ dataDir });
@@ -120,7 +120,7 @@ describe('a restart with a socket that a supervisor passes', () => {
     await Promise.all(clients);
     for (const agent of agents) agent.destroy();
     expect(failures).toEqual([]);
-    // Each client with a kept connection was told of each end.
+    // Each client with a kept connection was notified of each end.
     expect(announced).toBe(3 * agents.length);
   });
 
@@ -131,14 +131,14 @@ describe('a restart with a socket that a supervisor passes', () => {
     const kept = new RawClient(supervisor.port).send(KEPT);
     await kept.until((text) => answersIn(text) === 1);
     const fresh = new RawClient(supervisor.port);
-    // Guard accepts connections in their order.
+    // Guard accepts connections in order.
     await new RawClient(supervisor.port).send(closing('GET / HTTP/1.1')).end();
     process.kill(guard.pid, 'SIGTERM');
     await eventually(() => guard.events().includes('guard-stopping'));
     return { guard, kept, fresh };
   };
 
-  it('answers one more request of a connection that is open', async () => {
+  it('responds to one more request of an open connection', async () => {
     const { guard, kept, fresh } = await keptConnection(60);
     const received = await kept.send(KEPT).end();
     expect(answersIn(received)).toBe(2);
@@ -147,13 +147,13 @@ describe('a restart with a socket that a supervisor passes', () => {
     await ended(guard);
   });
 
-  it('ends connections that stay silent', async () => {
+  it('ends silent connections', async () => {
     const { guard, kept, fresh } = await keptConnection(1);
     expect([answersIn(await kept.end()), answersIn(await fresh.end())]).toEqual([1, 0]);
     await ended(guard);
   });
 
-  it('answers all requests that a client has sent at once, and says with the last that it ends', async () => {
+  it('responds to all pipelined requests of a client, the last one with Connection: close', async () => {
     let release: (() => void) | null = null;
     const port = await webServer((request, response) => {
       if (request.url === '/held') release = () => response.end('held');
@@ -194,7 +194,7 @@ describe('serve --wait', () => {
     await eventually(() => second.log().includes('guard-started'));
   });
 
-  it('ends when the wait is over, when it is told to stop, and with a wrong number', async () => {
+  it('exits after the wait, at a signal, and with an invalid number', async () => {
     const dataDir = await dataFolderFor(await fakeConnector());
     const first = spawnServe(dataDir);
     await eventually(() => first.log().includes('guard-started'));

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 
-/** Silence passes in steps of this, milliseconds. */
+/** Silence is simulated in steps of this length, milliseconds. */
 const STEP_MS = 100;
 
 interface Silence {
@@ -12,16 +12,16 @@ interface Silence {
 }
 
 export interface SocketSilence {
-  /** Lets all sockets be silent for so long, in no time. Nothing that is on its way comes meanwhile. */
+  /** Simulates that all sockets are silent for this time. It takes no real time, so no data in transit arrives. */
   pass(ms: number): void;
-  /** The socket that is connected to a port and has a time limit; the tests have none on theirs. */
+  /** The socket that is connected to a port and has a timeout; the sockets of tests have none. */
   to(port: number): Socket | undefined;
 }
 
 /**
- * The limits that `socket.setTimeout` sets, counted by the test instead of the clock until the test ends: a machine that
- * stands still is no silence, and nobody waits for a limit to pass. All sockets of this process take part that get their
- * limit from now on; all other timers go on.
+ * Timeouts of `socket.setTimeout`, counted by the test instead of the clock until the test ends. So a slow machine
+ * causes no silence, and no test waits for a timeout. It affects all sockets of this process that set their timeout
+ * from now on; all other timers are unaffected.
  */
 export function socketSilence(): SocketSilence {
   const silences = new Map<Socket, Silence>();
@@ -46,7 +46,7 @@ export function socketSilence(): SocketSilence {
       if (bytes !== silence.bytes) Object.assign(silence, { bytes, silentMs: 0, isOver: false });
       silence.silentMs += STEP_MS;
       if (silence.isOver || silence.silentMs < silence.limitMs) continue;
-      // Once, as with Node's own, unless there is more traffic or a new limit.
+      // Once, as Node does, until there is more traffic or a new timeout.
       silence.isOver = true;
       socket.emit('timeout');
     }

@@ -7,15 +7,15 @@ import { scriptedServer, startGateway } from './running-gateway.js';
 import { areInstalled, certificate, freePort, readExample, runNginx } from './support/front-proxy.js';
 
 /**
- * Answers that ask a web server for a file of its own (`X-Accel-Redirect`), with a real nginx in front by the guide's
- * example, which has such a file. It is asked twice: with guard between, and straight, so that a case which nginx would
- * not obey anyway is known as such.
+ * Responses that tell a web server to send one of its own files (`X-Accel-Redirect`), with a real nginx in front by the
+ * guide's example, which has such a file. Each request is sent twice, through guard and directly, to detect cases that
+ * nginx would ignore anyway.
  */
 
 const SECRET = 'a file of the machine in front';
 const PLACE = '/internal/secret';
 
-/** Everything that comes for a request by TLS, until the server ends the connection or changes the protocol. */
+/** Everything that is received for a request by TLS, until the server ends the connection or changes the protocol. */
 function sendByTls(port: number, method = 'GET', more = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, servername: 'example.com', rejectUnauthorized: false });
@@ -30,7 +30,10 @@ function sendByTls(port: number, method = 'GET', more = ''): Promise<string> {
   });
 }
 
-/** An nginx in front of guard, and the same in front of the server behind. @param answer what that server says, as bytes */
+/**
+ * An nginx in front of guard, and the same in front of the upstream server.
+ * @param answer the response of that server, as bytes
+ */
 async function fronts(answer: string): Promise<{ guard: number; throughGuard: number; straight: number }> {
   const upstream = (await scriptedServer(answer)).port;
   const gateway = await startGateway(upstream, { trustedProxies: ['127.0.0.1'] });
@@ -49,14 +52,14 @@ async function fronts(answer: string): Promise<{ guard: number; throughGuard: nu
   const [throughGuard, straight] = [await freePort(), await freePort()];
   const servers = [
     await front(throughGuard, gateway.port),
-    // Names of its own in the same file.
+    // Distinct names in the same file.
     (await front(straight, upstream)).replace(/\bguard\b(?=;| \{)/g, 'behind').replaceAll('$guard_', '$behind_'),
   ];
   await runNginx(folder, servers, throughGuard);
   return { guard: gateway.port, throughGuard, straight };
 }
 
-/** An answer with these lines in its head. */
+/** A response with these lines in its head. */
 const withLines = (lines: string, status = '200 OK') =>
   `HTTP/1.1 ${status}\r\n${lines}\r\nX-Kept: kept\r\nContent-Length: 4\r\n\r\npage`;
 const REQUESTED = `X-Accel-Redirect: ${PLACE}`;
@@ -80,20 +83,17 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
       'with a body in chunks',
       `HTTP/1.1 200 OK\r\n${REQUESTED}\r\nX-Kept: kept\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n0\r\n\r\n`,
     ],
-  ])(
-    'sends no file of its own on the word of the server behind, and shows nobody its name: %s',
-    async (_how, answer) => {
-      const { throughGuard, straight } = await fronts(answer);
-      // Without guard it would.
-      expect(toBody(await sendByTls(straight))).toBe(SECRET);
-      const seen = await sendByTls(throughGuard);
-      expect([toStatus(seen), seen.includes('X-Kept: kept')]).toEqual([toStatus(answer), true]);
-      expect(seen).not.toContain(SECRET);
-      expect(seen).not.toMatch(/accel|internal/i);
-    },
-  );
+  ])('sends no file of its own at the request of the upstream server, and hides its name: %s', async (_how, answer) => {
+    const { throughGuard, straight } = await fronts(answer);
+    // Without guard it would.
+    expect(toBody(await sendByTls(straight))).toBe(SECRET);
+    const seen = await sendByTls(throughGuard);
+    expect([toStatus(seen), seen.includes('X-Kept: kept')]).toEqual([toStatus(answer), true]);
+    expect(seen).not.toContain(SECRET);
+    expect(seen).not.toMatch(/accel|internal/i);
+  });
 
-  it('sends none either to who asks for the head, a part, or what has changed', async () => {
+  it('sends no such file for HEAD, a range or a conditional request', async () => {
     const { throughGuard, straight } = await fronts(withLines(REQUESTED));
     const part = '\r\nRange: bytes=0-3';
     expect(await sendByTls(straight, 'HEAD')).toContain(`Content-Length: ${SECRET.length}`);
@@ -108,7 +108,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     }
   });
 
-  it('hands on 304 without it', async () => {
+  it('forwards 304 without the header', async () => {
     const { throughGuard, straight } = await fronts(
       `HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n${REQUESTED}\r\nX-Kept: kept\r\n\r\n`,
     );
@@ -118,7 +118,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     expect(seen).not.toMatch(/accel|internal/i);
   });
 
-  // What nginx does with these by itself differs by its release; through guard nothing comes of any.
+  // Nginx's own behaviour for these differs by release; through guard none has an effect.
   it.each([
     ['twice', withLines(`${REQUESTED}\r\n${REQUESTED}`)],
     ['in a line that goes on', withLines(`X-Kept: a\r\n ${REQUESTED}`)],
@@ -143,7 +143,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     }
   });
 
-  it('gets what else the server behind tells it, and shows nobody that either', async () => {
+  it('gets the other headers of the upstream server, and shows them to no client', async () => {
     const words = [
       'X-Accel-Buffering: no',
       'X-Accel-Expires: 60',
@@ -156,7 +156,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
       'X-LiteSpeed-Location: /srv/secret',
     ];
     const { guard, throughGuard, straight } = await fronts(withLines([...words, ...others].join('\r\n')));
-    // For example a stream of events, which would come late otherwise.
+    // For example for an event stream, which would be delayed otherwise.
     const handed = await exchange(guard, closing('GET /page HTTP/1.1'));
     for (const word of words) expect(handed).toContain(`\r\n${word}\r\n`);
     expect(await sendByTls(straight)).toContain('/srv/secret');

@@ -7,7 +7,7 @@ import { dataFolderFor } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
 import { SECRET } from './support/site-config.js';
 
-/** A data folder with so many sites behind one WordPress. */
+/** A data folder with this many sites behind one WordPress. */
 async function manySites(count: number) {
   const connector = await fakeConnector();
   const sites = Array.from({ length: count }, (_, at) => ({
@@ -26,7 +26,7 @@ const status = async (dataDir: string, ...more: string[]) => {
 };
 
 describe('status of many sites', () => {
-  it('asks several at a time, no more than 32, and tells of them in the order of the configuration', async () => {
+  it('checks at most 32 at a time, and lists them in the order of the configuration', async () => {
     const { connector, dataDir } = await manySites(100);
     let open = 0;
     let most = 0;
@@ -37,7 +37,7 @@ describe('status of many sites', () => {
     connector.hold = async () => {
       open++;
       most = Math.max(most, open);
-      // The first 32 wait for each other, so that one at a time would never end.
+      // The first 32 wait for each other, so checking one at a time would never end.
       if (open === 32) release();
       await full;
       open--;
@@ -49,21 +49,21 @@ describe('status of many sites', () => {
     );
   });
 
-  it('tells of one site, or of those with a host, when it is asked to', async () => {
+  it('lists one site, or those with a host, on request', async () => {
     const { connector, dataDir } = await manySites(12);
     const requested: (string | null)[] = [];
-    // Visits to the web server behind are no commands.
+    // Visits to the upstream web server are not commands.
     connector.onRequest = (command) => command !== null && command !== 'probe' && requested.push(command);
     const one = await status(dataDir, '--site', 'site-3');
     expect(one.report.sites).toMatchObject([{ id: 'site-3' }]);
-    // How the connector is, and whom the web server behind sees.
+    // The state of the connector, and the address that the upstream web server sees.
     expect(requested).toEqual(['hello', 'hello']);
     const some = await status(dataDir, '--host', 'SITE-1');
     expect(some.report.sites.map(({ id }: { id: string }) => id)).toEqual(['site-1', 'site-10', 'site-11']);
     expect((await status(dataDir, '--site', 'other')).stderr).toContain('--site: no site has the id other.');
   });
 
-  it('tells only of sites with a problem when it is asked to', async () => {
+  it('lists only sites with a problem on request', async () => {
     const [well, ill] = [await fakeConnector(), await fakeConnector()];
     ill.mode = 'gone';
     const sites = [
@@ -80,11 +80,11 @@ describe('status of many sites', () => {
   });
 });
 
-describe('status of a machine that trusts everybody as a proxy', () => {
+describe('status of a machine that trusts every address as a proxy', () => {
   it.each([
     ['for all sites', { trustedProxies: ['192.0.2.1', '0.0.0.0/0'] }, {}],
     ['for one site', {}, { trustedProxies: ['::/0'] }],
-  ])('warns %s, and guard’s log does', async (_for, more, site) => {
+  ])('warns %s, and so does guard’s log', async (_for, more, site) => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector, site, more);
     const { report } = await status(dataDir);
@@ -94,11 +94,11 @@ describe('status of a machine that trusts everybody as a proxy', () => {
   });
 });
 
-describe('status of a site whose time zone guard’s table reads in another way', () => {
+describe('status of a site whose time zone differs from guard’s table', () => {
   it.each([
     ['America/Nowhere', -3 * 3600],
     ['Europe/Berlin', -3 * 3600],
-  ])('warns of %s, and goes by the clock that WordPress tells', async (timezone, offset) => {
+  ])('warns of %s, and uses the clock that WordPress reports', async (timezone, offset) => {
     const connector = await fakeConnector();
     connector.names = { timezone, clock: { time: Math.floor(Date.now() / 1000), offset } };
     const { report } = await status(await dataFolderFor(connector));
@@ -108,7 +108,7 @@ describe('status of a site whose time zone guard’s table reads in another way'
     );
   });
 
-  it('says nothing where both agree', async () => {
+  it('has no warning where both agree', async () => {
     const connector = await fakeConnector();
     connector.names = { timezone: '+05:45', clock: { time: Math.floor(Date.now() / 1000), offset: 20_700 } };
     const { report } = await status(await dataFolderFor(connector));

@@ -5,13 +5,13 @@ import { startGateway, webServer } from './running-gateway.js';
 const SIZE = 500 * 1024 * 1024;
 const PIECE = Buffer.alloc(256 * 1024, 97);
 /**
- * What may be under way between the two ends: buffers of two connections in the system, and what guard takes before it
- * waits for the other side. How much memory that costs is measured by the bench (P2).
+ * Limit of the data in transit between the two ends: the system's buffers of two connections, and the data that guard
+ * reads before it waits for the other side. The bench measures the memory (P2).
  */
 const MOST_UNDER_WAY = 64 * 1024 * 1024;
 
 describe('500 MB', () => {
-  it('up pass through, and never much of it is under way', async () => {
+  it('up are forwarded, with little data in transit at any time', async () => {
     let arrived = 0;
     let sent = 0;
     let most = 0;
@@ -43,7 +43,7 @@ describe('500 MB', () => {
     expect(most).toBeLessThan(MOST_UNDER_WAY);
   });
 
-  it('down pass through, and never much of it is under way, also to a visitor who stops in between', async () => {
+  it('down are forwarded, with little data in transit at any time, even to a visitor who pauses', async () => {
     let produced = 0;
     const port = await webServer((_request, response) => {
       response.writeHead(200, { 'Content-Length': SIZE });

@@ -21,13 +21,13 @@ async function gatewayOnSocket(trustedProxies: readonly string[]) {
 }
 
 describe('guard on a Unix socket', () => {
-  it('believes no forwarded address unless the socket is trusted, not even where 127.0.0.1 is', async () => {
+  it('trusts no forwarded address unless the socket is trusted, even when 127.0.0.1 is', async () => {
     const { seen, path } = await gatewayOnSocket(['127.0.0.1']);
     expect(toStatus(await exchange(path, closing(`GET / HTTP/1.1\r\n${FORWARDED.trim()}`)))).toBe(200);
     expect(seen[0]?.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
   });
 
-  it('believes what a proxy says that reaches it by a trusted socket', async () => {
+  it('trusts the headers of a proxy on a trusted socket', async () => {
     const { seen, path, gateway } = await gatewayOnSocket(['unix']);
     gateway.rule({ blocked: ['192.0.2.9'] });
     await exchange(path, closing(`GET / HTTP/1.1\r\n${FORWARDED.trim()}`));
@@ -70,7 +70,7 @@ describe('a web server behind a Unix socket', () => {
     ]);
   });
 
-  it('may lead visitors to its own name without a port: they stay where they came', async () => {
+  it('may redirect visitors to its own name without a port, and they keep their port', async () => {
     const { port } = await recordingServer((request, response) => {
       const host = request.headers.host?.replace(/:\d+$/, '');
       response.writeHead(301, { Location: `http://${host}/wp-admin/` }).end();
@@ -83,22 +83,22 @@ describe('a web server behind a Unix socket', () => {
     expect(received).toContain('Location: http://example.com:8080/wp-admin/');
   });
 
-  it('that is away costs the visitor a 502', async () => {
+  it('that is down causes a 502 for the visitor', async () => {
     const path = join(await scratchFolder(), 'none.sock');
     const gateway = await startGateway(`unix:${path}`);
     expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(502);
   });
 
-  it('takes WebSockets', async () => {
+  it('supports WebSocket handshakes', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(`unix:${await socketTo(port)}`);
     const handshake =
       'GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
-    // This web server knows no WebSockets: its ordinary answer comes through.
+    // This web server has no WebSockets: its ordinary response is forwarded.
     expect(toStatus(await new RawClient(gateway.port).send(handshake).end())).toBe(200);
   });
 
-  it('gets guard’s commands too', async () => {
+  it('gets guard’s commands', async () => {
     const connector = await fakeConnector();
     const path = await socketTo(Number(new URL(connector.upstream).port));
     const log = recordedLog();
@@ -107,7 +107,7 @@ describe('a web server behind a Unix socket', () => {
     expect(log.events()).not.toContain('wordpress-unreachable');
   });
 
-  it('that is away is told of in words', async () => {
+  it('that is down is logged with the cause', async () => {
     const log = recordedLog();
     const path = join(await scratchFolder(), 'none.sock');
     await runningGuard(await dataFolderFor({ upstream: `unix:${path}` }), log.logger);
@@ -147,7 +147,7 @@ describe('serve on Unix sockets', () => {
     for (const file of [path, metrics]) await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('ends with a clear message where another program listens', async () => {
+  it('exits with a clear message where another program listens', async () => {
     const path = await socketTo(1);
     const { child, log } = spawnServe(await dataFolderFor(await fakeConnector(), {}, { listen: `unix:${path}` }));
     const code = await new Promise((resolve) => child.once('close', resolve));

@@ -9,14 +9,14 @@ import { SECRET } from './support/site-config.js';
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
 const KEY = createHash('sha256').update(`security-optimizer key id\n${SECRET}`).digest('hex').slice(0, 8);
 
-/** Signs an answer as the connector does. */
+/** Signs a response as the connector does. */
 function sign(request: IncomingMessage, response: ServerResponse, flags: string): void {
   const requestId = String(request.headers['x-security-optimizer-guard']).split(' ')[3];
   const fields = `1 ${KEY} ${requestId} - 0.1.0 ${flags}`;
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(`connector-signal\n${fields}`)}`);
 }
 
-/** A gateway before a WordPress that answers with the status named in the query and says what its path asks for. */
+/** A gateway in front of a WordPress that responds with the status and the signal that the query specifies. */
 async function site(): Promise<TestGateway> {
   const { port } = await recordingServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://site');
@@ -31,7 +31,7 @@ const get = (gateway: TestGateway, target: string, headers = '') =>
 const summarize = ({ visits }: TestGateway) => visits.map(({ status, target, rule }) => `${status} ${target} ${rule}`);
 
 describe('the Activity Log gets', () => {
-  it('what a visitor asked for, with the status they got, once', async () => {
+  it('the requested target of a visitor, with the status of the response, once', async () => {
     const gateway = await site();
     await get(gateway, '/shop?status=404', '\r\nUser-Agent: Browser/1.0');
     await get(gateway, '/');
@@ -41,7 +41,7 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
-  it('visitors who only claim a session by a cookie, and nobody for whom the connector vouches', async () => {
+  it('visitors who only claim a session by a cookie, and no user whom the connector confirms', async () => {
     const gateway = await site();
     await get(gateway, '/?who=claims', '\r\nCookie: wordpress_logged_in_x=1');
     await get(gateway, '/?flags=m', '\r\nCookie: wordpress_logged_in_x=1');
@@ -49,7 +49,7 @@ describe('the Activity Log gets', () => {
     expect(summarize(gateway)).toEqual(['200 /?who=claims null']);
   });
 
-  it('the site’s own cron calls marked as such, and every other one as a visitor’s, whatever it claims', async () => {
+  it('the site’s own cron requests marked as such, and any other one as a visitor’s, whatever it claims', async () => {
     const upstream = await recordingServer((request, response) => {
       if (request.url !== '/wp-cron.php?doing_wp_cron=slow') response.end('hello');
     });
@@ -80,9 +80,9 @@ describe('the Activity Log gets', () => {
       await call(target, headers, method);
     }
     expect(gateway.visits.map(({ isOwnCron }) => isOwnCron ?? false)).toEqual([true, ...Array(9).fill(false)]);
-    // WordPress does not get it, nor does a reader behind it.
+    // Neither WordPress nor the client gets the header.
     expect(JSON.stringify(upstream.seen)).not.toMatch(/security-optimizer-cron/i);
-    // WordPress does not wait for the answer of such a call.
+    // WordPress does not wait for the response to such a request.
     const slow = '/wp-cron.php?doing_wp_cron=slow';
     const client = new RawClient(gateway.port).send(
       closing(`POST ${slow} HTTP/1.1\r\nContent-Length: 0${proof(slow)}`),
@@ -92,7 +92,7 @@ describe('the Activity Log gets', () => {
     await expect.poll(() => gateway.visits.at(-1)).toMatchObject({ status: 499, isOwnCron: true });
   });
 
-  it('a refused cron call as what it is, with the rule’s name', async () => {
+  it('a refused cron request as a visitor’s, with the rule’s name', async () => {
     const gateway = await site();
     gateway.rule({ blocked: ['127.0.0.1'] });
     const signed = `1 ${KEY} ${Math.floor(Date.now() / 1000)}`;
@@ -107,7 +107,7 @@ describe('the Activity Log gets', () => {
     expect(gateway.visits[0]).not.toHaveProperty('isOwnCron');
   });
 
-  it('who went away before there was an answer, but no member of a moment ago', async () => {
+  it('clients that disconnect before the response, but no recently confirmed member', async () => {
     const { port, seen } = await recordingServer((request, response) => {
       if (request.url === '/slow') return;
       sign(request, response, 'm');
@@ -125,14 +125,14 @@ describe('the Activity Log gets', () => {
     expect(summarize(gateway)).toEqual(['499 /slow null', '499 /slow null']);
   });
 
-  it('no files that the web server sends by itself, but what PHP answers in their place', async () => {
+  it('no files that the web server sends by itself, but PHP’s responses in their place', async () => {
     const gateway = await site();
     await get(gateway, '/wp-content/style.css?ver=1');
     await get(gateway, '/missing.css?status=404');
     expect(summarize(gateway)).toEqual(['404 /missing.css?status=404 null']);
   });
 
-  it('refusals with the rule’s name, also of members', async () => {
+  it('refusals with the rule’s name, including those of members', async () => {
     const gateway = await site();
     gateway.rule({ options: { disable_xml_rpc: 1, lock_system_folders: 1 } });
     await get(gateway, '/xmlrpc.php', '\r\nCookie: wordpress_logged_in_x=1');
@@ -143,7 +143,7 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
-  it('requests that are refused before any rule is asked, as they were sent', async () => {
+  it('requests that are refused before any rule, as they were sent', async () => {
     const gateway = await site();
     await get(gateway, '/%2577p-login.php');
     await exchange(gateway.port, closing('TRACE /trace HTTP/1.1'));
@@ -155,7 +155,7 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
-  it('requests that no parser understands', async () => {
+  it('requests that no parser accepts', async () => {
     const gateway = await site();
     await exchange(gateway.port, 'GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n');
     await exchange(gateway.port, '\x16\x03\x01\x02\x00\r\n\r\n');
@@ -167,7 +167,7 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
-  it('clients that fall silent in the middle of a request, but none that opened a connection and sent nothing', async () => {
+  it('clients that stop in the middle of a request, but none that sent nothing', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { headerSeconds: 0.5 } });
     const idle = new RawClient(gateway.port);
@@ -177,7 +177,7 @@ describe('the Activity Log gets', () => {
     expect(summarize(gateway)).toEqual(['408 - malformed:408']);
   });
 
-  it('nothing unreadable that a trusted proxy sent on, since nobody knows for whom', async () => {
+  it('no malformed request from a trusted proxy, since its client is unknown', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     await exchange(gateway.port, 'GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n');
@@ -185,7 +185,7 @@ describe('the Activity Log gets', () => {
     expect(gateway.visits.map(({ address, target }) => [address, target])).toEqual([['192.0.2.9', '/good']]);
   });
 
-  describe('what no parser understands and a trusted proxy sent on, under whom the proxy names', () => {
+  describe('malformed requests from a trusted proxy, for the client that the proxy names', () => {
     const behindProxy = async (...requests: readonly string[]) => {
       const { port } = await recordingServer();
       const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1', '203.0.113.0/24'] });
@@ -204,11 +204,11 @@ describe('the Activity Log gets', () => {
       ],
       ['another protocol', 'GET /bad HTTP/9.9\r\nx-forwarded-for:192.0.2.9\r\n\r\n'],
       ['a chain', 'GET /bad HTTP/1.1\r\nX-Forwarded-For: 10.0.0.1, 192.0.2.9, 203.0.113.7\r\nBad Name: 1\r\n\r\n'],
-    ])('%s', async (_what, request) => {
+    ])('with %s', async (_what, request) => {
       expect(await behindProxy(request)).toEqual([['192.0.2.9', '/bad', 'malformed:400']]);
     });
 
-    it('a tunnel that is asked for', async () => {
+    it('a CONNECT request', async () => {
       const request = 'CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.1, 192.0.2.9\r\n\r\n';
       expect(await behindProxy(request)).toEqual([['192.0.2.9', 'example.com:443', 'ambiguous:method']]);
     });
@@ -219,11 +219,11 @@ describe('the Activity Log gets', () => {
       ['hidden behind NUL', 'X-Forwarded-For: 192.0.2.9\r\nUser-Agent: a\0X-Forwarded-For: 198.51.100.1'],
       ['only behind a line feed alone', 'User-Agent: a\nX-Forwarded-For: 198.51.100.1'],
       ['in a folded line', 'User-Agent: a\r\n X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 192.0.2.9'],
-    ])('under nobody where the name is there %s', async (_what, lines) => {
+    ])('for no client where the address is sent %s', async (_what, lines) => {
       expect(await behindProxy(`GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n${lines}\r\n\r\n`)).toEqual([]);
     });
 
-    it('under nobody where it is a body that can’t be read, which may hold any text', async () => {
+    it('for no client where a body is malformed, since it may hold any text', async () => {
       const body = 'GET /bad HTTP/1.1\r\nX-Forwarded-For: 198.51.100.1\r\n\r\n';
       const { port } = await recordingServer();
       const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
@@ -236,7 +236,7 @@ describe('the Activity Log gets', () => {
     });
   });
 
-  it('every request of a blocked address, and what no parser understands', async () => {
+  it('every request of a blocked address, and malformed requests', async () => {
     const gateway = await site();
     const open = new RawClient(gateway.port);
     await open.send('GET /first HTTP/1.1\r\nHost: a\r\n\r\n').until((text) => text.includes('hello'));
@@ -254,7 +254,7 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
-  it('answers that guard gives in WordPress’s place', async () => {
+  it('responses that guard sends in place of WordPress', async () => {
     const nobody = await rawServer((socket) => socket.destroy());
     const gateway = await startGateway(nobody);
     expect(toStatus(await get(gateway, '/page'))).toBe(502);
@@ -262,7 +262,7 @@ describe('the Activity Log gets', () => {
     expect(summarize(gateway)).toEqual(['502 /page null', '404 /wp-json/security-optimizer-connector/v1/hello null']);
   });
 
-  it('visitors who leave before there is an answer', async () => {
+  it('visitors who disconnect before the response', async () => {
     let onRequest = false;
     const silent = await rawServer((socket) => {
       socket.once('data', () => {
@@ -276,7 +276,7 @@ describe('the Activity Log gets', () => {
     await expect.poll(() => summarize(gateway)).toEqual(['499 /slow null']);
   });
 
-  it('WebSockets, agreed to or refused', async () => {
+  it('WebSockets, accepted or refused', async () => {
     const upstream = await rawServer((socket) => {
       socket.once('data', (data) => {
         const agreed = data.toString().startsWith('GET /ws');
@@ -294,7 +294,7 @@ describe('the Activity Log gets', () => {
     expect(summarize(gateway)).toEqual(['101 /ws null', '404 /no null']);
   });
 
-  it('for the site that the host name belongs to, and nothing for no site', async () => {
+  it('visits of the site that the host name belongs to, and nothing for an unknown host', async () => {
     const { port } = await recordingServer();
     const upstream = `http://127.0.0.1:${port}`;
     const sites = [
@@ -311,7 +311,7 @@ describe('the Activity Log gets', () => {
     ]);
   });
 
-  it('an anonymous client’s calls of guard’s own API, and none of a member’s', async () => {
+  it('an anonymous client’s API requests, and none of a member’s', async () => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, {
       api(request, response, call) {
@@ -327,7 +327,7 @@ describe('the Activity Log gets', () => {
 });
 
 describe('around the login, the Activity Log gets', () => {
-  it('the hidden login as it was asked for, with the status of the missing page', async () => {
+  it('requests for the hidden login as they were sent, with the status of the missing page', async () => {
     const gateway = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: 'my-sign-up' } });
     gateway.wordpress.custom = true;
     await gateway.send('/wp-login.php?x=1');
@@ -336,7 +336,7 @@ describe('around the login, the Activity Log gets', () => {
     expect(gateway.visits).toEqual(['404 /wp-login.php?x=1 null', '404 /members null', '200 /my-door null']);
   });
 
-  it('clients that wait for a lock to end, and pages of the second factor', async () => {
+  it('clients that wait for the end of a lock, and pages of the second factor', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const body = 'log=owner&pwd=wrong';
     for (let i = 0; i < 4; i++) await gateway.send('/wp-login.php', { method: 'POST', body });
@@ -354,7 +354,7 @@ describe('around the login, the Activity Log gets', () => {
     ]);
   });
 
-  it('who comes while the owner is away', async () => {
+  it('login requests while the owner is away', async () => {
     const gateway = await startLoginGateway({ away_mode: { type: 'daily', from_hour: '00:00', to_hour: '23:00' } });
     gateway.advance(12 * 3600_000 - (Date.now() % (24 * 3600_000)));
     await gateway.send('/wp-login.php');

@@ -7,7 +7,7 @@ import { socketSilence } from './socket-silence.js';
 const HANDSHAKE =
   'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n';
 
-/** Agrees to every handshake and sends back what it gets; keeps the heads. */
+/** Accepts every handshake and echoes the data; records the heads. */
 async function echo(): Promise<{ port: number; heads: string[]; closed: () => boolean }> {
   const heads: string[] = [];
   let closed = false;
@@ -33,7 +33,7 @@ async function echo(): Promise<{ port: number; heads: string[]; closed: () => bo
 }
 
 describe('a WebSocket', () => {
-  it('is joined to WordPress, with the bytes around the handshake', async () => {
+  it('is connected to WordPress, with the bytes around the handshake', async () => {
     const { port, heads, closed } = await echo();
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(`${HANDSHAKE}early`);
@@ -47,7 +47,7 @@ describe('a WebSocket', () => {
     await expect.poll(closed).toBe(true);
   });
 
-  it('outlives the time that an answer may take', async () => {
+  it('outlives the timeout of a response', async () => {
     const silence = socketSilence();
     const { port } = await echo();
     const limits = { upstreamSeconds: 0.2, idleSeconds: 0.2, headerSeconds: 0.5 };
@@ -61,7 +61,7 @@ describe('a WebSocket', () => {
     await client.send('late').until((text) => text.endsWith('late'));
   });
 
-  it('that WordPress does not want is refused with WordPress’s answer', async () => {
+  it('that WordPress refuses gets WordPress’s response', async () => {
     const { port } = await recordingServer((_request, response) => {
       response.writeHead(426, { 'X-A': 'b' });
       response.write('no ');
@@ -76,7 +76,7 @@ describe('a WebSocket', () => {
     expect(received).toMatch(/\r\n\r\n(?:3\r\nno \r\n6\r\nthanks|9\r\nno thanks)\r\n0\r\n\r\n$/);
   });
 
-  it('asks the rules like any other request', async () => {
+  it('is subject to the rules like any other request', async () => {
     const { port, heads } = await echo();
     const gateway = await startGateway(port);
     gateway.rule({ options: { disable_xml_rpc: 1 } });
@@ -85,7 +85,7 @@ describe('a WebSocket', () => {
     expect(heads).toEqual([]);
   });
 
-  it('is cut, both ways, when its address is blocked, and another visitor keeps his', async () => {
+  it('is closed in both directions when its address is blocked, and that of another visitor is not', async () => {
     const { port, closed } = await echo();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
     const opened = async (address: string) => {
@@ -102,7 +102,7 @@ describe('a WebSocket', () => {
     await kept.send('still here').until((text) => text.endsWith('still here'));
   });
 
-  it('is no better than a stream of events, which is cut when its address is blocked', async () => {
+  it('is treated like an event stream, which is closed when its address is blocked', async () => {
     const left: string[] = [];
     const open: ServerResponse[] = [];
     const port = await webServer((request, response) => {
@@ -129,13 +129,13 @@ describe('a WebSocket', () => {
     expect(left).toEqual(['192.0.2.1']);
   });
 
-  it('to nowhere gets 502', async () => {
+  it('to a web server that closes the connection gets 502', async () => {
     const port = await rawServer((socket) => void socket.destroy());
     const gateway = await startGateway(port);
     expect(toStatus(await exchange(gateway.port, HANDSHAKE))).toBe(502);
   });
 
-  it('takes one of the connections to WordPress until it is answered, and none once it is open', async () => {
+  it('holds one of the connections to WordPress until the response, and none once it is open', async () => {
     const heads: string[] = [];
     const agree: (() => void)[] = [];
     const port = await rawServer((socket) => {
@@ -148,7 +148,7 @@ describe('a WebSocket', () => {
     const handshake = (i: number): string =>
       HANDSHAKE.replace('/ws', `/ws${i}`).replace('\r\nHost', `\r\nX-Forwarded-For: 192.0.2.${i}\r\nHost`);
     const clients = Array.from({ length: 19 }, (_, i) => new RawClient(gateway.port).send(handshake(i)));
-    // Two under way, sixteen in line, and one too many.
+    // Two are under way, sixteen wait, and one was refused.
     await expect.poll(() => clients.filter(({ received }) => toStatus(received) === 503)).toHaveLength(1);
     expect(heads).toHaveLength(2);
     const [gone] = clients.filter(({ received }) => received === '').slice(-1);
@@ -161,7 +161,7 @@ describe('a WebSocket', () => {
     expect(heads).toHaveLength(17);
   });
 
-  it('behind a request that is not answered yet is not opened', async () => {
+  it('is not opened after a request that has no response yet', async () => {
     const { port, seen } = await recordingServer(
       (_request, response) => void setTimeout(() => response.end('slow'), 200),
     );
@@ -174,7 +174,7 @@ describe('a WebSocket', () => {
 });
 
 describe('an Upgrade to another protocol', () => {
-  it('is not passed on: the request is answered as if nobody had voiced it', async () => {
+  it('is not forwarded: the request gets a response as if it had no Upgrade', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await exchange(
@@ -197,29 +197,26 @@ describe('an Upgrade to another protocol', () => {
     Object.entries(framed).map(([how, [header, body]]) => ({ protocol, how, header, body })),
   );
 
-  it.each(posts)(
-    'of a program that posts a body $how ($protocol): it is taken for a body and for nothing else',
-    async (post) => {
-      const { port, seen } = await recordingServer();
-      const gateway = await startGateway(port);
-      const client = new RawClient(gateway.port);
-      client.send(
-        `POST /pay HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${post.protocol}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n${post.header}\r\n\r\n`,
-      );
-      // In pieces, as a network may bring it.
-      for (const piece of [post.body.slice(0, 7), post.body.slice(7)]) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        client.send(piece);
-      }
-      const received = await client.end();
-      expect(toStatus(received)).toBe(200);
-      expect(received).toContain('Connection: close');
-      expect(seen).toMatchObject([{ method: 'POST', url: '/pay', body: BODY }]);
-      for (const name of ['upgrade', 'http2-settings']) expect(seen[0]?.headers).not.toHaveProperty(name);
-    },
-  );
+  it.each(posts)('from a program that posts a body $how ($protocol): the body is read as a body only', async (post) => {
+    const { port, seen } = await recordingServer();
+    const gateway = await startGateway(port);
+    const client = new RawClient(gateway.port);
+    client.send(
+      `POST /pay HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${post.protocol}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n${post.header}\r\n\r\n`,
+    );
+    // In pieces, as they may arrive from a network.
+    for (const piece of [post.body.slice(0, 7), post.body.slice(7)]) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      client.send(piece);
+    }
+    const received = await client.end();
+    expect(toStatus(received)).toBe(200);
+    expect(received).toContain('Connection: close');
+    expect(seen).toMatchObject([{ method: 'POST', url: '/pay', body: BODY }]);
+    for (const name of ['upgrade', 'http2-settings']) expect(seen[0]?.headers).not.toHaveProperty(name);
+  });
 
-  it('with a body is asked about by the rules like any other request', async () => {
+  it('with a body is subject to the rules like any other request', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     gateway.rule({ options: { disable_xml_rpc: 1 } });
@@ -231,7 +228,7 @@ describe('an Upgrade to another protocol', () => {
     expect(seen).toEqual([]);
   });
 
-  it('with a body that is to be asked for first gets the word to go on', async () => {
+  it('with a body after Expect: 100-continue gets 100 Continue', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(
@@ -246,7 +243,7 @@ describe('an Upgrade to another protocol', () => {
 describe.each(['websocket', 'h2c'])('an Upgrade to %s that is not granted', (protocol) => {
   const UPGRADE = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
 
-  it('gets the whole answer, however long it is and however slowly it is read', async () => {
+  it('gets the whole response, however long it is and however slowly it is read', async () => {
     const size = 8_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port);
@@ -257,7 +254,7 @@ describe.each(['websocket', 'h2c'])('an Upgrade to %s that is not granted', (pro
     expect(got()).toBeGreaterThan(size);
   });
 
-  it('from someone who reads nothing is kept in no memory, and let go after a while', async () => {
+  it('is not buffered for a client that reads nothing, which is disconnected after a while', async () => {
     let [sent, closed] = [0, false];
     const port = await webServer((_request, response) => {
       response.on('close', () => {
@@ -277,7 +274,7 @@ describe.each(['websocket', 'h2c'])('an Upgrade to %s that is not granted', (pro
     const client = new RawClient(gateway.port).send(UPGRADE);
     client.socket.pause();
     await expect.poll(() => closed).toBe(true);
-    // What lies in the system's buffers of two connections.
+    // Data in the system's buffers of two connections.
     expect(sent).toBeLessThan(60_000_000);
   });
 });

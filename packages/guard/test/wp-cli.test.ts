@@ -24,14 +24,14 @@ async function guardWithSite() {
   return { connector, dataDir, guard, db };
 }
 
-/** Runs a command of WP-CLI in PHP, with the stand-in of WP-CLI and the connector's own classes. */
+/** Runs a command of WP-CLI in PHP, with a fake WP-CLI and the connector's own classes. */
 function wp(home: string, args: readonly string[], { secret = SECRET, env = {} } = {}) {
   const line = [program, home, secret, 'security-optimizer', ...args];
   return waitForOutcome(spawn('php', line, { env: { ...process.env, ...env } }));
 }
 
 describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
-  it('change settings by the same checks, and the log says WP-CLI', async () => {
+  it('change settings with the same validation, and the log names WP-CLI', async () => {
     const { guard, db, connector } = await guardWithSite();
     expect((await wp(guard.url, ['settings', 'get', 'disable_feed'])).stdout).toBe('0\n');
     expect(await wp(guard.url, ['settings', 'set', 'disable_feed', 'on'])).toMatchObject({ status: 0, stderr: '' });
@@ -53,7 +53,7 @@ describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
     expect(JSON.parse(listed.stdout)[0]).toMatchObject({ user: 'WP-CLI', ip: '127.0.0.1' });
   });
 
-  it('list settings, each with the route that the contract has', async () => {
+  it('list settings, each with the route of the contract', async () => {
     const { guard } = await guardWithSite();
     const { stdout } = await wp(guard.url, ['settings', 'list', '--format=json']);
     const listed = new Map(
@@ -62,7 +62,7 @@ describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
     for (const setting of allSimpleSettings) {
       if (setting.suffix === undefined || setting.field === 'weekly_checkup') continue;
       expect(listed.get(setting.field), setting.field).toBe(setting.default);
-      // The same value again: the route takes this field.
+      // The same value again: the route accepts this field.
       expect(await wp(guard.url, ['settings', 'set', setting.field, String(setting.default)])).toMatchObject({
         status: 0,
       });
@@ -86,7 +86,7 @@ describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
         stderr: `Error: ${name} is not blocked.\n`,
       });
     }
-    // The same protection as in the dashboard: the machine that asks can't be blocked.
+    // The same protection as in the dashboard: the caller's machine can't be blocked.
     expect(await wp(guard.url, ['block', '127.0.0.1'])).toMatchObject({ status: 1, stdout: '' });
   });
 
@@ -119,7 +119,7 @@ describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
     expect(status.stdout).toContain('two_factor,on');
   });
 
-  it('reach guard at another address than the site’s, and say when there is none', async () => {
+  it('reach guard at another address than the site’s, and report when there is none', async () => {
     const { guard } = await guardWithSite();
     const env = { GUARD_URL: guard.url };
     expect(await wp('http://example.com', ['settings', 'get', 'disable_feed'], { env })).toMatchObject({
@@ -148,7 +148,7 @@ interface Call {
   readonly nonce?: string;
 }
 
-/** Signs a call by docs/developer/connector-protocol.md, with code of its own. */
+/** Signs a call as in docs/developer/connector-protocol.md, with its own code. */
 function sign({
   secret = SECRET,
   method = 'POST',
@@ -181,7 +181,7 @@ async function send(
 }
 
 describe('a signed call', () => {
-  it('is accepted once, also after guard was started anew', async () => {
+  it('is accepted once, even after a restart of guard', async () => {
     const { connector, dataDir, guard, db } = await guardWithSite();
     const header = sign();
     expect((await send(guard.url, header)).status).toBe(200);
@@ -226,7 +226,7 @@ describe('a signed call', () => {
     expect(connector.commands.slice(before)).not.toContain('session');
   });
 
-  it('is accepted from this machine alone, even with the right key', async () => {
+  it('is accepted from this machine only, even with the right key', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector, {}, { trustedProxies: ['127.0.0.1'] });
     const guard = await runningGuard(dataDir);
@@ -248,7 +248,7 @@ describe('a signed call', () => {
     ['198.51.100.8', 'http://wordpress:8081', false],
     ['203.0.113.9', 'unix:/run/web.sock', true],
     ['203.0.113.10', 'unix:/run/web.sock', false],
-    // What an address carries makes nobody an address of the machine.
+    // A carried address does not make a client a machine of the site.
     ['64:ff9b::192.0.2.7', 'http://192.0.2.7:8081', false],
     ['2002:cb00:7109::1', 'unix:/run/web.sock', false],
   ])('from %s of a site at %s: %s', async (address, upstream, expected) => {

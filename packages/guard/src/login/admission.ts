@@ -15,7 +15,7 @@ import type { LoginServices } from './login-services.js';
 import { createLoginResponseHook, LOGIN_LIMIT, type LoginAdmission } from './outcome.js';
 import type { CheckOutcome, CheckPermit } from './password-check-queue.js';
 
-/** The hook of Login Security: admits the passwords in a request, and records what becomes of them. */
+/** The hook of Login Security: admits the passwords in a request, and records the outcome of their checks. */
 export function createLoginHook(login: LoginServices): RequestHooks['onAllowed'] {
   return (exchange, next) => {
     const basic = createRequestCredentials(login, exchange);
@@ -30,23 +30,23 @@ export function createLoginHook(login: LoginServices): RequestHooks['onAllowed']
 
 interface AdmissionHandlers extends Pick<Continuation, 'clientClosed'> {
   admitted(admitted: LoginAdmission): void;
-  /** The login is closed to this address; null when too many of its checks are waiting already. */
+  /** The login is closed to this address; null when too many of its checks are already waiting. */
   refused(closed: LoginClosed | null): void;
 }
 
 /**
- * Decides whether the passwords in a request may be checked. Any request to PHP may hold a password, so each one acquires
- * a permit of its address. Without a permit WordPress must refuse every check in the request. Only a request that
- * certainly holds a password waits for a permit, and then in the site's queue for password checks; a known browser skips
- * that queue. All other requests are decided at once.
+ * Decides whether the passwords in a request may be checked. Any request to PHP may hold a password, so each one
+ * acquires a permit of its address. Without a permit WordPress must refuse every check in the request. Only a request
+ * that certainly holds a password waits for a permit, and then in the site's queue for password checks; a known browser
+ * skips that queue. All other requests are decided at once.
  *
  * Requests that a page of another site caused are counted under a separate key, so that such a page can't lock out the
  * address of its reader. Their passwords in the login form and in XML-RPC are not checked, unless the request may come
  * from a form of the site itself with an opaque origin.
  *
- * A locked address is refused at the login form and in XML-RPC, but for forms that need no login (a lost password). Its
- * other requests are forwarded, and WordPress must check no password in them: a request with `Authorization: Basic` may
- * need no login.
+ * A locked address is refused at the login form and in XML-RPC, except for forms that need no login (a lost password).
+ * Its other requests are forwarded, and WordPress must check no password in them: a request with `Authorization: Basic`
+ * may need no login.
  *
  * @param basic credentials of the request by `Authorization: Basic`, or null
  */
@@ -88,7 +88,7 @@ function admitLogin(
   };
 
   if (facts.signedXmlRpc !== null) {
-    // No password is checked in it, so it needs no permit.
+    // No password is checked in signed XML-RPC, so it needs no permit.
     go(null, null);
     return;
   }
@@ -102,7 +102,8 @@ function admitLogin(
     else if (closed !== null && !certain) go(null, closed);
     else if (!certain || byForm || basic === null || login.missingReports.isAway(siteId)) goLocked(lock);
     else {
-      // If the web server checks the credentials, this may be any request of a client, which must not be refused.
+      // If the web server checks the credentials, any request of the client may have them, and such a request must not
+      // be refused.
       void basic.areWebServers().then(() => (response.destroyed ? admission.clientClosed() : goLocked(lock)));
     }
   } else if (closed !== null) go(null, closed);
@@ -113,7 +114,7 @@ function admitLogin(
       else admission.refused(null);
     };
     const check = (granted: Permit): void => {
-      // The browser has a limit too, so that its cookie gains nothing when many addresses use it.
+      // The browser has its own limit, so that its cookie gives no advantage when many addresses use it.
       const browserPermit =
         device && certain ? login.attempts.tryAcquire(siteId, toBrowserKey(device), limit, 'certain', facts.now) : null;
       if (!certain) go(granted, null);
@@ -190,12 +191,14 @@ function waitForPermit(
   else response.once('close', onClose);
 }
 
-/** Whether the action is the login form, not for example log-out or the link in an e-mail. */
+/** Whether the action is the login form, and not, for example, logout or the link in a mail. */
 function isLoginFormAction(action: string | undefined): boolean {
   return action === undefined || action === '' || action === 'login';
 }
 
-/** Actions of the login page whose forms need no login: a lost password, a new one, a sign-up, a protected post. */
+/**
+ * Actions of the login page whose forms need no login: a lost password, a new password, a sign-up, a protected post.
+ */
 const OPEN_ACTIONS: ReadonlySet<string> = new Set([
   'lostpassword',
   'retrievepassword',
@@ -207,7 +210,7 @@ const OPEN_ACTIONS: ReadonlySet<string> = new Set([
 
 /**
  * Whether a form of the login page or the registration needs no login, by its target. Its body may name another action,
- * so a locked address sends it with the order to check no password.
+ * so for a locked address guard forwards it with the instruction to check no password.
  */
 function needsNoLogin({ query }: AllowedRequest['facts'], route: AllowedRequest['loginRoute']): boolean {
   return route === 'signup' || (route === 'login' && OPEN_ACTIONS.has(query.all('action').at(-1) ?? ''));
@@ -220,7 +223,7 @@ function toLock(login: LoginServices, { site, snapshot }: AllowedRequest, key: s
   return { kind: 'locked', until: entry.lockedUntil, stage: getLockStage(entry, snapshot.login.limit) };
 }
 
-/** How likely a request holds a password. */
+/** How likely the request holds a password. */
 function toPasswordLikelihood(facts: AllowedRequest['facts'], certain: boolean): PasswordLikelihood {
   if (certain) return 'certain';
   return mayCarryPassword(facts) ? 'possible' : 'view';
@@ -230,7 +233,7 @@ function mayCarryPassword(facts: AllowedRequest['facts']): boolean {
   return facts.hasAuthorization || (facts.method !== 'GET' && facts.method !== 'HEAD');
 }
 
-/** The known browser of this request, unless it is locked itself. */
+/** The known browser of this request, unless the browser itself is locked. */
 function findUnlockedBrowser(
   login: LoginServices,
   allowed: AllowedRequest,
@@ -287,12 +290,13 @@ function toLockSentence(login: LoginServices, { snapshot }: AllowedRequest, lock
   return toLockedSentence(snapshot.language, lock.until - login.clock());
 }
 
-/** Maximum of users with a trusted device that the context header lists. */
+/** Limit of users with a trusted device in the context header. */
 const USERS_MAX = 32;
 
 /**
- * Waits in the site's queue for password checks. A request enters the queue when it has been received whole. Requests
- * that are too large to be buffered use a separate queue, because it is unknown when their bodies will have arrived.
+ * Waits in the site's queue for password checks. A request enters the queue when it has been received completely.
+ * Requests that are too large to be buffered use a separate queue, because it is unknown when their bodies will have
+ * arrived.
  */
 function acquireCheck(
   { attempts, clock, waitMs }: Pick<LoginServices, 'attempts' | 'clock' | 'waitMs'>,
@@ -321,7 +325,7 @@ function acquireCheck(
           permit.release();
           checkPermit.release(outcome, clock());
         };
-        // Unknown counts as wrong here: the queue only has to know whether somebody may be guessing.
+        // An unknown outcome counts as wrong: the queue only has to know whether anyone may be guessing.
         const leaveQueue = (): void => checkPermit.release('wrong', clock());
         end(() => then.granted({ release, leaveQueue }));
       },

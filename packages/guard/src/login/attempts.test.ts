@@ -11,7 +11,7 @@ import { deleteLoginLocks, sqlLoginAttemptStore } from './login-attempts-store.j
 const NOW = Date.UTC(2026, 10, 21);
 
 describe('addresses', () => {
-  it('count by themselves in IPv4 and by their /64 in IPv6', () => {
+  it('are counted individually in IPv4 and by /64 in IPv6', () => {
     const key = (text: string) => toClientKey(parseAddress(text) as NonNullable<ReturnType<typeof parseAddress>>);
     expect(key('192.0.2.1')).toBe('192.0.2.1');
     expect(key('::ffff:192.0.2.1')).toBe('192.0.2.1');
@@ -22,7 +22,7 @@ describe('addresses', () => {
 });
 
 describe('memory', () => {
-  it('holds no more than its bound, and locks longer than counts', () => {
+  it('keeps at most the configured number of entries, and keeps locks longer than counts', () => {
     const attempts = new LoginAttempts(undefined, 1000);
     for (let i = 0; i < 300; i++) for (let j = 0; j < 3; j++) attempts.recordFailure('site', `locked${i}`, 3, NOW);
     for (let i = 0; i < 10_000; i++) attempts.recordFailure('site', `address${i}`, 3, NOW);
@@ -32,7 +32,7 @@ describe('memory', () => {
     expect(attempts.getEntry('site', 'address9999').failures).toBe(1);
   });
 
-  it('still counts a new address when everything it holds is locked', () => {
+  it('still counts a new address when all entries are locked', () => {
     const attempts = new LoginAttempts(undefined, 10);
     for (let i = 0; i < 10; i++) for (let j = 0; j < 3; j++) attempts.recordFailure('site', `locked${i}`, 3, NOW);
     for (let j = 0; j < 3; j++) attempts.recordFailure('site', 'new', 3, NOW);
@@ -40,20 +40,20 @@ describe('memory', () => {
     expect(attempts.size).toBe(10);
   });
 
-  it('holds nothing for requests that are over and failed at nothing', () => {
+  it('keeps no entry for requests that ended without a failure', () => {
     const attempts = new LoginAttempts();
     for (let i = 0; i < 10_000; i++) attempts.tryAcquire('site', `address${i}`, 5, 'certain', NOW)?.release();
     expect(attempts.size + attempts.limiter.size).toBe(0);
   });
 
-  it('keeps sites apart', () => {
+  it('keeps the entries of sites separate', () => {
     const attempts = new LoginAttempts();
     for (let j = 0; j < 3; j++) attempts.recordFailure('one', '192.0.2.1', 3, NOW);
     expect(attempts.isLocked('one', '192.0.2.1', 3, NOW)).toBe(true);
     expect(attempts.isLocked('other', '192.0.2.1', 3, NOW)).toBe(false);
   });
 
-  it('forgets what is older than 7 days when it is swept', () => {
+  it('drops entries older than 7 days in a sweep', () => {
     const attempts = new LoginAttempts();
     attempts.recordFailure('site', '192.0.2.1', 3, NOW);
     attempts.sweep(NOW + 7 * 24 * 3600_000 - 1);
@@ -62,7 +62,7 @@ describe('memory', () => {
     expect(attempts.size).toBe(0);
   });
 
-  it('a clock that was a year ahead locks nobody for a year once it is set back, and a lock stays one', () => {
+  it('corrects locks from a clock that was a year ahead: they keep their length', () => {
     const changes: unknown[] = [];
     const attempts = new LoginAttempts((_site, key, entry) => changes.push([key, entry]));
     const year = 365 * 24 * 3600_000;
@@ -83,9 +83,9 @@ describe('memory', () => {
       lastFailure: NOW,
       accounts: [],
     });
-    // What is stored is put right too.
+    // The stored entries are corrected as well.
     expect(changes.slice(-2).map((change) => (change as [string])[0])).toEqual(['192.0.2.2', '192.0.2.1']);
-    // The clock goes forward again: the lock was for an hour.
+    // The clock is set forward again: the lock lasted one hour.
     attempts.sweep(NOW + year);
     expect(attempts.isLocked('a', '192.0.2.1', 3, NOW + year)).toBe(false);
   });
@@ -132,7 +132,7 @@ describe('failures and locks in the database', () => {
     return { open };
   }
 
-  it('are there again after a restart', async () => {
+  it('are loaded after a restart', async () => {
     const { open } = await setUp();
     const before = await open();
     for (let j = 0; j < 3; j++) before.repository.attempts.recordFailure('site', '2001:db8::/64', 3, NOW);
@@ -146,7 +146,7 @@ describe('failures and locks in the database', () => {
     expect(attempts.size).toBe(2);
   });
 
-  it('are told when they lock an address, but not when a device is locked or a lock is read', async () => {
+  it('are reported when they lock an address, but not when a device is locked or a lock is loaded', async () => {
     const before = await (await setUp()).open();
     const { attempts } = before.repository;
     for (const key of ['192.0.2.1', '2001:db8::/64', 'device:x']) {
@@ -163,7 +163,7 @@ describe('failures and locks in the database', () => {
     expect(before.locked).toEqual(locks);
   });
 
-  it('are gone from memory when another process has lifted them, and only those', async () => {
+  it('are removed from memory when another process has lifted them, and only those', async () => {
     const { open } = await setUp();
     const { db, repository } = await open();
     for (const key of ['192.0.2.1', '192.0.2.2']) {
@@ -174,13 +174,13 @@ describe('failures and locks in the database', () => {
     await repository.loadUnlocks('site');
     expect(repository.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(false);
     expect(repository.attempts.isLocked('site', '192.0.2.2', 3, NOW)).toBe(true);
-    // A lift takes effect once: who fails again is counted again.
+    // A lift applies once: new failures are counted again.
     repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
     await repository.loadUnlocks('site');
     expect(repository.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
   });
 
-  it('are all gone when all were lifted, those on their way to the database too', async () => {
+  it('are all removed when all were lifted, including those not yet written', async () => {
     const { open } = await setUp();
     const { db, real, repository } = await open();
     repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
@@ -192,7 +192,7 @@ describe('failures and locks in the database', () => {
     await repository.drain();
     expect(repository.attempts.size).toBe(1);
     expect(await real.load('site')).toEqual([]);
-    // The next start finds none of it, and does not lift what failed since.
+    // The next start loads none of them, and keeps the failures since then.
     repository.attempts.recordFailure('site', '192.0.2.3', 3, NOW);
     await repository.drain();
     const next = (await open()).repository;
@@ -200,7 +200,7 @@ describe('failures and locks in the database', () => {
     expect(next.attempts.getEntry('site', '192.0.2.3').failures).toBe(1);
   });
 
-  it('are written after the database could not be written for a while, the newest ones', async () => {
+  it('are written after a period in which the database could not be written, in their latest state', async () => {
     const { pass } = passingTime();
     let broken = true;
     let tries = 0;
@@ -217,13 +217,13 @@ describe('failures and locks in the database', () => {
     await eventually(() => tries === 1);
     broken = false;
     repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
-    // The pause after a write that failed.
+    // The pause after a failed write.
     pass(1000);
     await repository.drain();
     expect((await real.load('site')).map(({ key, failures }) => [key, failures])).toEqual([['192.0.2.1', 2]]);
   });
 
-  it('are written in few statements, and 10,000 addresses are all there', async () => {
+  it('are written in few statements, and 10,000 addresses are all stored', async () => {
     const saves: number[] = [];
     const { open } = await setUp((real) => ({
       ...real,
@@ -239,14 +239,14 @@ describe('failures and locks in the database', () => {
     expect(await real.load('site')).toHaveLength(10_000);
   });
 
-  it('are in the database when an answer has waited for them, and no earlier', async () => {
+  it('are stored when a response has waited for them, and not before', async () => {
     const { open } = await setUp();
     const { real, repository } = await open();
     const inStore = async () => (await real.load('site')).map(({ key }) => key);
     repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
     await repository.whenStored('site');
     expect(await inStore()).toEqual(['192.0.2.1']);
-    // One that comes while another is being written is in the next write, and its answer waits for that.
+    // A failure during a write is part of the next write, and its response waits for that one.
     repository.attempts.recordFailure('site', '192.0.2.2', 3, NOW);
     await Promise.resolve();
     await Promise.resolve();
@@ -255,7 +255,7 @@ describe('failures and locks in the database', () => {
     expect(await inStore()).toContain('192.0.2.3');
   });
 
-  it('hold no answer up when the database can’t be written; they count in memory', async () => {
+  it('do not delay a response when the database can’t be written; they count in memory', async () => {
     const { open } = await setUp((real) => ({ ...real, save: () => Promise.reject(new Error('disk full')) }));
     const { repository, log } = await open();
     for (let round = 0; round < 3; round++) {
@@ -263,11 +263,11 @@ describe('failures and locks in the database', () => {
       await repository.whenStored('site');
     }
     expect(repository.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(true);
-    // And none that says that an answer went out without waiting any longer.
+    // There is no event for a response that was sent before the write, since none waited any more.
     expect(log.events()).toEqual(['login-attempts-store-failed']);
   });
 
-  it('hold an answer up for a second at most when the database hangs, and the log says so once', async () => {
+  it('delay a response by at most a second when the database hangs, which is logged once', async () => {
     let go = (): void => {};
     const hanging = new Promise<void>((resolve) => {
       go = resolve;

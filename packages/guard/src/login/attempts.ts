@@ -25,24 +25,27 @@ export interface StoredAttempt extends AttemptEntry {
 }
 
 /**
- * The key for failures of an address that pages of other sites caused its browser to send. They are counted apart from
- * the address's own failures: a page that somebody opens must not lock them out.
+ * The key for failures of an address that pages of other sites caused its browser to send. They are counted separately
+ * from the address's own failures: opening a page of another site must not lock the visitor out.
  */
 export function toCrossSiteKey(addressKey: string): string {
   return `other-sites:${addressKey}`;
 }
 
-/** The key under which a browser's failures are counted, apart from those of addresses. */
+/** The key under which a browser's failures are counted, separately from those of addresses. */
 export function toBrowserKey(device: KnownBrowser): string {
   return `device:${device.id}`;
 }
 
-/** Whether a lock of this key refuses an address, rather than a browser or requests that pages of other sites send. */
+/** Whether a lock of this key refuses an address, rather than a browser or requests caused by pages of other sites. */
 export function isClientKey(key: string): boolean {
   return !/^(?:device|other-sites):/.test(key);
 }
 
-/** Stores failures and locks, so that they survive a restart. Every method may throw StorageError. */
+/**
+ * Stores failures and locks, so that they survive a restart.
+ * @throws StorageError from every method
+ */
 export interface LoginAttemptStore {
   /** Oldest failure first. */
   load(site: SiteId): Promise<readonly StoredAttempt[]>;
@@ -51,7 +54,7 @@ export interface LoginAttemptStore {
   remove(site: SiteId, keys: readonly string[]): Promise<void>;
   /**
    * The keys that other processes have unlocked after a version of the site; 0 lists all.
-   * @returns the keys, and the version to query from next time
+   * @returns the keys, and the version for the next call
    */
   listUnlocks(
     site: SiteId,
@@ -64,13 +67,13 @@ export interface Permit {
   /** @param outcome `wrong` by default */
   release(outcome?: CheckOutcome): void;
   /**
-   * The request is over, and its outcome is not known yet: frees the place in the site's queue, for which other clients
+   * The request is over, but its outcome is not known yet: frees the place in the site's queue, for which other clients
    * wait. The address keeps its permit until `release`.
    */
   leaveQueue(): void;
 }
 
-/** Entries in memory of all sites together. */
+/** Limit of entries in memory, for all sites together. */
 const ENTRIES_MAX = 100_000;
 
 interface KeyedEntry {
@@ -80,9 +83,9 @@ interface KeyedEntry {
 }
 
 /**
- * Counts failed logins, knows who is locked, and holds the permits of the checks under way. Everything is in memory, so
- * that no request waits for storage; each change goes to `onChange`, which stores it. The number of entries is bounded:
- * unlocked entries with the oldest failure are dropped first, then the oldest locks.
+ * Counts failed logins, holds the locks, and manages the permits of the checks under way. Everything is in memory, so
+ * that no request waits for storage; each change is passed to `onChange`, which stores it. The number of entries is
+ * bounded: unlocked entries with the oldest failure are dropped first, then the oldest locks.
  */
 export class LoginAttempts {
   readonly limiter = new ConcurrencyLimiter();
@@ -90,7 +93,7 @@ export class LoginAttempts {
   readonly #locked = new Map<string, KeyedEntry>();
 
   /**
-   * @param onChange called after a change; the entry is null when nothing is left of it
+   * @param onChange called after a change; the entry is null when it was removed
    * @param max limit of entries
    * @param queue the queue in which anonymous clients wait for a permit
    */
@@ -105,7 +108,7 @@ export class LoginAttempts {
     return this.#open.size + this.#locked.size;
   }
 
-  /** Locks in memory, of all sites; a lock may be counted up to half a minute after its end. */
+  /** Locks in memory, of all sites. A lock may be counted up to half a minute after its end. */
   get lockCount(): number {
     return this.#locked.size;
   }
@@ -124,7 +127,8 @@ export class LoginAttempts {
   }
 
   /**
-   * Acquires a permit for one check, or null when all permits of this likelihood are in use. Call `isLocked` first.
+   * Acquires a permit for one check. Returns null when all permits of this likelihood are in use. Call `isLocked`
+   * first.
    */
   tryAcquire(site: SiteId, key: string, limit: Limit, claim: PasswordLikelihood, now: number): Permit | null {
     const full = `${site} ${key}`;
@@ -133,8 +137,8 @@ export class LoginAttempts {
   }
 
   /**
-   * Waits for a permit until `until`. Calls `granted` with the permit, or `refused` when the time is over or the
-   * address has been locked meanwhile.
+   * Waits for a permit until `until`. Calls `granted` with the permit, or `refused` when the deadline has passed or the
+   * address was locked while it waited.
    *
    * @returns a function that stops waiting, or null when the queue is full
    */
@@ -177,7 +181,8 @@ export class LoginAttempts {
   }
 
   /**
-   * Records a right password of a user. Failures at other accounts stay; while the address is locked, all of them stay.
+   * Records a correct password of a user. Failures at other accounts are kept; while the address is locked, all
+   * failures are kept.
    */
   recordSuccess(site: SiteId, key: string, user: number, now: number): void {
     const before = this.getEntry(site, key);
@@ -191,7 +196,7 @@ export class LoginAttempts {
     this.onChange(site, key, entry);
   }
 
-  /** Removes lock and count, on behalf of the owner. */
+  /** Removes the lock and the count, on behalf of the owner. */
   forget(site: SiteId, key: string): void {
     const full = `${site} ${key}`;
     if (!this.#open.delete(full) && !this.#locked.delete(full)) return;
@@ -206,7 +211,7 @@ export class LoginAttempts {
       .sort((a, b) => b.lastFailure - a.lastFailure);
   }
 
-  /** Replaces the entries of a site by the stored ones. */
+  /** Replaces the entries of a site with the stored ones. */
   restore(site: SiteId, stored: readonly StoredAttempt[], now: number): void {
     for (const kept of [this.#open, this.#locked]) {
       for (const [full, entry] of kept) if (entry.site === site) kept.delete(full);
@@ -216,15 +221,13 @@ export class LoginAttempts {
     }
   }
 
-  /** Refuses waiters whose deadline has passed. Call it several times a second. */
+  /** Refuses waiting requests whose deadline has passed. Call it several times a second. */
   tick(now: number): void {
     this.limiter.expire(now);
     this.queue.expire(now);
   }
 
-  /**
-   * Drops expired entries, and corrects times that lie in the future after a clock was set back. Call it periodically.
-   */
+  /** Drops expired entries, and corrects times in the future after a clock was set back. Call it periodically. */
   sweep(now: number): void {
     for (const { site, key, entry } of [...this.#open.values(), ...this.#locked.values()]) {
       if (entry.lastFailure <= now) continue;
@@ -282,7 +285,7 @@ function findOldest(map: ReadonlyMap<string, KeyedEntry>, not: string): KeyedEnt
 /**
  * Records a login: the failures of address and browser at that account are forgiven, unless the entry is locked.
  *
- * @param who `key`: the key under which the request's failures are counted, beside the browser's
+ * @param who `key`: the key under which the request's failures are counted, in addition to the browser's
  */
 export function recordSuccess(
   attempts: Pick<LoginAttempts, 'recordSuccess'>,

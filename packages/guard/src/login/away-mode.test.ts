@@ -16,7 +16,7 @@ function read(input: Record<string, unknown>, current: AwaySchedule = { type: 'o
   }
 }
 
-describe('a schedule is taken', () => {
+describe('a schedule is accepted', () => {
   it.each<[Record<string, unknown>, AwaySchedule]>([
     [{ type: 'off' }, { type: 'off' }],
     [
@@ -51,14 +51,14 @@ describe('a schedule is taken', () => {
     expect(read(input)).toEqual(expected);
   });
 
-  it('that is stored already, also when its days have gone by', () => {
+  it('that is stored already, even when its days have passed', () => {
     const old: AwaySchedule = { type: 'period', from_date: '2026-01-01', to_date: '2026-01-02' };
     expect(read(old, old)).toEqual(old);
     expect(read(old)).toEqual({ from_date: 'Choose today or a later day.' });
   });
 });
 
-describe('a schedule as people type it', () => {
+describe('a schedule with unusual input', () => {
   it.each<[Record<string, unknown>, AwaySchedule]>([
     [
       { type: 'period', from_date: '٢٠٢٦-٠٩-٠١', to_date: ' ２０２７\uff0d０３\uff0d０１ ' },
@@ -68,11 +68,11 @@ describe('a schedule as people type it', () => {
       { type: 'daily', from_hour: '２２：００', to_hour: '\u200e०६:००' },
       { type: 'daily', from_hour: '22:00', to_hour: '06:00' },
     ],
-  ])('%j is taken', (input, expected) => {
+  ])('%j is accepted', (input, expected) => {
     expect(read(input)).toEqual(expected);
   });
 
-  it('is refused where a sign means more than a digit', () => {
+  it('is refused where a character means more than a digit', () => {
     expect(read({ type: 'daily', from_hour: '2²:00', to_hour: '\u202e06:00' })).toEqual({
       from_hour: 'Invalid format.',
       to_hour: 'Invalid format.',

@@ -31,12 +31,12 @@ const awayTexts = {
   sameTimes: 'From and To must be different times.',
 } as const;
 
-/** What a client may send; `from`, `to` and `value` are names that the original client uses. */
+/** Fields of the request; `from`, `to` and `value` are names that the original client uses. */
 export type AwayInput = Readonly<Record<string, unknown>>;
 
 /**
- * Parses and checks a schedule (specification section 5). Dates and times are in the site's time zone; Unix seconds are
- * converted to them.
+ * Parses and validates a schedule (specification section 5). Dates and times are in the site's time zone; Unix seconds
+ * are converted to them.
  *
  * @param current the stored schedule: saving it again succeeds, even when its days have passed
  * @throws ApiError invalid_input with a text per field
@@ -105,7 +105,7 @@ function weekly(value: unknown): AwaySchedule {
   return { type: 'weekly', weekly: chosen };
 }
 
-/** The value of `name`, or of `otherName`, which the original client sends; Unix seconds become text. */
+/** The value of `name`, or of `otherName`, which the original client sends. Unix seconds are converted to text. */
 function pick(input: AwayInput, name: string, otherName: string, toText: (ms: number) => string): unknown {
   const sent = isMissing(input[name]) ? input[otherName] : input[name];
   const value = typeof sent === 'string' ? toPlainText(sent) : sent;
@@ -134,7 +134,7 @@ function isWeekday(value: unknown): value is Weekday {
   return (WEEKDAYS as readonly unknown[]).includes(value);
 }
 
-/** Whether the calendar has this day: `Date.parse` turns 2026-02-30 into another day. */
+/** Whether the calendar has this day: `Date.parse` converts 2026-02-30 to another day. */
 function isDate(value: unknown): boolean {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
   const ms = Date.parse(value);
@@ -166,10 +166,10 @@ function monthsAfter(date: string, months: number): string {
   return dateText(target.getTime());
 }
 
-/** Made with the first use: it takes 20 ms or more, and every start loads this file. */
+/** Created at its first use: that takes 20 ms or more, and every start loads this file. */
 let format: Intl.DateTimeFormat | undefined;
 
-/** A time as text on the site's wall clock: `Monday 23 November 2026, 06:00`. */
+/** A time in the site's time zone as text: `Monday 23 November 2026, 06:00`. */
 export function localTimeText(timeZone: string, ms: number): string {
   format ??= new Intl.DateTimeFormat('en-GB', {
     timeZone: 'UTC',
@@ -206,7 +206,7 @@ export interface AwayModeContext extends SettingChangeContext {
 }
 
 /**
- * Sets the schedule of Away Mode. While Away Mode is on, the schedule can't be changed, not even to off. A schedule that
+ * Sets the schedule of Away Mode. While Away Mode is on, the schedule can't be changed or switched off. A schedule that
  * starts at once logs everyone out of the admin area, so it needs the caller's confirmation (`confirm` in the input).
  *
  * @throws ApiError away_mode_on, away_starts_at_once, or invalid_input naming the fields; StorageError

@@ -24,7 +24,7 @@ const addToCart = (credentials: string): Request => [
   { method: 'POST', body: 'id=5', headers: basic(credentials) },
 ];
 
-/** WordPress checks Basic in REST and XML-RPC alone. */
+/** WordPress checks Basic credentials in REST and XML-RPC only. */
 async function site(line?: Parameters<typeof startLoginGateway>[1]) {
   const gateway = await startLoginGateway({ login_attempts: LIMIT }, line);
   gateway.wordpress.checksBasic = 'api';
@@ -33,7 +33,7 @@ async function site(line?: Parameters<typeof startLoginGateway>[1]) {
   return { gateway, failures, probes };
 }
 
-/** The web server asks for credentials of its own in front of it. */
+/** A web server that requires its own credentials for the site. */
 async function staging(webServer: Partial<WebServerBasic> = {}) {
   const parts = await site();
   parts.gateway.wordpress.webServer = { path: '/', credentials: STAGING, ...webServer };
@@ -47,8 +47,8 @@ async function locked() {
   return parts;
 }
 
-describe('an answer that the connector vouches for and that reports no password check', () => {
-  it('is neutral: a hundred calls with a shop’s keys are no guesses, and nobody waits because of them', async () => {
+describe('a response with the connector’s signature that reports no password check', () => {
+  it('is neutral: a hundred requests with a shop’s keys are no guesses and delay no other client', async () => {
     const line = {
       guessThreshold: 3,
       atOnceWhileGuessed: 1,
@@ -61,12 +61,12 @@ describe('an answer that the connector vouches for and that reports no password 
     gateway.wordpress.pluginKeys.add(KEY);
     for (let round = 0; round < 100; round++) expect((await gateway.send(...cart(KEY))).status).toBe(200);
     expect(failures()).toBe(0);
-    // With three guesses among them the only place would stay empty for a minute.
+    // With three guesses among them, the only permit would be unavailable for a minute.
     const member = await gateway.send('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.7' });
     expect(member.status).toBe(200);
   });
 
-  it('is no such answer without its signature: the call counts as a failure', async () => {
+  it('without the signature counts as a failure', async () => {
     const { gateway, failures } = await site();
     gateway.wordpress.pluginKeys.add(KEY);
     gateway.wordpress.bare = true;
@@ -75,11 +75,11 @@ describe('an answer that the connector vouches for and that reports no password 
   });
 });
 
-/** So long a guess may wait in the queue before it is sent away. */
+/** How long a guess may wait in the queue before it is refused, milliseconds. */
 const LINE_MS = 2000;
 
-describe('keys that a plugin has taken several times', () => {
-  /** One place for all, which a guess keeps for a minute. */
+describe('keys that a plugin has accepted several times', () => {
+  /** One permit for all, which a guess holds for a minute. */
   const line = { guessThreshold: 0, atOnceWhileGuessed: 1, pauseFactor: 1e6, maxPauseMs: 60_000, hungAfterMs: 60_000 };
 
   it('no longer wait for password checks of anonymous clients', async () => {
@@ -95,7 +95,7 @@ describe('keys that a plugin has taken several times', () => {
     expect((await other).status).toBe(429);
   });
 
-  it('wait again once a password was checked in a request with them', async () => {
+  it('wait again after a password was checked in a request with them', async () => {
     const { gateway } = await site({ line: { ...line, pauseFactor: 0 } });
     gateway.wordpress.pluginKeys.add(KEY);
     for (let round = 0; round < 5; round++) await gateway.send(...cart(KEY));
@@ -108,7 +108,7 @@ describe('keys that a plugin has taken several times', () => {
     ['asks for the front page with each guess before', '/', {}],
     ['has a session of its own beside each guess', '/wp-json/', { cookie: 'wordpress_logged_in_x=1' }],
     ['has a session under a name that nobody knows', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
-  ])('are no way past the queue for who %s', async (_how, path, cookies) => {
+  ])('do not let a client skip the queue that %s', async (_how, path, cookies) => {
     const { pass } = passingTime();
     const { gateway } = await site({ line });
     const guess = 'owner:guess';
@@ -138,14 +138,14 @@ describe('a locked address', () => {
     expect(response.status).not.toBe(429);
   });
 
-  it('gets what a form sends with basic authentication, too', async () => {
+  it('can send a form with basic authentication', async () => {
     const { gateway } = await locked();
     expect((await gateway.send('/', { method: 'POST', body: 'add-to-cart=5', headers: basic(STAGING) })).status).toBe(
       200,
     );
   });
 
-  it('has no password checked in any of them: WordPress is ordered to refuse it, and told until when', async () => {
+  it('has no password checked in any of them: WordPress must refuse it, and gets the end of the lock', async () => {
     const { gateway } = await locked();
     const before = gateway.wordpress.checks.length;
     for (const password of [PASSWORD, 'wrong']) await gateway.send(...cart(`owner:${password}`));
@@ -159,7 +159,7 @@ describe('a locked address', () => {
     });
   });
 
-  it('is told so in the language of the site', async () => {
+  it('gets the message in the language of the site', async () => {
     const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
     const gateway = await startLoginGateway({ login_attempts: LIMIT }, { language: languages('de_DE') });
     for (let round = 0; round < LIMIT; round++) await gateway.send('/wp-login.php', form(`wrong${round}`));
@@ -167,7 +167,7 @@ describe('a locked address', () => {
     expect(gateway.wordpress.reached.at(-1)?.context?.message).toMatch(/^Zu viele .*1 Stunde/);
   });
 
-  it('is told when to come back wherever a password of it was refused, and nowhere else', async () => {
+  it('gets Retry-After wherever its password was refused, and nowhere else', async () => {
     const { gateway } = await locked();
     for (const request of [cart(`owner:${PASSWORD}`), ['/shop/account', form(PASSWORD)] as Request]) {
       expect(Number((await gateway.send(...request)).header('retry-after'))).toBeGreaterThan(3590);
@@ -175,18 +175,18 @@ describe('a locked address', () => {
     expect((await gateway.send('/')).header('retry-after')).toBeUndefined();
   });
 
-  it('stays out at the gateway while the connector is away', async () => {
+  it('is refused at the gateway while the connector is away', async () => {
     const { gateway, probes } = await locked();
     gateway.wordpress.bare = true;
     gateway.advance(11_000);
     const before = gateway.wordpress.checks.length;
     for (let round = 0; round < 3; round++) expect((await gateway.send(...cart(`owner:${PASSWORD}`))).status).toBe(429);
     expect(gateway.wordpress.checks).toHaveLength(before);
-    // WordPress would check the password of the question.
+    // WordPress would check the password of the probe.
     expect(probes()).toBe(0);
   });
 
-  it('stays out from the first answer on that shows the connector away', async () => {
+  it('is refused from the first response that shows the connector away', async () => {
     const { gateway } = await locked();
     await gateway.send('/');
     gateway.wordpress.bare = true;
@@ -195,7 +195,7 @@ describe('a locked address', () => {
     expect(statuses).toEqual([200, 429, 429, 429]);
   });
 
-  it('gets a fault of XML-RPC there, by the status that says so', async () => {
+  it('gets an XML-RPC fault there, with the status of a lock', async () => {
     const { gateway } = await locked();
     const response = await gateway.send('/xmlrpc.php', { method: 'POST', body: PASSWORD });
     expect(response.status).toBe(429);
@@ -210,21 +210,21 @@ describe('behind basic authentication of the web server', () => {
   it.each([
     ['a GET', cart],
     ['a POST', addToCart],
-  ])('its credentials in calls by %s are no logins: nothing is counted, however many come', async (_how, call) => {
+  ])('its credentials in requests by %s are no logins: none of them is counted', async (_how, call) => {
     const { gateway, failures } = await staging();
     for (let round = 0; round < LIMIT * 3; round++) expect((await gateway.send(...call(STAGING))).status).toBe(200);
     expect(failures()).toBe(0);
     expect((await gateway.send('/style.css', { headers: basic(STAGING) })).status).not.toBe(429);
   });
 
-  it('many calls at once ask the web server once, and are not counted either', async () => {
+  it('many requests at once cause one probe of the web server, and are not counted either', async () => {
     const { gateway, failures } = await staging();
     await Promise.all(Array.from({ length: 40 }, () => gateway.send(...cart(STAGING))));
     expect(failures()).toBe(0);
     expect((await gateway.send('/', { headers: basic(STAGING) })).status).toBe(200);
   });
 
-  it('WordPress is told that they are not meant for it, once that is known', async () => {
+  it('WordPress is informed that they are the web server’s, once that is known', async () => {
     const { gateway } = await staging();
     await gateway.send(...cart(STAGING));
     const checks = gateway.wordpress.checks.length;
@@ -233,7 +233,7 @@ describe('behind basic authentication of the web server', () => {
     expect(gateway.wordpress.checks).toHaveLength(checks);
   });
 
-  it('an address that is locked goes on with them as an anonymous visitor, from its first call on', async () => {
+  it('a locked address keeps access with them as an anonymous visitor, from its first request', async () => {
     const { gateway } = await staging();
     const headers = basic(STAGING);
     for (let round = 0; round < LIMIT; round++)
@@ -244,7 +244,7 @@ describe('behind basic authentication of the web server', () => {
     expect(gateway.wordpress.reached.at(-1)?.context).toMatchObject({ why: 'locked', basic: 'web-server' });
   });
 
-  it('guesses at the login form and in XML-RPC count in full', async () => {
+  it('guesses at the login form and in XML-RPC are all counted', async () => {
     const { gateway, failures } = await staging();
     await gateway.send(...cart(STAGING));
     gateway.wordpress.checks.length = 0;
@@ -257,7 +257,7 @@ describe('behind basic authentication of the web server', () => {
     expect(failures()).toBe(LIMIT);
   });
 
-  it('forgets them after a while', async () => {
+  it('the result expires after a while', async () => {
     const { gateway } = await staging();
     await gateway.send(...cart(STAGING));
     await gateway.send(...cart(STAGING));
@@ -276,7 +276,7 @@ describe('one wrong application password', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
 
-  it('counts once when it comes many times at once', async () => {
+  it('counts once when it is sent many times at once', async () => {
     const { gateway, failures } = await site();
     gateway.wordpress.checkMs = 10;
     await Promise.all(Array.from({ length: 20 }, () => gateway.send(...cart('owner:an old one'))));
@@ -303,19 +303,19 @@ describe('one wrong application password', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
-  it('counts again when no failure of the address counts any more', () => {
+  it('counts again after the failures of the address have expired', () => {
     const credentials = new BasicCredentials();
     const [name, now] = ['site\nowner', Date.UTC(2026, 10, 27)];
     expect(credentials.recordWrong(name, ME, now)).toBe(false);
     expect(credentials.recordWrong(name, ME, now + 60_000)).toBe(true);
     expect(credentials.recordWrong(name, '198.51.100.7', now + 60_000)).toBe(false);
     expect(credentials.recordWrong(name, ME, now + 400 * 24 * 60 * 60_000)).toBe(false);
-    // A clock that was far ahead and is set back hides no guess.
+    // After a clock far ahead is set back, a guess still counts.
     expect(credentials.recordWrong(name, ME, now)).toBe(false);
   });
 });
 
-/** What is set up so that guesses might pass for credentials of the web server. */
+/** Configurations in which guesses might be mistaken for credentials of the web server. */
 const traps: Record<string, { webServer: Partial<WebServerBasic> | null; guess(password: string): Request }> = {
   'a web server that asks for nothing': { webServer: null, guess: (password) => cart(`owner:${password}`) },
   'one that asks below a folder alone': {
@@ -336,7 +336,7 @@ const traps: Record<string, { webServer: Partial<WebServerBasic> | null; guess(p
   },
 };
 
-describe('guesses by basic authentication count in full', () => {
+describe('guesses by basic authentication are all counted', () => {
   for (const [name, { webServer, guess }] of Object.entries(traps)) {
     it(`behind ${name}`, async () => {
       const { gateway, failures } = webServer === null ? await site() : await staging(webServer);
@@ -348,7 +348,7 @@ describe('guesses by basic authentication count in full', () => {
     });
   }
 
-  it('when nobody answers the question whose credentials they are', async () => {
+  it('when the probe for the owner of the credentials gets no response', async () => {
     const { gateway, failures } = await site();
     gateway.wordpress.probesHang = true;
     await Promise.all(Array.from({ length: LIMIT }, (_, round) => gateway.send(...cart(`owner:${round}`))));
@@ -362,7 +362,7 @@ describe('guesses by basic authentication count in full', () => {
     expect(failures()).toBe(LIMIT);
   });
 
-  it('and what a guess is asked about is bounded: one question for each pair of name and password', async () => {
+  it('with one probe for each pair of name and password', async () => {
     const { gateway, probes } = await site();
     for (let round = 0; round < LIMIT - 1; round++) await gateway.send(...cart('owner:guess'));
     expect(probes()).toBe(1);

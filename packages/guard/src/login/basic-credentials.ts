@@ -7,24 +7,26 @@ import { FORGET_AFTER_MS } from './lockout-rule.js';
  * The owner of the credentials in `Authorization: Basic`, as far as guard knows.
  * - `unknown`: WordPress may check them as a password.
  * - `plugin`: a plugin compares them itself and has accepted them several times, without a password check.
- * - `web-server`: the web server in front of WordPress asks for them, and WordPress doesn't use them.
+ * - `web-server`: the web server in front of WordPress requires them, and WordPress doesn't use them.
  */
 export type CredentialsOwner = 'unknown' | 'plugin' | 'web-server';
 
 /**
- * After this many such responses in a row, credentials count as a plugin's: more than a guess past the queue would be
- * worth.
+ * After this many such responses in a row, credentials count as a plugin's. The effort exceeds the benefit of one guess
+ * that skips the queue.
  */
 const TAKEN_BY_PLUGIN = 5;
 /** How long the owner of credentials is remembered, milliseconds. */
 const KEPT_MS = 60 * 60_000;
 /** How long it is remembered that credentials are not the web server's, milliseconds. */
 const DENIED_MS = 60_000;
-/** How long it is remembered that they were wrong, milliseconds: until no failure of the address counts any more. */
+/**
+ * How long it is remembered that credentials were wrong, milliseconds: until all failures of the address have expired.
+ */
 const WRONG_KEPT_MS = FORGET_AFTER_MS + 24 * 60 * 60_000;
-/** Entries of each kind, of all sites together. */
+/** Limit of entries of each kind, for all sites together. */
 const ENTRIES_MAX = 5000;
-/** Concurrent probes of one web server. Credentials beyond these count as WordPress's. */
+/** Concurrent probes of one web server. Credentials beyond this limit count as WordPress's. */
 const CONCURRENT_PROBES_MAX = 2;
 
 interface PluginUse {
@@ -45,14 +47,14 @@ export class BasicCredentials {
   readonly #asking = new Map<string, Promise<boolean>>();
   readonly #askingAt = new Map<SiteId, number>();
 
-  /** Credentials whose probe is under way. */
+  /** Number of credentials whose probe is under way. */
   get pending(): number {
     return this.#asking.size;
   }
 
   /**
    * A fingerprint of a request's credentials, which doesn't reveal them.
-   * @returns null when there are none, or several: the web server may read others than WordPress then
+   * @returns null when there are none, or several: in that case the web server may read others than WordPress
    */
   toFingerprint(site: SiteId, rawHeaders: readonly string[]): string | null {
     const value = readBasicCredentials(rawHeaders);
@@ -73,18 +75,19 @@ export class BasicCredentials {
   }
 
   /**
-   * Records that a password was checked, or a check was refused, in a request with them: no plugin has accepted them.
+   * Records that a password was checked, or a check was refused, in a request with these credentials: no plugin has
+   * accepted them.
    */
   forgetPluginUse(name: string): void {
     this.#taken.delete(name);
   }
 
   /**
-   * Records that WordPress found them wrong. Who sends the same name and password again learns nothing by it: a proxy in
-   * front of guard asks for them, or a program has an old password.
+   * Records that WordPress rejected the credentials. A client that repeats the same name and password gains no
+   * information: the user of a proxy in front of guard may send them, or a program with an old password.
    *
-   * @param key that failures are counted under
-   * @returns whether they were wrong before, under the same key
+   * @param key the key under which failures are counted
+   * @returns whether they were rejected before, under the same key
    */
   recordWrong(name: string, key: string, now: number): boolean {
     const entry = `${key}\n${name}`;
@@ -94,7 +97,7 @@ export class BasicCredentials {
   }
 
   /**
-   * Finds out whether they are the web server's. Requests with the same credentials share the result.
+   * Finds out whether the credentials are the web server's. Requests with the same credentials share the result.
    *
    * @param check resolves whether the web server refuses other credentials in their place; may reject
    * @param clock read when the result has arrived
@@ -136,19 +139,26 @@ export class BasicCredentials {
 
 /** The credentials in the `Authorization: Basic` header of one request. */
 export interface RequestCredentials {
-  /** Who checks them, as far as is known now. */
+  /** The owner of the credentials, as far as is known now. */
   owner(): CredentialsOwner;
-  /** Finds out whether the web server checks them. Never rejects. */
+  /** Finds out whether the web server checks the credentials. Never rejects. */
   areWebServers(): Promise<boolean>;
-  /** WordPress found them wrong. @param key that failures are counted under @returns whether it had before */
+  /**
+   * WordPress rejected the credentials.
+   * @param key the key under which failures are counted
+   * @returns whether WordPress had rejected them before
+   */
   wereWrong(key: string): boolean;
-  /** The connector confirms that these alone authenticated a registered user, and that no password was checked. */
+  /**
+   * The connector confirms that the credentials alone authenticated a registered user, and that no password was
+   * checked.
+   */
   takenByPlugin(): void;
   /** A password in the request was checked, or its check was refused. */
   notTaken(): void;
 }
 
-/** The Basic credentials of a request, or null without any that guard can identify. */
+/** The Basic credentials of a request. Null without any that guard can identify. */
 export function createRequestCredentials(
   { basicCredentials, clock }: { readonly basicCredentials: BasicCredentials; readonly clock: () => number },
   exchange: Exchange,
@@ -169,17 +179,17 @@ export function createRequestCredentials(
 }
 
 /**
- * Finds out whether the web server itself checks the credentials of a request, by another password for the same user name.
- * If the web server refuses that (401 with a challenge, and without the connector's signature), then it had checked the
- * password before WordPress got the request. A wrong password rather than none, because a server that accepts any
- * credentials checks nothing. Rejects when no response arrives in time.
+ * Finds out whether the web server itself checks the credentials of a request, by sending another password for the same
+ * user name. If the web server refuses that (401 with a challenge, and without the connector's signature), it had
+ * checked the original password before WordPress got the request. A wrong password is sent rather than none, because a
+ * server that accepts any credentials checks nothing. Rejects when no response arrives in time.
  */
 async function areCheckedByWebServer(exchange: Exchange): Promise<boolean> {
   const { status, isSigned, headers } = await exchange.probe(withOtherPassword(exchange.request.rawHeaders));
   return status === 401 && !isSigned && challengesBasic(headers);
 }
 
-/** Name and password of a request with exactly one `Authorization: Basic` header, as they were sent; else null. */
+/** Name and password of a request with exactly one `Authorization: Basic` header, as they were sent; null otherwise. */
 export function readBasicCredentials(rawHeaders: readonly string[]): string | null {
   let found: string | null = null;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -212,7 +222,7 @@ function challengesBasic(headers: readonly string[]): boolean {
   return false;
 }
 
-/** A time too far ahead was recorded by a clock that has been set back since. */
+/** Whether a record is still valid. A time too far ahead was recorded by a clock that has been set back since. */
 function isKept(until: number | undefined, now: number, ms = KEPT_MS): boolean {
   return until !== undefined && until > now && until <= now + ms;
 }

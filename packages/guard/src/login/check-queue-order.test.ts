@@ -3,7 +3,7 @@ import { type FakeWordPress, PASSWORD } from '../../test/support/fake-wordpress.
 import { form, rawSocket, startLoginGateway } from '../../test/support/login-gateway.js';
 import { eventually } from '../../test/support/scratch.js';
 
-/** As in service while somebody guesses, but for times that are a tenth. */
+/** The limits in production while someone guesses, with a tenth of their times. */
 const line = {
   guessThreshold: 0,
   atOnceWhileGuessed: 2,
@@ -13,10 +13,10 @@ const line = {
   maxWaiting: 20,
 };
 const anonymous = (n: number) => `198.51.100.${n}`;
-/** For tests that hold checks up as long as they like. */
+/** For tests that hold checks without a time limit. */
 const patient = { ...line, hungAfterMs: 60_000 };
 
-/** Checks that begin from now on end when the answer is called. */
+/** Holds checks that begin from now on, until the returned function is called. */
 function holdChecks(wordpress: FakeWordPress): () => void {
   let free = (): void => {};
   wordpress.held = new Promise((resolve) => {
@@ -29,7 +29,7 @@ function holdChecks(wordpress: FakeWordPress): () => void {
 }
 
 describe('while many addresses guess passwords', () => {
-  it('only two checks are under way, and most of the time none', async () => {
+  it('only two checks run at once, and most of the time none', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 }, { line });
     gateway.wordpress.checkMs = 40;
     const began = performance.now();
@@ -39,11 +39,11 @@ describe('while many addresses guess passwords', () => {
     const statuses = await Promise.all(guesses);
     expect(statuses.every((status) => status === 200)).toBe(true);
     expect(gateway.wordpress.most).toBe(2);
-    // Six at a place: each takes 40 ms, and 120 ms of rest stand between them.
+    // Each permit is used six times. A check takes 40 ms, followed by a pause of 120 ms.
     expect(performance.now() - began).toBeGreaterThan(6 * 40 + 5 * 120);
   });
 
-  it('a right password beside a guess in the same request wins it no time', async () => {
+  it('a correct password beside a guess in the same request does not shorten the pause', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 }, { line });
     gateway.wordpress.checkMs = 20;
     const began = performance.now();
@@ -51,11 +51,11 @@ describe('while many addresses guess passwords', () => {
       gateway.send('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess`, from: anonymous(n) }),
     );
     await Promise.all(mixed);
-    // Four at a place: each takes 40 ms, and 120 ms of rest stand between them.
+    // Each permit is used four times. A check takes 40 ms, followed by a pause of 120 ms.
     expect(performance.now() - began).toBeGreaterThan(4 * 40 + 3 * 120);
   });
 
-  it('a browser that has logged in before waits for nobody', async () => {
+  it('a known browser does not wait in the queue', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 }, { line: patient });
     const first = await gateway.send('/wp-login.php', form(PASSWORD));
     const cookie = first.headers.flatMap((header) => (header.startsWith('set-cookie: ') ? header.slice(12) : []));
@@ -66,14 +66,14 @@ describe('while many addresses guess passwords', () => {
     );
     await eventually(() => gateway.wordpress.checks.length === 3);
     gateway.wordpress.held = null;
-    // Nobody in line gets a place before the two are free: who stood there would be sent away.
+    // No waiting client gets a permit before the two are free. In the queue this request would be refused.
     const response = await gateway.send('/wp-login.php', { ...form(PASSWORD), headers: { cookie: known } });
     expect(response.status).toBe(200);
     free();
     await Promise.all(guesses);
   });
 
-  it('a cookie of such a browser takes no crowd of addresses past the line', async () => {
+  it('the cookie of a known browser does not let many addresses skip the queue', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 }, { line });
     const { headers } = await gateway.send('/wp-login.php', form(PASSWORD));
     const cookie = /known_device=[^;]+/.exec(headers.join('\n'))?.[0] ?? '';
@@ -82,13 +82,13 @@ describe('while many addresses guess passwords', () => {
       gateway.send('/wp-login.php', { ...form('wrong'), from: anonymous(n), headers: { cookie } });
     const guesses = Array.from({ length: 12 }, (_, n) => guess(n));
     await new Promise((resolve) => setTimeout(resolve, 250));
-    // The login before, three that its own limit leaves to the browser, and two of the line.
+    // The login before, three that the browser's own limit allows, and two of the queue.
     expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(1 + 3 + 2);
     free();
     await Promise.all(guesses);
   });
 
-  it('who has not failed yet goes before those who have', async () => {
+  it('a client without failures is served before those with failures', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 }, { line });
     const guess = (n: number) => gateway.send('/wp-login.php', { ...form('wrong'), from: anonymous(n) });
     for (let n = 0; n < 8; n++) gateway.attempts.recordFailure('site', anonymous(n), 5, Date.now());
@@ -105,7 +105,7 @@ describe('while many addresses guess passwords', () => {
     await Promise.all(guesses);
   });
 
-  it('who sends a request slowly holds no place', async () => {
+  it('a client that sends its request slowly holds no permit', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 }, { line: patient });
     for (let n = 0; n < 6; n++) {
       rawSocket(gateway.port).write(
@@ -119,7 +119,7 @@ describe('while many addresses guess passwords', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
 
-  it('what is too big to be kept has a line of its own, and reaches WordPress whole', async () => {
+  it('a request that is too large to be buffered has a separate queue, and reaches WordPress complete', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 }, { line });
     const padding = 'x'.repeat(200_000);
     const large = { ...form(PASSWORD), body: `log=owner&pwd=${PASSWORD}&more=${padding}` };
@@ -128,7 +128,7 @@ describe('while many addresses guess passwords', () => {
     expect(gateway.wordpress.checks).toHaveLength(1);
   });
 
-  it('who waits too long is asked to try again, and nothing is counted', async () => {
+  it('a client that waits too long gets Retry-After, and no failure is counted', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 }, { line: { ...patient, maxWaiting: 2 } });
     const free = holdChecks(gateway.wordpress);
     const first = [0, 1, 2, 3].map((n) => gateway.send('/wp-login.php', { ...form('wrong'), from: anonymous(n) }));
@@ -141,7 +141,7 @@ describe('while many addresses guess passwords', () => {
     await Promise.all(first);
   });
 
-  it('who leaves the line gives everything back', async () => {
+  it('a client that disconnects while waiting releases everything it holds', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 }, { line: patient });
     const free = holdChecks(gateway.wordpress);
     const send = (n: number, leaveAfter?: number) =>

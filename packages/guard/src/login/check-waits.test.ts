@@ -5,7 +5,7 @@ import { eventually } from '../../test/support/scratch.js';
 import { HUNG_AFTER_MS } from './concurrency-limiter.js';
 
 describe('a login', () => {
-  it('with a wrong password is answered only when the count is stored, everything else at once', async () => {
+  it('with a wrong password gets its response when the count is stored, and every other request at once', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     let store = (): void => {};
     const waiting = new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ describe('a login', () => {
     store();
     expect((await wrong).body).toContain('login page');
     expect(answers.at(-1)).toBe('wrong');
-    // The connection that was kept back serves the next request.
+    // The connection that was held back serves the next request.
     expect((await gateway.send('/')).body).toBe('a page');
   });
 
@@ -50,7 +50,7 @@ describe('a login', () => {
     expect(over).toBe(0);
   });
 
-  it('that can’t be checked now is asked to try again soon, without a lock', async () => {
+  it('that can’t be checked now gets Retry-After, without a lock', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     let free = (): void => {};
     gateway.wordpress.held = new Promise((resolve) => {
@@ -67,7 +67,7 @@ describe('a login', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
 
-  it('for which the line is too long is refused at once', async () => {
+  it('for which the queue is too long is refused at once', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 300;
     const answers = await Promise.all(

@@ -10,7 +10,7 @@ const member = { cookie: 'wordpress_logged_in_x=1' };
 describe('Login Access', () => {
   const list = ['198.51.100.7', '203.0.113.0/28', '2001:db8:7::/48', '192.0.2.*'];
 
-  it('keeps everyone else from every login route and from wp-admin', async () => {
+  it('refuses other addresses on every login route and in wp-admin', async () => {
     const gateway = await startLoginGateway({ login_access: list });
     const from = '198.51.100.8';
     const refused: [string, RequestOptions][] = [
@@ -28,7 +28,7 @@ describe('Login Access', () => {
     expect(gateway.wordpress.reached).toEqual([]);
   });
 
-  it('leaves them the site, and has WordPress refuse passwords in it', async () => {
+  it('leaves the public site open to other addresses, and has WordPress refuse passwords in it', async () => {
     const gateway = await startLoginGateway({ login_access: list });
     const from = '198.51.100.8';
     for (const path of ['/', '/wp-admin/admin-ajax.php', '/wp-admin/admin-post.php', '/wp-admin/css/forms.css']) {
@@ -45,7 +45,7 @@ describe('Login Access', () => {
   });
 
   for (const from of ['198.51.100.7', '203.0.113.15', '2001:db8:7:1::1', '::ffff:192.0.2.99']) {
-    it(`lets ${from} in`, async () => {
+    it(`admits ${from}`, async () => {
       const gateway = await startLoginGateway({ login_access: list });
       expect((await gateway.send('/wp-login.php', { ...login, from })).headers.join()).toContain(
         'wordpress_logged_in_x',
@@ -63,7 +63,7 @@ describe('while Away Mode is on', () => {
     },
   } as const;
 
-  it('nobody logs in or opens wp-admin, on any route', async () => {
+  it('no user can log in or open wp-admin, on any route', async () => {
     const gateway = await startLoginGateway(away);
     const closed: [string, RequestOptions][] = [
       ['/wp-login.php', {}],
@@ -90,21 +90,21 @@ describe('while Away Mode is on', () => {
     ['/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: { authorization: 'Bearer x' } }],
   ];
 
-  it('members use AJAX and the REST API as on any day', async () => {
+  it('members use AJAX and the REST API as usual', async () => {
     const gateway = await startLoginGateway(away);
     for (const [path, options] of writes) {
       const answer = await gateway.send(path, options);
       expect([answer.status === 403, gateway.wordpress.reached.at(-1)?.url], path).toEqual([false, path]);
       expect(gateway.wordpress.reached.at(-1)?.context, path).toMatchObject({ login: 'refuse', why: 'away' });
     }
-    // The connector has signed each of these answers, so that it was asked once.
+    // The connector has signed each of these responses, so one probe was enough.
     expect(gateway.staffQuestions).toEqual(['site']);
     gateway.advance(10_000);
     await gateway.send('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member });
     expect(gateway.staffQuestions).toEqual(['site', 'site']);
   });
 
-  it('staff change nothing, at no address, are told so as ever, and stand in the log', async () => {
+  it('staff can change nothing, at no address, get the usual refusal, and are logged', async () => {
     const gateway = await startLoginGateway(away);
     gateway.wordpress.staff = true;
     const anywhere: [string, RequestOptions] = ['/?edit=1', { method: 'POST', body: 'title=x', headers: member }];
@@ -129,18 +129,18 @@ describe('while Away Mode is on', () => {
     ['is missing', { bare: true }],
     ['is of an older version', { old: true }],
   ] as const) {
-    it(`nobody with a session changes anything where the connector ${fault}`, async () => {
+    it(`no user with a session can change anything where the connector ${fault}`, async () => {
       const gateway = await startLoginGateway(away);
       Object.assign(gateway.wordpress, set);
       for (const [path, options] of writes) expect((await gateway.send(path, options)).status, path).toBe(403);
       expect(gateway.wordpress.reached).toEqual([]);
-      // Invented cookies start no WordPress each.
+      // Requests with invented cookies cause one probe in total.
       expect(gateway.staffQuestions).toEqual(['site']);
       expect(gateway.visits).toEqual(writes.map(([path]) => `403 ${path} away-mode`));
     });
   }
 
-  it('the first answer without the connector’s signature is withheld, and nothing more is sent to WordPress', async () => {
+  it('the first response without the connector’s signature is withheld, and forwarding stops', async () => {
     const gateway = await startLoginGateway(away);
     const [path, options] = writes[3] as [string, RequestOptions];
     expect((await gateway.send(path, options)).body).toBe('ok');
@@ -150,7 +150,7 @@ describe('while Away Mode is on', () => {
     expect(gateway.wordpress.reached).toHaveLength(2);
   });
 
-  it('an error of the web server is passed on, and casts doubt on the connector', async () => {
+  it('an error of the web server is forwarded, and causes a new probe of the connector', async () => {
     const gateway = await startLoginGateway(away);
     const [path, options] = writes[3] as [string, RequestOptions];
     await gateway.send(path, options);
@@ -161,14 +161,14 @@ describe('while Away Mode is on', () => {
     expect(gateway.staffQuestions).toEqual(['site', 'site']);
   });
 
-  it('a path that some program reads as AJAX is no way around the check', async () => {
+  it('a path that some program reads as AJAX does not bypass the check', async () => {
     const gateway = await startLoginGateway(away);
     const path = '/wp-admin%252fadmin-ajax.php';
     expect((await gateway.send(path, { method: 'POST', body: 'action=x', headers: member })).status).toBe(400);
     expect(gateway.wordpress.reached).toEqual([]);
   });
 
-  it('a WebSocket handshake that means a change reaches nothing unchecked', async () => {
+  it('a WebSocket handshake that changes data is refused unchecked', async () => {
     const gateway = await startLoginGateway(away);
     gateway.wordpress.bare = true;
     const upgrade = { ...member, connection: 'upgrade', upgrade: 'websocket' };
@@ -176,7 +176,7 @@ describe('while Away Mode is on', () => {
     expect([answer.status, gateway.wordpress.reached]).toEqual([403, []]);
   });
 
-  it('guard’s own API and passwords stay closed for everybody, with and without a session', async () => {
+  it('guard’s API and password checks are closed to everyone, with and without a session', async () => {
     const gateway = await startLoginGateway(away);
     const changes: [string, RequestOptions][] = [
       ['/wp-json/security-optimizer/v1/away-mode', { method: 'POST', body: '{}', headers: member }],
@@ -191,7 +191,7 @@ describe('while Away Mode is on', () => {
     expect(gateway.wordpress.reached).toEqual([]);
   });
 
-  it('programs are told in JSON, people by a page', async () => {
+  it('programs get JSON, and browsers a page', async () => {
     const gateway = await startLoginGateway(away);
     gateway.wordpress.staff = true;
     const json = await gateway.send('/wp-json/wp/v2/posts/1', { method: 'DELETE', headers: member });
@@ -203,7 +203,7 @@ describe('while Away Mode is on', () => {
     expect(Number(page.header('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('both are told in the site’s language', async () => {
+  it('both responses are in the site’s language', async () => {
     const languages = createLanguages({ folder: cataloguesFolder, logger: silentLogger() });
     const gateway = await startLoginGateway(away, { language: languages('de_DE') });
     const page = await gateway.send('/wp-admin/', { headers: { ...member, accept: 'text/html' } });
@@ -214,7 +214,7 @@ describe('while Away Mode is on', () => {
     expect(JSON.parse(json.body).message).toMatch(/^Der Verwaltungsbereich ist geschlossen\. Er öffnet wieder am /);
   });
 
-  it('the public site is untouched, and WordPress refuses passwords in its forms', async () => {
+  it('the public site is unchanged, and WordPress refuses passwords in its forms', async () => {
     const gateway = await startLoginGateway(away);
     expect((await gateway.send('/', { headers: member })).body).toBe('a page');
     expect((await gateway.send('/wp-json/wp/v2/posts', { headers: member })).status).toBe(200);
@@ -226,7 +226,7 @@ describe('while Away Mode is on', () => {
     expect(gateway.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'away' });
   });
 
-  it('an anonymous client at a hidden page still sees a missing page', async () => {
+  it('an anonymous client at a hidden page still gets the 404 page', async () => {
     const gateway = await startLoginGateway({ ...away, login_url: { type: 'custom', login: 'my-door', signup: '' } });
     gateway.wordpress.custom = true;
     expect((await gateway.send('/wp-login.php')).status).toBe(404);
@@ -234,7 +234,7 @@ describe('while Away Mode is on', () => {
     expect((await gateway.send('/my-door')).status).toBe(403);
   });
 
-  it('an invented session cookie shows nothing of a hidden admin area; who knows the address is told', async () => {
+  it('an invented session cookie reveals nothing of a hidden admin area; a login-page cookie shows that it is closed', async () => {
     const gateway = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: '' } });
     gateway.wordpress.custom = true;
     const { headers } = await gateway.send('/my-door');
@@ -247,7 +247,7 @@ describe('while Away Mode is on', () => {
     expect((await send('/wp-admin/users.php', `${member.cookie}; ${mark}`)).body).toContain('The admin area is closed');
   });
 
-  it('it begins and ends by the clock', async () => {
+  it('the login closes and opens on schedule', async () => {
     const gateway = await startLoginGateway();
     const hour = (ahead: number) => `${String((new Date().getUTCHours() + ahead) % 24).padStart(2, '0')}:00`;
     gateway.settings({ away_mode: { type: 'daily', from_hour: hour(2), to_hour: hour(4) } });

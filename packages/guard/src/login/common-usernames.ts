@@ -18,8 +18,8 @@ export interface NewName {
 const NO_MATCH = 'This user is not an administrator with a common username.';
 
 /**
- * Checks new usernames (specification section 5); names compare without case. Each administrator with a common username
- * needs a new one, and nobody else may get one.
+ * Validates new usernames (specification section 5); names are compared case-insensitively. Each administrator with a
+ * common username needs a new one, and no other user may get one.
  *
  * @returns texts by user ID; empty when all names are valid
  */
@@ -37,7 +37,7 @@ export function checkNewUsernames(
     else if (name === '') fields[ID] = messages.required;
     else if (!USERNAME_PATTERN.test(name) || name.length > USERNAME_MAX) fields[ID] = messages.invalidFormat;
     else if (typed.has(lower)) fields[ID] = usernameText('typed', name);
-    // Checked before "exists": the old name exists too, but that is not what is wrong with it.
+    // Checked before "exists": the old name exists as well, but that is not the fault.
     else if (isDisallowed(lower)) fields[ID] = usernameText('not_allowed', name);
     else if (taken.has(lower)) fields[ID] = usernameText('exists', name);
     given.add(ID);
@@ -69,17 +69,17 @@ function isDisallowed(lower: string): boolean {
 
 export interface UsernamesContext extends SettingChangeContext {
   readonly loginData: (site: SiteConfig) => Promise<LoginData>;
-  /** Renames all or none. */
+  /** Renames all users or none. */
   readonly renameUsers: (
     site: SiteConfig,
     users: readonly NewName[],
   ) => Promise<{
-    /** The reasons for a refusal, by user ID, or null. */
+    /** The faults by user ID; null when all users were renamed. */
     readonly faults: Readonly<Record<string, RenameFault>> | null;
     /** Cookies that keep the caller signed in. */
     readonly setCookies: readonly string[];
   }>;
-  /** Called after each rename, so that data that guard stores by name follows. */
+  /** Called after each rename, so that data that guard stores by name is updated. */
   readonly onRenamed: (site: SiteId, user: NewName) => Promise<void>;
   readonly audit: (site: SiteId, by: { actor: Actor; at: number }, entries: readonly AuditEntry[]) => Promise<void>;
 }
@@ -93,19 +93,19 @@ export interface UsernamesChange {
 }
 
 export interface UsernamesOutcome {
-  /** The usernames after a rename; null when nobody was renamed, or WordPress does not return them. */
+  /** The usernames after a rename; null when no user was renamed, or when WordPress does not return them. */
   readonly usernames: LoginOptions['usernames_data'] | null;
-  /** Cookies for the caller's browser: its session holds the old name when the caller was renamed too. */
+  /** Cookies for the caller's browser: when the caller was renamed too, its session holds the old name. */
   readonly setCookies: readonly string[];
   readonly message: ServerText;
 }
 
 /**
- * Forbids or allows common usernames. They can't be forbidden while an administrator has one, unless each gets a new
- * name with the same call; all are renamed or none.
+ * Forbids or allows common usernames. They can't be forbidden while an administrator has one, unless the same call
+ * gives each a new name; all are renamed or none.
  *
- * @throws ApiError common_usernames_in_use, or invalid_input with texts by user ID; ConnectorError, StorageError. Then
- *   nobody was renamed and the setting is unchanged, unless the response to the renaming got lost
+ * @throws ApiError common_usernames_in_use, or invalid_input with texts by user ID; ConnectorError, StorageError. In
+ *   these cases no user was renamed and the setting is unchanged, unless the response to the renaming was lost
  */
 export async function setDisableUsernames(deps: UsernamesContext, change: UsernamesChange): Promise<UsernamesOutcome> {
   const { site, actor, value, names } = change;
@@ -195,7 +195,7 @@ async function recordRenaming(
   );
 }
 
-/** The usernames for the page Login Security: all of them, and administrators with a common one. */
+/** The usernames for the page Login Security: all usernames, and the administrators with a common one. */
 export function toUsernamesData({ users, matches }: LoginData): LoginOptions['usernames_data'] {
   return { all_users: users.map((user_login) => ({ user_login })), admin_matches: matches };
 }

@@ -9,8 +9,8 @@ import {
 
 const silent = { granted: () => {}, refused: () => {} };
 
-describe('slots', () => {
-  it('are never more than there are free ones, in any order of events', () => {
+describe('permits', () => {
+  it('never exceed the limit, in any order of events', () => {
     const step = fc.record({
       do: fc.constantFrom('take', 'wait', 'release', 'serve', 'expire', 'dismiss'),
       free: fc.integer({ min: 0, max: 5 }),
@@ -59,7 +59,7 @@ describe('slots', () => {
     );
   });
 
-  it('go to those in line first come first served, before anyone new', () => {
+  it('are granted to waiting requests in order of arrival, before new ones', () => {
     const slots = new ConcurrencyLimiter();
     const order: string[] = [];
     let held = slots.tryAcquire('a', 1, 'certain', 0) as ConcurrencyPermit;
@@ -78,7 +78,7 @@ describe('slots', () => {
     expect(order).toEqual(['first', 'second']);
   });
 
-  it('keep the last one for a password that is certain while others hang', () => {
+  it('are reserved, the last one, for a certain password while others hang', () => {
     const slots = new ConcurrencyLimiter();
     const took = (likelihood: PasswordLikelihood, now: number) => slots.tryAcquire('a', 5, likelihood, now) !== null;
     expect([took('view', 0), took('view', 0)]).toEqual([true, false]);
@@ -87,7 +87,7 @@ describe('slots', () => {
     expect([took('certain', HUNG_AFTER_MS), took('certain', HUNG_AFTER_MS)]).toEqual([true, false]);
   });
 
-  it('are all for guesses that come at once, by whatever form', () => {
+  it('are all available to concurrent guesses, by whatever form', () => {
     const slots = new ConcurrencyLimiter();
     const taken = Array.from({ length: 100 }, (_, i) => slots.tryAcquire('a', 5, 'possible', i)).filter(Boolean);
     expect(taken).toHaveLength(5);
@@ -95,7 +95,7 @@ describe('slots', () => {
     expect(slots.tryAcquire('b', 1, 'possible', 0)).not.toBeNull();
   });
 
-  it('send away who waited too long, and forget who left', () => {
+  it('are refused to waiting requests after their deadline, and not granted to those that left', () => {
     const slots = new ConcurrencyLimiter();
     const order: string[] = [];
     slots.tryAcquire('a', 1, 'certain', 0);
@@ -108,7 +108,7 @@ describe('slots', () => {
     expect(order).toEqual(['first']);
   });
 
-  it('have a line of bounded length, for one address and for all together', () => {
+  it('have a queue of bounded length, for one address and for all together', () => {
     const slots = new ConcurrencyLimiter();
     const waitAt = (key: string) => slots.enqueue(key, silent, 1e9) !== null;
     slots.tryAcquire('a', 1, 'certain', 0);

@@ -2,7 +2,7 @@ import { Limiter } from '../lib/limiter.js';
 
 /**
  * How likely a request holds a password. `certain`: it does. `possible`: it changes something or holds credentials.
- * `view`: a plain GET; only a few plugins take passwords from one.
+ * `view`: a plain GET; only a few plugins read passwords from one.
  */
 export type PasswordLikelihood = 'certain' | 'possible' | 'view';
 
@@ -10,7 +10,7 @@ export type PasswordLikelihood = 'certain' | 'possible' | 'view';
 export interface ConcurrencyPermit {
   readonly key: string;
   readonly likelihood: PasswordLikelihood;
-  /** When it was granted, milliseconds; 0 after a wait, since a certain check never counts as hung. */
+  /** Time of the grant, milliseconds; 0 after a wait, since a certain check never counts as hung. */
   readonly since: number;
 }
 
@@ -23,17 +23,18 @@ export interface PermitWaiter {
 
 /** A request that may hold a password and takes longer than this is hung: a chat, a stream, an upload. Milliseconds. */
 export const HUNG_AFTER_MS = 2000;
-/** Requests of one address that may wait at the same time. */
+/** Limit of waiting requests of one address. */
 const MAX_WAITING_PER_KEY = 64;
-/** Requests that may wait at the same time in all. */
+/** Limit of waiting requests in total. */
 const MAX_WAITING = 2000;
 
 /**
  * Bounds the password checks under way for each key (an address or a browser). The limit of a key changes with its
  * failures, so each call passes it. Keys without a check use no memory. Time is an argument, milliseconds.
  *
- * Many requests hang on purpose. So that they cannot keep a login waiting, the last permit is for a certain password: a
- * view never gets it (and only one view at a time gets any), a possible one not while another of its kind is hung.
+ * Many requests hang on purpose. To keep them from blocking a login, the last permit is reserved for a certain
+ * password: a view never gets it (and only one view at a time gets any permit), a possible one does not get it while
+ * another of its kind is hung.
  */
 export class ConcurrencyLimiter {
   /** Each key holds only a few. */
@@ -59,19 +60,25 @@ export class ConcurrencyLimiter {
     return this.#limiter.held(key);
   }
 
-  /** Takes a permit when the key holds fewer than `limit`, nobody waits, and the likelihood is high enough. */
+  /** Acquires a permit when the key holds fewer than `limit`, no request waits, and the likelihood is high enough. */
   tryAcquire(key: string, limit: number, likelihood: PasswordLikelihood, now: number): ConcurrencyPermit | null {
     const reserved = countReserved(this.#permits.get(key), likelihood, now);
     return this.#limiter.tryAcquire(key, limit - reserved) ? this.#add({ key, likelihood, since: now }) : null;
   }
 
-  /** Waits until `deadline`. @returns a function that stops waiting, or null when too many wait already */
+  /**
+   * Waits until `deadline`.
+   * @returns a function that stops waiting, or null when too many requests are already waiting
+   */
   enqueue(key: string, waiter: PermitWaiter, deadline: number): (() => void) | null {
     if (!this.#limiter.enqueue(key, waiter, 0, deadline)) return null;
     return () => void this.#limiter.cancel(key, waiter);
   }
 
-  /** Releases a permit. @returns whether others wait: call `serve` then */
+  /**
+   * Releases a permit.
+   * @returns whether other requests wait: the caller must then call `serve`
+   */
   release(permit: ConcurrencyPermit): boolean {
     const { key } = permit;
     const permits = this.#permits.get(key);
@@ -84,17 +91,17 @@ export class ConcurrencyLimiter {
     return this.#limiter.waitingFor(key) > 0;
   }
 
-  /** Grants permits to waiters, oldest first, while the key holds fewer than `limit`. */
+  /** Grants permits to waiting requests, oldest first, while the key holds fewer than `limit`. */
   serve(key: string, limit: number): void {
     while (this.#limiter.serve(key, limit));
   }
 
-  /** Refuses everyone who waits for a permit of this key. */
+  /** Refuses all requests that wait for a permit of this key. */
   refuseAll(key: string): void {
     this.#limiter.refuseAll(key);
   }
 
-  /** Refuses everyone whose deadline has passed. */
+  /** Refuses all requests whose deadline has passed. */
   expire(now: number): void {
     this.#limiter.expire(now);
   }
@@ -107,7 +114,7 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** Permits that a request of this likelihood must leave free. */
+/** Number of permits that a request of this likelihood must leave free. */
 function countReserved(
   permits: readonly ConcurrencyPermit[] | undefined,
   likelihood: PasswordLikelihood,

@@ -12,7 +12,7 @@ const from = (headers: Record<string, string>, options: RequestOptions): Request
   headers: { ...options.headers, ...headers },
 });
 
-/** Whether the owner may log in from the address of all these tests. */
+/** Whether the owner can log in from the address of all these tests. */
 async function letsOwnerIn(gateway: LoginGateway): Promise<boolean> {
   const answer = await gateway.send('/wp-login.php', form(PASSWORD));
   return answer.headers.some((line) => line.startsWith('set-cookie: wordpress_logged_in'));
@@ -29,7 +29,7 @@ const others: [string, string, (password: string) => RequestOptions][] = [
 ];
 
 describe('passwords that a page of another site makes a browser send', () => {
-  it.each([...forms, ...others])('lock nobody else out: %s', async (_name, path, guess) => {
+  it.each([...forms, ...others])('lock out no other client: %s', async (_name, path, guess) => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     for (let i = 0; i < 12; i++) await gateway.send(path, from(FOREIGN, guess(`wrong${i}`)));
     expect(await letsOwnerIn(gateway)).toBe(true);
@@ -47,7 +47,7 @@ describe('passwords that a page of another site makes a browser send', () => {
     expect([right.status, right.headers, right.body]).toEqual([wrong.status, wrong.headers, wrong.body]);
   });
 
-  it.each(others)('are checked as often as any others, and no more: %s', async (_name, path, guess) => {
+  it.each(others)('are checked within the usual limit: %s', async (_name, path, guess) => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     gateway.wordpress.checkMs = 20;
     await Promise.all(Array.from({ length: 100 }, (_, i) => gateway.send(path, from(FOREIGN, guess(`wrong${i}`)))));
@@ -56,7 +56,7 @@ describe('passwords that a page of another site makes a browser send', () => {
     expect(gateway.wordpress.checks).toHaveLength(5);
   });
 
-  it('are not checked either while the address itself is locked', async () => {
+  it('are not checked while the address itself is locked', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 3; i++) await gateway.send('/wp-login.php', form(`wrong${i}`));
     await gateway.send('/wp-json/wp/v2/users/me', from(FOREIGN, basic(PASSWORD)));
@@ -64,7 +64,7 @@ describe('passwords that a page of another site makes a browser send', () => {
     expect(gateway.wordpress.checks).toHaveLength(3);
   });
 
-  it('bring the device that logged in before no failures', async () => {
+  it('count no failure for a known browser', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     const cookie = (await gateway.send('/wp-login.php', form(PASSWORD))).headers
       .find((line) => line.startsWith('set-cookie: known_device='))
@@ -76,7 +76,7 @@ describe('passwords that a page of another site makes a browser send', () => {
     expect(gateway.attempts.listLocked('site', Date.now()).map(({ key }) => key)).toEqual(['other-sites:192.0.2.1']);
   });
 
-  it('count in the end when no connector refuses them', async () => {
+  it('are limited when no connector refuses them', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     gateway.wordpress.bare = true;
     const statuses: number[] = [];
@@ -86,25 +86,25 @@ describe('passwords that a page of another site makes a browser send', () => {
   });
 });
 
-describe('passwords from a page that hides where it is, in a browser that does not say it either', () => {
+describe('passwords from a page with an opaque origin, in a browser that does not send Sec-Fetch-Site', () => {
   const HIDDEN = { origin: 'null' };
   const pages = forms.slice(0, 2);
 
-  it.each(pages)('are checked, since it may be the owner at a form of the site: %s', async (_name, path, guess) => {
+  it.each(pages)('are checked, since the form may be the site’s own: %s', async (_name, path, guess) => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     await gateway.send(path, from(HIDDEN, guess(PASSWORD)));
     expect(gateway.wordpress.checks).toHaveLength(1);
     expect(gateway.wordpress.refused).toBe(0);
   });
 
-  it.each(pages)('lock nobody else out: %s', async (_name, path, guess) => {
+  it.each(pages)('lock out no other client: %s', async (_name, path, guess) => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     for (let i = 0; i < 12; i++) await gateway.send(path, from(HIDDEN, guess(`wrong${i}`)));
     expect(gateway.wordpress.checks).toHaveLength(5);
     expect(await letsOwnerIn(gateway)).toBe(true);
   });
 
-  it('are not checked more often than those that name another site: both have one count', async () => {
+  it('share one count with those that name another site', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     gateway.wordpress.checkMs = 20;
     const routes = [...forms, ...others];
@@ -116,20 +116,20 @@ describe('passwords from a page that hides where it is, in a browser that does n
     expect(gateway.wordpress.checks).toHaveLength(5);
   });
 
-  it('are not checked in XML-RPC, which no form of the site posts to', async () => {
+  it('are not checked in XML-RPC, since no form of the site posts to it', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     await gateway.send('/xmlrpc.php', from(HIDDEN, { method: 'POST', body: PASSWORD }));
     expect([gateway.wordpress.checks, gateway.wordpress.refused]).toEqual([[], 1]);
   });
 
-  it('are not checked when the browser says that it is another site', async () => {
+  it('are not checked when the browser reports another site', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     await gateway.send('/wp-login.php', from({ ...HIDDEN, 'sec-fetch-site': 'cross-site' }, form(PASSWORD)));
     expect(gateway.wordpress.checks).toEqual([]);
   });
 });
 
-describe('what comes from elsewhere and is meant so', () => {
+describe('legitimate cross-site requests', () => {
   it('a link to the login shows the form, whatever other pages have sent', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 5; i++) await gateway.send('/shop/account', from(FOREIGN, form(`wrong${i}`)));
@@ -137,13 +137,13 @@ describe('what comes from elsewhere and is meant so', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('a locked address finds the login locked by a link too', async () => {
+  it('a locked address gets the lock page by a link as well', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 3; i++) await gateway.send('/wp-login.php', form(`wrong${i}`));
     expect((await gateway.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(429);
   });
 
-  it('what an identity provider posts reaches WordPress whole', async () => {
+  it('the POST of an identity provider reaches WordPress complete', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     const body = 'SAMLResponse=PHNhbWw%2B&RelayState=%2Fwp-admin%2F';
     const sso = { origin: 'https://login.identity.example', 'sec-fetch-site': 'cross-site' };

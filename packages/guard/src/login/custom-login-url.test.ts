@@ -6,7 +6,10 @@ import { KeyedMutex } from '../lib/mutex.js';
 import { defaultSitePaths } from '../site.js';
 import { normaliseLoginPath, setCustomLoginUrl } from './custom-login-url.js';
 
-/** Moves the login of a site whose home is there. @returns what the owner is told */
+/**
+ * Moves the login of a site with this home path.
+ * @returns the message for the owner
+ */
 async function describeChange(home: string): Promise<string> {
   const { message } = await setCustomLoginUrl(
     {
@@ -41,19 +44,19 @@ async function describeChange(home: string): Promise<string> {
   return toEnglish(message);
 }
 
-it('tells the whole path of the login, also of a site in a sub-directory', async () => {
+it('the message names the whole path of the login, also for a site in a subdirectory', async () => {
   expect(await describeChange('')).toBe('The login is at /my-door now.');
   expect(await describeChange('/blog')).toBe('The login is at /blog/my-door now.');
 });
 
-describe('a path of the login as people type it', () => {
+describe('a login path with unusual input', () => {
   it.each([
     [' /My-Door/ ', 'my-door'],
     ['\u200bmy-door\ufeff', 'my-door'],
     ['／ｍｙ－ｄｏｏｒ', 'my-door'],
     ['my\u2011door', 'my-door'],
     ['tür٢', 'tür2'],
-  ])('%j is kept as %j', (typed, path) => {
+  ])('%j is stored as %j', (typed, path) => {
     expect(normaliseLoginPath(typed)).toBe(path);
   });
 });

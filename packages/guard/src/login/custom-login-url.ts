@@ -17,7 +17,7 @@ import { listFolderAddresses, type SiteConfig, type SiteId, type SitePaths } fro
 import type { LoginData } from '../wordpress/connector-responses.js';
 
 export const loginPathTexts = {
-  // Formatted when it is read: the first number takes 20 ms or more, and every start loads this file.
+  // Formatted when it is read: the first formatted number takes 20 ms or more, and every start loads this file.
   get length() {
     return serverMessage('path_length', { least: LOGIN_PATH_MIN, most: LOGIN_PATH_MAX });
   },
@@ -26,8 +26,8 @@ export const loginPathTexts = {
 } as const;
 
 /**
- * The path as it is stored: in plain text without surrounding spaces and slashes, and lower-case, since rules compare
- * lower-case paths. The answer shows it.
+ * The path as it is stored: plain text without surrounding spaces and slashes, and lower-case, since rules compare
+ * lower-case paths. The response shows this form.
  */
 export function normaliseLoginPath(typed: string): string {
   return toPlainText(typed)
@@ -69,8 +69,8 @@ export interface LoginUrlChange {
 }
 
 /**
- * Moves the login, or moves it back; the custom addresses are kept for the next time. A sign-up address is required
- * only while WordPress lets visitors register.
+ * Moves the login to a custom address or back to the default. Custom addresses are kept for the next change. A sign-up
+ * address is required only while WordPress lets visitors register.
  *
  * @throws ApiError invalid_input naming `login`, `signup`, or both; ConnectorError, StorageError
  */
@@ -83,7 +83,7 @@ export async function setCustomLoginUrl(
   const wanted = type === 'custom' ? await parsePaths(deps, change, wordpress.registration) : {};
   const { after } = await changeSettings(deps, { site, actor }, ({ login }) => {
     const next = { ...login.login_url, ...wanted, type };
-    // The page doesn't show a stored sign-up address while nobody may register, so it is dropped where it conflicts.
+    // The page doesn't show a stored sign-up address while registration is off, so a conflicting one is dropped.
     return { login_url: { ...next, signup: next.signup === next.login ? '' : next.signup } };
   });
   const { login_url } = after.login;
@@ -102,7 +102,7 @@ async function parsePaths(
   registration: boolean,
 ): Promise<{ login: string; signup?: string }> {
   const paths = { login: normaliseLoginPath(login), signup: normaliseLoginPath(signup) };
-  // While nobody may register, an empty sign-up address keeps the stored one.
+  // While registration is off, an empty sign-up address keeps the stored one.
   const names = registration || paths.signup !== '' ? (['login', 'signup'] as const) : (['login'] as const);
   const fields: Record<string, ServerText> = {};
   for (const name of names) {

@@ -47,7 +47,7 @@ export function loginEndpoints(
       return { data: { login_url: options }, message };
     },
     async 'update:disable_usernames'({ disable_usernames, admin_names = [] }, { site, actor, visitor }) {
-      // Names without the switch come from the dialog, which opens while the switch is being turned on.
+      // Names without the switch are sent by the dialog, which opens while the switch is being turned on.
       const value = disable_usernames ?? 1;
       const { usernames, setCookies, message } = await setDisableUsernames(
         {

@@ -31,20 +31,29 @@ export {
   throttledAccountsMigrations,
 } from './throttled-accounts.js';
 
-/** Login Security at work. */
+/** The running Login Security. */
 export interface LoginSecurity extends RunningFeature {
   readonly attempts: LoginAttempts;
-  /** What answers logins that need a second factor. To be set before the first request. */
+  /** Sets the handler of logins that need a second factor. Must be called before the first request. */
   setSecondFactor(secondFactor: SecondFactor): void;
   /** Locked addresses, newest first. */
   lockedAddresses(site: SiteId): readonly StoredAttempt[];
-  /** When the lock of an address ends (see `toClientKey`), milliseconds since the Unix epoch; null when there is none. */
+  /** End of the lock of an address (see `toClientKey`), milliseconds since the Unix epoch; null when there is none. */
   lockedUntil(site: SiteId, key: string): number | null;
-  /** Ends locks and forgets their failures, with an audit row. Throws StorageError. */
+  /**
+   * Ends locks and deletes their failures, with an audit row.
+   * @throws StorageError
+   */
   unlock(removal: Parameters<typeof deleteLoginLocks>[1]): Promise<void>;
-  /** @param listener receives a locked address and the end of its lock, milliseconds; it may receive a lock twice */
+  /**
+   * Adds a listener for new locks.
+   * @param listener receives a locked address and the end of its lock, milliseconds; it may receive a lock twice
+   */
   onLocked(listener: (site: SiteId, address: string, until: number) => void): void;
-  /** @param listener stores the new names of renamed users */
+  /**
+   * Adds a listener for renamed users.
+   * @param listener stores the new names
+   */
   onRenamed(listener: (site: SiteId, user: NewName) => Promise<void>): void;
   loadEndpoints(): Promise<{ readonly handlers: CallHandlers<LoginCalls> }>;
 }
@@ -113,8 +122,8 @@ export const loginSecurity: Feature<LoginSecurity> = {
         secondFactor = given;
       },
       lockedAddresses(site) {
-        // With the limit off nobody is locked. Locks of browsers, and of attempts from other sites' pages, refuse no
-        // address.
+        // With the limit off no address is locked. Locks of browsers, and of attempts from other sites' pages, refuse
+        // no address.
         if (sites.inForce(site).login.login_attempts === 0) return [];
         return attempts.listLocked(site, clock()).filter(({ key }) => isClientKey(key));
       },

@@ -9,7 +9,7 @@ import { SECRET } from '../../test/support/site-config.js';
 import { openSqlite } from '../storage/sqlite.js';
 import { sqlLoginAttemptStore } from './login-attempts-store.js';
 
-/** Guard in a process of its own, and a way to hold up every write to its database. */
+/** Guard in a separate process, with a second connection that can block every write to its database. */
 async function processUnderTest() {
   const dataDir = await dataFolderFor(await fakeWordPress(SECRET));
   const guard = await serve(dataDir);
@@ -28,10 +28,10 @@ async function processUnderTest() {
   return { guard, other, guess, stored };
 }
 
-it('loses no answered guess when guard is killed the moment the answer is there', async () => {
+it('a guess that got a response is still counted after guard is killed immediately', async () => {
   const { guard, other, guess, stored } = await processUnderTest();
   for (let round = 0; round < 4; round++) await guess();
-  // Without this the write would mostly be quicker than the kill.
+  // Without this lock the write would usually be faster than the kill.
   other.exec('BEGIN IMMEDIATE');
   const freed = new Promise<void>((resolve) => {
     setTimeout(() => {
@@ -46,12 +46,12 @@ it('loses no answered guess when guard is killed the moment the answer is there'
   expect(await stored()).toBe(5);
 });
 
-it('answers while the database is held, says so in the log, and locks all the same', async () => {
+it('responds while the database is locked, logs it, and locks the address nevertheless', async () => {
   const { guard, other, guess } = await processUnderTest();
   other.exec('BEGIN IMMEDIATE');
   expect((await guess()).status).toBe(200);
   await eventually(() => guard.log().includes('"event":"login-attempts-store-slow"'));
-  // Answered because it was late, not because the database had given up waiting.
+  // The response was sent after the timeout, not because the database write had failed.
   expect(guard.log()).not.toMatch(/"login-attempts-store-failed"[\s\S]*"login-attempts-store-slow"/);
   for (let round = 1; round < 5; round++) expect((await guess()).status).toBe(200);
   expect((await guess()).status).toBe(429);

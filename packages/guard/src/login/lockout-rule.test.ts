@@ -18,7 +18,7 @@ const NOW = Date.UTC(2026, 10, 21);
 const OWNER = 1;
 const limits = fc.constantFrom(3 as const, 5 as const);
 
-/** The entry after failures, one millisecond apart, each waiting for the lock before it to end. */
+/** The entry after failures one millisecond apart, each after the end of the previous lock. */
 function failing(times: number, limit: 3 | 5): { entry: AttemptEntry; now: number; waits: number[] } {
   let entry = NO_FAILURES;
   let now = NOW;
@@ -39,7 +39,7 @@ describe('the lockout rule', () => {
     expect(failing(4, 5).waits).toEqual([]);
   });
 
-  it('names the waiting time that is on', () => {
+  it('gives the current stage of a lock', () => {
     expect([5, 10, 15, 20].map((times) => getLockStage(failing(times, 5).entry, 5))).toEqual([1, 2, 3, 3]);
   });
 
@@ -68,21 +68,21 @@ describe('the lockout rule', () => {
     );
   });
 
-  it('clears nothing by a success while locked, and prolongs nothing by a failure', () => {
+  it('clears nothing at a success while locked, and does not extend a lock at a failure', () => {
     const { entry, now } = failing(5, 5);
     expect(applySuccess(entry, OWNER, now + 1)).toBe(entry);
     expect(applyFailure(entry, OWNER, 5, now + 1).lockedUntil).toBe(entry.lockedUntil);
     expect(applySuccess(entry, OWNER, entry.lockedUntil)).toBe(NO_FAILURES);
   });
 
-  it('prolongs nothing by any number of checks that were under way when the lock began', () => {
+  it('does not extend a lock for checks that were under way when it began', () => {
     const { entry, now } = failing(5, 5);
     let late = entry;
     for (let round = 1; round <= 30; round++) late = applyFailure(late, OWNER, 5, now + round);
     expect(late).toMatchObject({ failures: 35, lockedUntil: now + HOUR });
   });
 
-  it('allows at most n failures at an account before a lock, no matter who else logs in between', () => {
+  it('allows at most n failures at an account before a lock, whatever other users log in between', () => {
     const users = fc.array(fc.record({ user: fc.constantFrom(0, 1, 2, 3), right: fc.boolean() }), { maxLength: 80 });
     fc.assert(
       fc.property(limits, users, (limit, outcomes) => {
@@ -100,20 +100,20 @@ describe('the lockout rule', () => {
     );
   });
 
-  it('keeps a lock when n changes, and lets nobody wait while the limit is off', () => {
+  it('keeps a lock when n changes, and locks no address while the limit is off', () => {
     const { entry, now } = failing(3, 3);
     expect(isLocked(entry, 5, now)).toBe(true);
     expect(isLocked(entry, 0, now)).toBe(false);
     expect(getRemainingChecks(entry, 0)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('forgets 7 days after the last lock or failure, not before', () => {
+  it('expires 7 days after the last lock or failure, not before', () => {
     const { entry } = failing(10, 5);
     expect(isExpired(entry, entry.lockedUntil + FORGET_AFTER_MS - 1)).toBe(false);
     expect(isExpired(entry, entry.lockedUntil + FORGET_AFTER_MS)).toBe(true);
   });
 
-  it('does not let a clock that was wrong lock anyone for longer than 7 days', () => {
+  it('does not extend a lock beyond 7 days because of a wrong clock', () => {
     const stored = { ...NO_FAILURES, failures: 5, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW };
     expect(correctClock(stored, NOW)).toEqual({ ...stored, lockedUntil: NOW + 168 * HOUR });
     const ahead = { ...stored, lockedUntil: NOW + 1000 * HOUR, lastFailure: NOW + 999 * HOUR };

@@ -6,7 +6,7 @@ export interface AttemptEntry {
   /** 0 when it was never locked. */
   readonly lockedUntil: number;
   readonly lastFailure: number;
-  /** Ids of the accounts that were tried, one for each failure; names without an account are left out. */
+  /** Ids of the accounts that were tried, one for each failure. Names without an account are omitted. */
   readonly accounts: readonly number[];
 }
 
@@ -25,7 +25,7 @@ const LONGEST_LOCK_MS = Math.max(...LOCKOUT_SECONDS) * 1000;
 /** Limit of accounts of one entry. With a lock of 7 days after every few failures, it covers a long time. */
 const ACCOUNTS_MAX = 60;
 
-/** Whether the entry refuses password checks. With the limit off nobody is locked; the lock is kept. */
+/** Whether the entry refuses password checks. With the limit off no entry does; the lock is kept. */
 export function isLocked(entry: AttemptEntry, limit: LoginAttempts, now: number): boolean {
   return limit !== 0 && entry.lockedUntil > now;
 }
@@ -40,7 +40,7 @@ export function getRemainingChecks(entry: AttemptEntry, limit: LoginAttempts): n
 }
 
 /**
- * The entry after one more failure. A failure of a check that was under way when the lock began doesn't prolong it.
+ * The entry after one more failure. A failure of a check that was under way when the lock began doesn't extend it.
  *
  * @param user id of the account that was tried, 0 when no account has the name
  */
@@ -54,7 +54,8 @@ export function applyFailure(entry: AttemptEntry, user: number, limit: LoginAtte
 
 /**
  * The entry after a success: it keeps only the failures at other accounts, or everything while it is locked. Otherwise
- * a user with an account could guess at another one for ever, with logins to the own account in between.
+ * a user with an account could guess the password of another one indefinitely, by logging in to their own account in
+ * between.
  *
  * @param user id of the user who has logged in
  */
@@ -70,15 +71,15 @@ export function isExpired(entry: AttemptEntry, now: number): boolean {
   return now - Math.max(entry.lastFailure, entry.lockedUntil) >= FORGET_AFTER_MS;
 }
 
-/** Which of the three waiting times a locked entry is in. */
+/** Which of the three lock durations applies to a locked entry. */
 export function getLockStage(entry: AttemptEntry, limit: LoginAttempts): 1 | 2 | 3 {
   const stage = limit === 0 ? 1 : Math.floor(entry.failures / limit);
   return stage >= 3 ? 3 : stage === 2 ? 2 : 1;
 }
 
 /**
- * Corrects what a wrong clock may have written. A failure in the future was recorded by a clock that has been set back
- * since: it counts as having just happened, and its lock keeps its length.
+ * Corrects times that a wrong clock may have written. A failure in the future was recorded by a clock that has been set
+ * back since: it is treated as having just happened, and its lock keeps its length.
  */
 export function correctClock(entry: AttemptEntry, now: number): AttemptEntry {
   const ahead = Math.max(0, entry.lastFailure - now);

@@ -42,7 +42,7 @@ describe('a login address', () => {
     },
   );
 
-  it('is taken out of a text, words of the text are not', () => {
+  it('is redacted in a text, while equal words of the text are not', () => {
     expect(redact('Changed Custom Login URL from Default to /my-door')).toBe(
       'Changed Custom Login URL from Default to (login address)',
     );
@@ -52,7 +52,7 @@ describe('a login address', () => {
     expect(redact('Paint my-door green, /my-doors')).toBe('Paint my-door green, /my-doors');
   });
 
-  it('of a site that never had one is found nowhere', () => {
+  it('is never found for a site that never had one', () => {
     const none = createLoginAddresses(['', '/']);
     expect([none.isNamedIn('/'), none.isNamedIn('//x'), none.redact('/ //')]).toEqual([false, false, '/ //']);
   });

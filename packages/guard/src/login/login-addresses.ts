@@ -6,7 +6,7 @@ import type { SiteId } from '../site.js';
 /** The replacement of a redacted address. */
 export const HIDDEN_ADDRESS = '(login address)';
 
-/** Rounds of decoding: redirect addresses are parts of queries, and contain queries themselves. */
+/** Rounds of decoding: redirect targets are part of queries, and contain queries themselves. */
 const MAX_DECODE_ROUNDS = 3;
 /** Word boundaries of an address, whose characters are letters, digits, hyphen and underscore. */
 const BEFORE = '(?<![a-z0-9_-])';
@@ -17,13 +17,13 @@ const REST_OF_PATH = '(?![a-z0-9_-])';
  * them.
  */
 export interface LoginAddresses {
-  /** Whether a target or path contains one, in any spelling that the gateway accepts, also in its query. */
+  /** Whether a target or path contains one, in any spelling that the gateway accepts, including its query. */
   isNamedIn(target: string): boolean;
-  /** Redacts them in a text. Only text after a slash is taken for an address, so that ordinary words stay. */
+  /** Redacts them in a text. Only text after a slash is treated as an address, so that ordinary words are kept. */
   redact(text: string): string;
 }
 
-/** Creates them from all current and former values of the setting `login_url`. */
+/** Reads them from all current and former values of the setting `login_url`. */
 export function readLoginAddresses(values: readonly JsonValue[]): LoginAddresses {
   const paths = values.flatMap((value) => {
     const { login, signup } = (value ?? {}) as { readonly login?: JsonValue; readonly signup?: JsonValue };
@@ -32,7 +32,10 @@ export function readLoginAddresses(values: readonly JsonValue[]): LoginAddresses
   return createLoginAddresses(paths);
 }
 
-/** @param paths as they are stored, for example `my-login` or `a/b`; empty ones are ignored */
+/**
+ * Creates the matcher.
+ * @param paths as they are stored, for example `my-login` or `a/b`; empty ones are ignored
+ */
 export function createLoginAddresses(paths: Iterable<string>): LoginAddresses {
   const patterns = [...new Set([...paths].map((path) => path.toLowerCase()))]
     .filter((path) => /[a-z0-9]/.test(path))
@@ -47,21 +50,24 @@ export function createLoginAddresses(paths: Iterable<string>): LoginAddresses {
   };
 }
 
-/** Login addresses of all sites, known without waiting. */
+/** Login addresses of all sites, available synchronously. */
 export interface KnownLoginAddresses {
-  /** Whether a target names one of the site. True for every target until they have been read. */
+  /** Whether a target names an address of the site. True for every target until the addresses have been read. */
   isNamedIn(site: SiteId, target: string): boolean;
-  /** The site's settings may have changed: reads them again if somebody asked for them. Never throws. */
+  /** Reads the addresses again if they were used before: the site's settings may have changed. Never throws. */
   reload(site: SiteId): void;
 }
 
-/** @param history all values that a setting of a site has had */
+/**
+ * Creates the cache.
+ * @param history all values that a setting of a site has had
+ */
 export function createKnownLoginAddresses(
   history: (site: SiteId, name: string) => Promise<readonly JsonValue[]>,
   logger: Logger,
 ): KnownLoginAddresses {
   const known = new Map<SiteId, LoginAddresses>();
-  /** Sites that are being read; true when they changed meanwhile. */
+  /** Sites whose addresses are being read; true when their settings have changed since the read began. */
   const reading = new Map<SiteId, boolean>();
 
   function read(site: SiteId): void {
@@ -85,14 +91,14 @@ export function createKnownLoginAddresses(
       return true;
     },
     reload(site) {
-      // Unknown until it is read again: an address that is new must not slip through.
+      // Unknown until the next read, since a new address must not be missed.
       if (reading.has(site)) reading.set(site, true);
       else if (known.delete(site)) read(site);
     },
   };
 }
 
-/** The canonical path of a target, and the whole target with its query in every stage of decoding. */
+/** The canonical path of a target, and the whole target with its query at every stage of decoding. */
 function listSpellings(target: string): string[] {
   const canonical = toCanonicalPath(target.startsWith('/') ? target : `/${target}`);
   const texts = canonical.ok ? [canonical.path.path] : [];
@@ -106,7 +112,7 @@ function listSpellings(target: string): string[] {
   return texts;
 }
 
-/** Percent-decodes once; bytes that are not valid UTF-8 stay as they are. */
+/** Percent-decodes once. Bytes that are not valid UTF-8 are kept as they are. */
 function decodeOnce(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
     try {

@@ -15,34 +15,39 @@ export const STORE_WAIT_MS = 1000;
 export interface LoginAttemptRepository {
   readonly attempts: LoginAttempts;
   readonly throttled: ThrottledAccounts;
-  /** Loads the stored entries of a site, at start. Throws StorageError. */
+  /**
+   * Loads the stored entries of a site at start.
+   * @throws StorageError
+   */
   load(site: SiteId): Promise<void>;
   /**
-   * Drops entries that another process has unlocked. Reads only those: reading 100,000 stored entries would block the
-   * thread that proxies requests for a quarter of a second. Throws StorageError.
+   * Drops entries that another process has unlocked. It reads only those: reading 100,000 stored entries would block
+   * the thread that proxies requests for a quarter of a second.
+   * @throws StorageError
    */
   loadUnlocks(site: SiteId): Promise<void>;
   /**
-   * The response to a failed login waits for this, so that no crash gives a guess back. Call it right after the count,
-   * in the same turn of the event loop; it resolves once that count is stored. A store that fails, or takes longer than
-   * `STORE_WAIT_MS`, delays nobody: the count in memory is right, and the log reports it. Without a change it takes as
-   * long as the last write did, so that a response without a count does not stand out. Never rejects.
+   * Resolves once the counts so far are stored. The response to a failed login waits for this, so that a crash never
+   * restores a guess. Must be called immediately after the count, in the same turn of the event loop. A store that
+   * fails, or takes longer than `STORE_WAIT_MS`, delays no response: the count in memory is correct, and the failure is
+   * logged. Without a change it takes as long as the last write did, so that a response without a count can't be
+   * recognised by its timing. Never rejects.
    */
   whenStored(site: SiteId): Promise<void>;
   /** Resolves when every change so far is stored. */
   drain(): Promise<void>;
-  /** Stops the timers and stores what is left. */
+  /** Stops the timers and stores the remaining changes. */
   stop(): Promise<void>;
 }
 
 /**
- * Keeps failures and locks: in memory for the gateway, in the store for the next start. A change is written at once;
+ * Keeps failures and locks in memory for the gateway, and in the store for the next start. A change is written at once;
  * changes that arrive during a write share the next one.
  *
  * @param onThrottledUsers receives the accounts that are now throttled for anonymous clients, for the connector's
  *   policy
- * @param onLocked receives a locked address and the end of the lock, milliseconds since the Unix epoch; may receive a
- *   lock twice
+ * @param onLocked receives a locked address and the end of the lock, milliseconds since the Unix epoch; it may receive
+ *   a lock twice
  */
 export function createLoginAttemptRepository(deps: {
   readonly store: LoginAttemptStore;
@@ -59,14 +64,14 @@ export function createLoginAttemptRepository(deps: {
   const unlockVersions = new Map<SiteId, number>();
   let writing: Promise<void> | null = null;
   let stopped = false;
-  /** The last write failed: until one succeeds, nobody waits for the store. */
+  /** The last write failed: until one succeeds, no response waits for the store. */
   let failing = false;
   let lastWriteMs = 0;
 
   const attempts = new LoginAttempts((site, key, entry) => {
     getBatch(site).changes.set(key, entry);
     write();
-    // A lock of a browser locks nobody else out.
+    // A lock of a browser locks out no other client.
     const locked = entry !== null && entry.lockedUntil > clock() && isClientKey(key);
     if (locked) onLocked?.(site, key, entry.lockedUntil);
   });
@@ -121,7 +126,7 @@ export function createLoginAttemptRepository(deps: {
     }
   }
 
-  /** Queues the changes of a failed write again; changes that came since take precedence. */
+  /** Queues the changes of a failed write again; newer changes take precedence. */
   function requeue(site: SiteId, { changes }: Batch): void {
     const newer = getBatch(site).changes;
     for (const [key, entry] of changes) if (!newer.has(key)) newer.set(key, entry);
@@ -162,7 +167,7 @@ export function createLoginAttemptRepository(deps: {
     });
   }
 
-  /** The stored entries are deleted already; entries that were being written are deleted after the write. */
+  /** The stored entries are already deleted; entries that were being written are deleted after the write. */
   function unlockAll(site: SiteId): void {
     attempts.restore(site, [], clock());
     const pending = inFlight?.site === site ? [...inFlight.changes.keys()] : [];
@@ -204,12 +209,12 @@ export function createLoginAttemptRepository(deps: {
 
 /** Changes that are written together. */
 export interface Batch {
-  /** Entries by key; null when nothing is left of the entry. */
+  /** Entries by key; null for a removed entry. */
   readonly changes: Map<string, AttemptEntry | null>;
   /** Resolves once the write has ended, whether or not it succeeded. */
   readonly ended: Promise<void>;
   end(): void;
-  /** Whether a response timed out waiting for it. */
+  /** Whether a response timed out waiting for the batch. */
   late: boolean;
 }
 

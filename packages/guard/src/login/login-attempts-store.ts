@@ -6,7 +6,7 @@ import { type Database, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 import { type LoginAttemptStore, toCrossSiteKey } from './attempts.js';
 
-/** Rows per statement: SQLite limits the values in one. */
+/** Rows per statement: SQLite limits the number of values in one statement. */
 const ROWS_AT_ONCE = 200;
 
 /** Failed logins and locks in a SQL table. */
@@ -88,16 +88,16 @@ export interface LoginAttemptTables {
     /** `192.0.2.1`, `2001:db8:0:1::/64`, either with the prefix `other-sites:`, or `device:` and an id. */
     key: string;
     failures: number;
-    /** 0 while it was never locked. */
+    /** 0 if it was never locked. */
     locked_until: number;
     last_failure: number;
     /** Ids of the accounts that were tried, joined by commas. */
     accounts: Generated<string>;
   };
-  /** Unlocks by processes other than the running guard, so that guard need not read all entries again. */
+  /** Unlocks by other processes than the running guard, so that guard need not read all entries again. */
   login_unlocks: {
     site: string;
-    /** As above, or `EVERY_KEY`. */
+    /** As above, or `ALL_KEYS`. */
     key: string;
     /** The site's version of the change. */
     version: number;
@@ -150,8 +150,8 @@ export const loginAttemptMigrations: Migrations = {
 };
 
 /**
- * Deletes failed logins and locks, with an audit row and a row for running guards, and tells other processes by the
- * site's version; one transaction.
+ * Deletes failed logins and locks in one transaction, with an audit row and a row for running guards. The new version
+ * of the site notifies other processes.
  *
  * @param keys the keys, as `toClientKey` writes them; null for all of the site
  * @returns the number of deleted entries
@@ -176,7 +176,7 @@ export function deleteLoginLocks(
       const gone = Number((await deletion.executeTakeFirst()).numDeletedRows);
       const before = { who: keys ?? 'all', entries: gone };
       await addAuditRows(transaction, site, { actor, at }, [{ name: 'login_unblock', before, after: null }]);
-      // Even when nothing was stored: entries that a running guard has not stored yet are dropped too.
+      // Also when no entry was stored: entries that a running guard has not stored yet are dropped too.
       const version = await nextSiteVersion(transaction, site);
       if (keys === null) await transaction.deleteFrom('login_unlocks').where('site', '=', site).execute();
       await transaction

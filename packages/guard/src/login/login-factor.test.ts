@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type FakeWordPress, PASSWORD } from '../../test/support/fake-wordpress.js';
 import { form, type RequestOptions, startLoginGateway } from '../../test/support/login-gateway.js';
 
-describe('a right password that needs a second factor', () => {
-  it('is answered by the second factor’s pages; nothing WordPress sent gets out', async () => {
+describe('a correct password that needs a second factor', () => {
+  it('is followed by the pages of the second factor, and WordPress’s response is withheld', async () => {
     const gateway = await startLoginGateway();
     gateway.wordpress.factor = true;
     const response = await gateway.send('/wp-login.php', form(PASSWORD));
@@ -12,7 +12,7 @@ describe('a right password that needs a second factor', () => {
     expect(response.headers.join('\n')).not.toContain('must-not-leave');
   });
 
-  it('neither clears the count nor marks the device', async () => {
+  it('neither clears the count nor makes the browser known', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     await gateway.send('/wp-login.php', form('wrong'));
     gateway.wordpress.factor = true;
@@ -21,7 +21,7 @@ describe('a right password that needs a second factor', () => {
     expect(response.header('set-cookie')).toBeUndefined();
   });
 
-  it('leads to pages that guard serves itself, also for trusted devices told to WordPress', async () => {
+  it('leads to pages that guard serves itself, and reports trusted devices to WordPress', async () => {
     const gateway = await startLoginGateway();
     const before = gateway.wordpress.reached.length;
     expect((await gateway.send('/wp-login.php?action=second-factor')).body).toBe('second factor');
@@ -32,7 +32,7 @@ describe('a right password that needs a second factor', () => {
   });
 });
 
-/** A gate whose owner needs the second factor, and what a login that needs it was begun with. */
+/** A gateway whose owner needs a second factor, and the arguments with which the second factor began. */
 async function withFactor(report: FakeWordPress['factorReport'] = {}, own: FakeWordPress['ownResponse'] = null) {
   const gateway = await startLoginGateway();
   gateway.wordpress.factor = true;
@@ -41,27 +41,27 @@ async function withFactor(report: FakeWordPress['factorReport'] = {}, own: FakeW
   return { gateway, begun: () => gateway.started.at(-1) };
 }
 
-/** A login that a plugin offers at an address of its own. */
+/** A login that a plugin offers at its own address. */
 const link = (options: RequestOptions = {}): [string, RequestOptions] => [
   '/shop/account?token=1',
   { ...options, headers: { authorization: `Basic ${btoa(`owner:${PASSWORD}`)}`, ...options.headers } },
 ];
 
-describe('where a login that needs a second factor goes on', () => {
-  it('is where the visitor wanted to go, which WordPress looks at when it makes the session', async () => {
+describe('the redirect after a login that needs a second factor', () => {
+  it('is the target that the visitor requested, which WordPress validates when it creates the session', async () => {
     const { gateway, begun } = await withFactor({ redirect: '/wp-admin/edit.php' });
     await gateway.send('/wp-login.php', form(PASSWORD));
     expect(begun()).toMatchObject({ redirect: '/wp-admin/edit.php', decided: false, sitePath: '' });
   });
 
-  it('is kept with the site of the network that checked the password', async () => {
+  it('is stored with the site of the network that checked the password', async () => {
     const { gateway, begun } = await withFactor({ redirect: '', site: '/two/' });
     await gateway.send('/wp-login.php', form(PASSWORD));
     expect(begun()).toMatchObject({ sitePath: '/two/', redirect: '', decided: false });
     expect(begun()).not.toHaveProperty('site');
   });
 
-  it('is not read from WordPress’s response when that is not the one of a login', async () => {
+  it('is not read from WordPress’s response when that is not the response to a login', async () => {
     const own = { status: 302, headers: { Location: 'https://shop.example/' } };
     const { gateway, begun } = await withFactor({ redirect: '/kept', withheld: false }, own);
     await gateway.send('/wp-login.php', form(PASSWORD));
@@ -72,7 +72,7 @@ describe('where a login that needs a second factor goes on', () => {
     ['/my-account/', 'http://example.com/my-account/'],
     ['https://shop.example/basket?a=1', 'https://shop.example/basket?a=1'],
     ['com.example.shop://signed-in', 'com.example.shop://signed-in'],
-  ])('is the Location %s of a response whose session was held back', async (location, redirect) => {
+  ])('is the Location %s of a response whose session was withheld', async (location, redirect) => {
     const own = { status: 302, headers: { Location: location } };
     const { gateway, begun } = await withFactor({ redirect: '/other', withheld: true }, own);
     const response = await gateway.send(...link());
@@ -80,7 +80,7 @@ describe('where a login that needs a second factor goes on', () => {
     expect([response.header('location'), response.body]).toEqual(['/wp-login.php?action=second-factor', '']);
   });
 
-  it('is the page itself that a link opened, but where the visitor chose another', async () => {
+  it('is the page that a link opened, unless the visitor requested another one', async () => {
     const own = { status: 200, headers: { 'Content-Type': 'text/html; charset=UTF-8' } };
     const { gateway, begun } = await withFactor({ redirect: '', withheld: true }, own);
     await gateway.send(...link());
@@ -90,14 +90,14 @@ describe('where a login that needs a second factor goes on', () => {
     expect(begun()).toMatchObject({ redirect: '/chosen', decided: false });
   });
 
-  it('is the usual page after a form that WordPress answered with a page', async () => {
+  it('is the default page after a form to which WordPress responded with a page', async () => {
     const own = { status: 200, headers: { 'Content-Type': 'text/html' } };
     const { gateway, begun } = await withFactor({ redirect: '', withheld: true }, own);
     await gateway.send('/shop/account', form(PASSWORD));
     expect(begun()).toMatchObject({ redirect: '', decided: false });
   });
 
-  it('is told with whether the browser sent a session of another account', async () => {
+  it('is stored with whether the browser sent a session of another account', async () => {
     const { gateway, begun } = await withFactor();
     await gateway.send('/wp-login.php', form(PASSWORD));
     expect(begun()?.mayBeSignedIn).toBe(false);
@@ -121,7 +121,7 @@ describe('a program whose login needs a second factor', () => {
     ['what it accepts', '/shop/account', { accept: 'application/json' }],
     ['how it asks', '/shop/account', { 'x-requested-with': 'XMLHttpRequest', accept: '*/*' }],
     ['its browser', '/shop/account', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
-  ])('is known by %s, and may read the response where WordPress allows it', async (_how, path, headers) => {
+  ])('is recognised by %s, and may read the response where WordPress allows it', async (_how, path, headers) => {
     const { gateway, begun } = await withFactor({}, { status: 200, headers: cors });
     const response = await gateway.send(path, { ...form(PASSWORD), headers });
     expect(begun()).toMatchObject({ userId: 1, json: true });
@@ -131,7 +131,7 @@ describe('a program whose login needs a second factor', () => {
     expect(response.headers.join('\n') + response.body).not.toContain('must-not-leave');
   });
 
-  it('is no page that a person looks at: a navigation is redirected, without those headers', async () => {
+  it('is not a navigation: a navigation is redirected, without those headers', async () => {
     const { gateway, begun } = await withFactor({}, { status: 200, headers: cors });
     const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
     for (const path of ['/wp-login.php', '/wp-admin/admin-ajax.php']) {
@@ -142,7 +142,7 @@ describe('a program whose login needs a second factor', () => {
     }
   });
 
-  it('guesses nothing with a right password, however often it tries', async () => {
+  it('makes no guess with a correct password, however often it tries', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.factor = true;
     for (let round = 0; round < 5; round++) {

@@ -54,7 +54,7 @@ describe('100 parallel wrong guesses from one address', () => {
     expect(gateway.wordpress.checks).toHaveLength(5);
   });
 
-  it('count together when they come from one IPv6 /64, and apart when they do not', async () => {
+  it('count together when they come from one IPv6 /64, and separately when they do not', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     const guesses = Array.from({ length: 40 }, (_, i) =>
       gateway.send('/wp-login.php', { ...form(`wrong${i}`), from: `2001:db8:0:1::${(i + 1).toString(16)}` }),
@@ -67,7 +67,7 @@ describe('100 parallel wrong guesses from one address', () => {
 });
 
 describe('without the connector', () => {
-  it('guesses at the login form are counted by their answers', async () => {
+  it('guesses at the login form are counted by the responses to them', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     gateway.wordpress.bare = true;
     gateway.wordpress.checkMs = 20;
@@ -80,7 +80,7 @@ describe('without the connector', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
-  it('a client that gets a session, or only looks at the form, is not counted', async () => {
+  it('a client that gets a session, or only opens the form, is not counted', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.bare = true;
     for (let n = 0; n < 8; n++) {
@@ -98,7 +98,7 @@ describe('a locked address', () => {
   };
   const html = { headers: { accept: 'text/html' } };
 
-  it('gets the same answer for the right password as for a wrong one, and PHP hears of neither', async () => {
+  it('gets the same response for the correct password as for a wrong one, and PHP receives neither', async () => {
     const gateway = await locked();
     const before = gateway.wordpress.reached.length;
     const same = ({ status, headers, body }: ClientResponse) => ({ status, headers, body });
@@ -118,7 +118,7 @@ describe('a locked address', () => {
     expect(gateway.wordpress.checks).toHaveLength(checks);
   });
 
-  it('still sees the site, with WordPress told to refuse every password', async () => {
+  it('can still open the site, and WordPress must refuse every password', async () => {
     const gateway = await locked();
     expect((await gateway.send('/')).body).toBe('a page');
     expect(gateway.wordpress.reached.at(-1)?.context).toMatchObject({ login: 'refuse', why: 'locked' });
@@ -150,7 +150,7 @@ describe('a locked address', () => {
 });
 
 describe('counting', () => {
-  it('starts anew after a success', async () => {
+  it('starts again after a success', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 4; i++) {
       await gateway.send('/wp-login.php', form('wrong1'));
@@ -161,7 +161,7 @@ describe('counting', () => {
     expect(gateway.attempts.size).toBe(0);
   });
 
-  it('does not miss a guess whose visitor leaves before the answer', async () => {
+  it('includes a guess whose client disconnects before the response', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 150;
     for (let i = 0; i < 3; i++) {
@@ -171,7 +171,7 @@ describe('counting', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
-  it('does not miss it in a form of another plugin either, and takes no right password for a wrong one', async () => {
+  it('includes such a guess in a form of another plugin, and no correct password', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 150;
     await gateway.send('/shop/account', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
@@ -181,7 +181,7 @@ describe('counting', () => {
     expect(gateway.attempts.limiter.size).toBe(0);
   });
 
-  it('takes a guess that WordPress never answers for a failure, and a page view not', async () => {
+  it('includes a guess to which WordPress never responds, but not a page view', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.mangle = (response) => void response.destroy();
     expect((await gateway.send('/wp-login.php', form('wrong'))).status).toBe(502);
@@ -194,7 +194,7 @@ describe('counting', () => {
     expect(gateway.attempts.limiter.size).toBe(0);
   });
 
-  it('frees the slot of a visitor who leaves while in line', async () => {
+  it('releases the permit of a client that disconnects while waiting', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 200;
     const held = Array.from({ length: 3 }, (_, i) => gateway.send('/wp-login.php', form(`wrong${i}`)));
@@ -205,7 +205,7 @@ describe('counting', () => {
     expect(gateway.wordpress.checks).toHaveLength(3);
   });
 
-  it('lets the right password through that waited behind right ones', async () => {
+  it('admits a correct password that waited behind correct ones', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 50;
     const answers = await Promise.all(Array.from({ length: 12 }, () => gateway.send('/wp-login.php', form(PASSWORD))));
@@ -213,7 +213,7 @@ describe('counting', () => {
     expect(gateway.wordpress.checks).toHaveLength(12);
   });
 
-  it('takes a report that is forged, broken or sent twice for a failure', async () => {
+  it('treats a report that is forged, broken or sent twice as a failure', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const name = 'X-Security-Optimizer-Login';
     const ways: ((value: string) => string | string[])[] = [
@@ -229,7 +229,7 @@ describe('counting', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
-  it('strips what a visitor sends under our names', async () => {
+  it('strips guard’s internal headers from a client’s request', async () => {
     const gateway = await startLoginGateway();
     const header = { 'x-security-optimizer-context': '1 x e30 00', 'x-security-optimizer-login': '1 x e30 00' };
     expect((await gateway.send('/', { headers: header })).status).toBe(200);
@@ -244,7 +244,7 @@ describe('counting', () => {
   });
 });
 
-describe('a device that logged in before', () => {
+describe('a known browser', () => {
   const getCookie = (response: ClientResponse): string =>
     response.headers.find((line) => line.startsWith('set-cookie: known_device='))?.slice('set-cookie: '.length) ?? '';
 
@@ -257,7 +257,7 @@ describe('a device that logged in before', () => {
     expect(getCookie(await gateway.send('/wp-login.php', form('wrong')))).toBe('');
   });
 
-  it('is told to WordPress, unless the cookie was changed or has failed too often itself', async () => {
+  it('is reported to WordPress, unless the cookie was changed or has failed too often itself', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const cookie = getCookie(await gateway.send('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
     const tell = async (value: string, from: string, password = 'wrong') => {
@@ -266,13 +266,13 @@ describe('a device that logged in before', () => {
     };
     expect(await tell(cookie, '192.0.2.10')).toEqual([1]);
     expect(await tell(cookie.replace(/-1\./, '-2.'), '192.0.2.11')).toBeUndefined();
-    // Beside a cookie of the same name that is of another site, or forged.
+    // Next to a cookie of the same name that belongs to another site or is forged.
     expect(await tell(`known_device=x.y; ${cookie}`, '192.0.2.12')).toEqual([1]);
     expect(await tell(cookie, '192.0.2.13')).toEqual([1]);
     expect(await tell(cookie, '192.0.2.14')).toBeUndefined();
   });
 
-  it('does not make its own account slow; 21 anonymous clients do', async () => {
+  it('does not cause throttling of its own account, but 21 anonymous clients do', async () => {
     const gateway = await startLoginGateway();
     const cookie = getCookie(await gateway.send('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
     for (let i = 0; i < 25; i++) {

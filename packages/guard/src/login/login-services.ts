@@ -9,7 +9,7 @@ import type { BasicCredentials } from './basic-credentials.js';
 import type { MissingReports } from './missing-reports.js';
 import type { ThrottledAccounts } from './throttled-accounts.js';
 
-/** What the hook of Login Security uses, beside the snapshot of settings. */
+/** Dependencies of the hook of Login Security, except the snapshot of settings. */
 export interface LoginServices {
   readonly attempts: LoginAttempts;
   readonly throttled: ThrottledAccounts;
@@ -24,12 +24,12 @@ export interface LoginServices {
   secondFactor(): SecondFactor;
 }
 
-/** What Login Security uses of the second factor, which starts after it. */
+/** The part of the second factor that Login Security uses. It starts after Login Security. */
 export interface SecondFactor {
   /** Users for whom the cookies of a request hold a valid trusted-device token. Synchronous: from memory. */
   trustedUsers(site: SiteConfig, cookieHeader: string | undefined): readonly number[];
   /**
-   * A password was right and a second factor is needed: answers the client in place of WordPress.
+   * Handles a correct password that needs a second factor: responds to the client in place of WordPress.
    *
    * @param factor as the connector reports it
    * @param withheld WordPress's response, which the client does not get
@@ -37,7 +37,7 @@ export interface SecondFactor {
   begin(exchange: Exchange, factor: ReportedFactor, withheld: WithheldResponse): void;
 }
 
-/** A second factor that the connector asks for. */
+/** A second factor that the connector requires. */
 export type ReportedFactor = NonNullable<LoginReport['factor']>;
 
 export interface WithheldResponse {
@@ -45,5 +45,5 @@ export interface WithheldResponse {
   readonly headers: RawHeaders;
 }
 
-/** Long enough for a slow password check to end, short enough for a person in front of an empty page. */
+/** Long enough for a slow password check to end, short enough for a user who waits for the page. */
 export const CHECK_WAIT_MS = 10_000;

@@ -9,8 +9,8 @@ const as = (log: string, pwd: string): RequestOptions => ({
 const getCookie = (response: ClientResponse): string =>
   response.headers.find((line) => line.startsWith('set-cookie: known_device='))?.slice('set-cookie: '.length) ?? '';
 
-describe('a right password of one account', () => {
-  it('forgives no guess at another one', async () => {
+describe('a correct password of one account', () => {
+  it('forgives no guess at another account', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const statuses: number[] = [];
     for (let i = 0; i < 4; i++) {
@@ -20,7 +20,7 @@ describe('a right password of one account', () => {
     expect(statuses).toEqual([200, 200, 200, 429]);
   });
 
-  it('forgives none in the same request either', async () => {
+  it('forgives none in the same request', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 6; i++) {
       await gateway.send('/xmlrpc.php', { method: 'POST', body: `reader ${PASSWORD}\nowner guess${i}` });
@@ -29,7 +29,7 @@ describe('a right password of one account', () => {
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(429);
   });
 
-  it('forgives its own failures and names that nobody has, and no more', async () => {
+  it('forgives failures at its own account and at unknown names, and no others', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     for (const login of ['owner', 'reader', 'reader', 'nobody'])
       await gateway.send('/wp-login.php', as(login, 'wrong'));
@@ -39,7 +39,7 @@ describe('a right password of one account', () => {
     expect(gateway.attempts.size).toBe(0);
   });
 
-  it('makes no device known that then guesses at others from many addresses', async () => {
+  it('does not protect a browser that then guesses at other accounts from many addresses', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const cookie = getCookie(await gateway.send('/wp-login.php', as('reader', PASSWORD))).split(';')[0] as string;
     const known: unknown[] = [];

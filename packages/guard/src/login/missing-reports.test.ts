@@ -43,8 +43,8 @@ function setUp() {
   return { reports, fake: fake, find, log };
 }
 
-describe('reports that got lost', () => {
-  it('are asked for at once, and those that get lost meanwhile together', async () => {
+describe('missing reports', () => {
+  it('are queried at once, and those that go missing during the pause in one query', async () => {
     const { fake, find, reports } = setUp();
     fake.known.set('a', failed).set('c', 'unfinished');
     void find('a');
@@ -63,7 +63,7 @@ describe('reports that got lost', () => {
     expect([reports.pending, vi.getTimerCount()]).toEqual([0, 0]);
   });
 
-  it('are asked for again until WordPress answers, while nobody waits for it', async () => {
+  it('are queried again until WordPress responds, while no response waits for them', async () => {
     const { fake, find } = setUp();
     fake.down = true;
     let waits = true;
@@ -77,7 +77,7 @@ describe('reports that got lost', () => {
     expect(fake.found).toEqual([['a', 'none']]);
   });
 
-  it('are asked for as long as WordPress does not run, for a day at most', async () => {
+  it('are queried as long as WordPress does not run, for a day at most', async () => {
     const { fake, find, reports } = setUp();
     fake.down = true;
     void find('a');
@@ -91,7 +91,7 @@ describe('reports that got lost', () => {
     expect(reports.getRetention(site.id)).toBeNull();
   });
 
-  it('are asked for at once when WordPress runs again', async () => {
+  it('are queried at once when WordPress runs again', async () => {
     const { fake, find, reports } = setUp();
     fake.down = true;
     void find('a');
@@ -102,7 +102,7 @@ describe('reports that got lost', () => {
     expect(fake.found).toEqual([['a', 'none']]);
   });
 
-  it('are unknown once WordPress answers without the connector, even if that comes back', async () => {
+  it('are unknown once WordPress responds without the connector, even if the connector returns', async () => {
     const { fake, find } = setUp();
     fake.down = 'without connector';
     void find('a');
@@ -110,7 +110,7 @@ describe('reports that got lost', () => {
     expect(fake.found).toEqual([['a', 'unknown']]);
   });
 
-  it('are given up after eight minutes of WordPress running, before the connector forgets', async () => {
+  it('are given up after WordPress has run for eight minutes, before the connector deletes its records', async () => {
     const { fake, find, reports } = setUp();
     fake.down = true;
     void find('a');
@@ -123,7 +123,7 @@ describe('reports that got lost', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are unknown when it turns out that the connector is away', async () => {
+  it('are unknown when the connector turns out to be away', async () => {
     const { fake, find } = setUp();
     fake.down = true;
     fake.state = { kind: 'unknown' };
@@ -138,7 +138,7 @@ describe('reports that got lost', () => {
     ]);
   });
 
-  it('are asked for 500 at a time', async () => {
+  it('are queried 500 at a time', async () => {
     const { fake, find } = setUp();
     for (let i = 0; i < 1200; i++) void find(String(i));
     await vi.advanceTimersByTimeAsync(1000);
@@ -146,7 +146,7 @@ describe('reports that got lost', () => {
     expect(fake.found).toHaveLength(1200);
   });
 
-  it('stand in the log once for as long as that goes on, and have the connector looked at each time', () => {
+  it('are logged once per outage, and cause a check of the connector each time', () => {
     const { reports, log, fake } = setUp();
     for (let i = 0; i < 5; i++) {
       reports.recordMissing(site, String(i), 502);
@@ -160,7 +160,7 @@ describe('reports that got lost', () => {
   });
 });
 
-describe('what counts once it is known', () => {
+describe('the counted outcome of a lookup', () => {
   it.each<[ReportLookup, boolean, 'certain' | 'possible' | 'view', ReturnType<typeof toCountedOutcome>]>([
     [failed, true, 'certain', failed],
     ['none', true, 'certain', 'none'],

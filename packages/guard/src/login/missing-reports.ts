@@ -9,11 +9,12 @@ import type { PasswordLikelihood } from './concurrency-limiter.js';
 export interface UnsignedResponse {
   readonly method: string;
   /**
-   * Whether a password check was permitted. Without a permit, the request carries the order to refuse password checks.
+   * Whether a password check was permitted. Without a permit, the request carries the instruction to refuse password
+   * checks.
    */
   readonly allowed: boolean;
   readonly likelihood: PasswordLikelihood;
-  /** The password came by the login or sign-up form or XML-RPC, not by `Authorization: Basic` alone. */
+  /** The password was sent by the login or sign-up form or XML-RPC, not by `Authorization: Basic` alone. */
   readonly byForm: boolean;
   /** The target is a route of the REST API, as far as guard can see. */
   readonly rest: boolean;
@@ -24,11 +25,11 @@ export interface UnsignedResponse {
 }
 
 /**
- * Decides what has to be found out about a response without the connector's signature. It shows neither how a password
+ * Decides what must be found out about a response without the connector's signature. It shows neither how a password
  * check ended nor whether there was one: the web server may have responded by itself, or WordPress during maintenance.
  * The connector, if it is running, has a record of each check.
- * - `expected`: the request holds a password, and a check is expected unless the connector denies it. Not where the
- *   response itself shows that the password was right.
+ * - `expected`: the request holds a password, and a check is expected unless the connector denies it. This excludes
+ *   requests whose response itself shows that the password was correct.
  * - `possible`: a password may have been checked.
  * - `nothing`: the web server responded without WordPress, as it does for files, and the request holds no password.
  */
@@ -44,11 +45,11 @@ export function classifyUnsignedResponse(outcome: UnsignedResponse): 'expected' 
 }
 
 /**
- * Decides what counts, once it is known or can't be known any more.
- * - a report: it counts as if it had come with the response.
+ * Decides what is counted, once the result is known or can no longer be determined.
+ * - a report: it counts as if it had arrived with the response.
  * - `failure`: one failure at an unknown account.
  * - `none`: no password was checked, which is no guess.
- * - `nothing`: nobody knows, and the request may hold no password at all.
+ * - `nothing`: the result is unknown, and the request may hold no password at all.
  *
  * @param expected whether the request holds a password
  */
@@ -63,11 +64,11 @@ export function toCountedOutcome(
 }
 
 /**
- * What the connector knows about the password checks in a request whose response came without its report.
+ * The connector's knowledge of the password checks in a request whose response had no report.
  * - a report: how they ended. `unfinished`: a check began, and PHP ended before it was over. `none`: there was no
  *   check, and the connector will refuse any that the request still makes.
- * - `unknown`: nobody knows, since the connector is not running.
- * - `lost`: the connector should know, but could not be queried in time.
+ * - `unknown`: the result can't be known, since the connector is not running.
+ * - `lost`: the connector should have a record, but could not be queried in time.
  */
 export type ReportLookup = LoginReport | 'unfinished' | 'none' | 'unknown' | 'lost';
 
@@ -81,20 +82,20 @@ export interface MissingReportsOptions {
   readonly logger: Logger;
 }
 
-/** Recovers the login reports of responses that came without one. */
+/** Recovers the login reports of responses that had none. */
 export interface MissingReports {
-  /** Requests whose report is not known yet. */
+  /** Number of requests whose report is not known yet. */
   readonly pending: number;
   /**
    * Records an unsigned response to a request that certainly checks a password. An outage is logged once.
    * @param status null without a response
    */
   recordMissing(site: SiteConfig, requestId: string, status: number | null): void;
-  /** Records a response that carries the connector's signature. What could not be found out before is queried now. */
+  /** Records a response with the connector's signature. Pending requests are queried now. */
   recordSigned(site: SiteId): void;
   /**
-   * Whether the connector is not running, as far as responses of the last seconds and its state show. Nothing is
-   * refused inside WordPress then.
+   * Whether the connector is not running, by the responses of the last seconds and its state. In that case nothing is
+   * refused inside WordPress.
    */
   isAway(site: SiteId): boolean;
   /**
@@ -103,8 +104,8 @@ export interface MissingReports {
    */
   find(site: SiteConfig, requestId: string, then: (found: ReportLookup) => void): Promise<void>;
   /**
-   * For how long the connector must keep its records of checks, seconds, so that none of a pending request is deleted
-   * before the query; null while its own time is long enough.
+   * How long the connector must keep its records of checks, seconds, so that no record of a pending request is deleted
+   * before the query. Null while its default time is long enough.
    */
   getRetention(site: SiteId): number | null;
   stop(): void;
@@ -116,21 +117,24 @@ export interface MissingReports {
 const PAUSE_MS = 500;
 /** Pause after a failed query, milliseconds. */
 const RETRY_MS = 3000;
-/** The connector keeps its records for 10 minutes, unless it is told to keep them longer. */
+/** How long the connector keeps its records by default, milliseconds: 10 minutes. */
 const KEPT_MS = 10 * 60_000;
-/** From this age on of the oldest pending request the connector is told to keep its records longer, milliseconds. */
+/**
+ * When the oldest pending request is older than this, the connector is instructed to keep its records longer,
+ * milliseconds.
+ */
 const KEEP_LONGER_MS = 5 * 60_000;
 /**
- * A connector that signs responses and can't be queried for this long, milliseconds, is not going to be. While it signs
- * none, as during maintenance, it doesn't run, and its records stay as they are.
+ * A connector that signs responses but could not be queried for this long, milliseconds, is given up. While it signs
+ * none, as during maintenance, it doesn't run, and its records stay unchanged.
  */
 const GIVE_UP_MS = 8 * 60_000;
-/** Longest time that a request is pending at all, milliseconds. */
+/** Longest time that a request is pending, milliseconds. */
 const LONGEST_MS = 24 * 3600_000;
 const AT_ONCE = 500;
-/** Pending requests of all sites together. Each one is held in memory. */
+/** Limit of pending requests of all sites together. Each one is held in memory. */
 const MOST = 5000;
-/** For this long, milliseconds, responses are better evidence that the connector is running than its state is. */
+/** For this long, milliseconds, responses are better evidence of whether the connector is running than its state. */
 const DOUBT_MS = 10_000;
 /** An outage is over when no report has been missing for this long, milliseconds. */
 const QUIET_MS = 10 * 60_000;
@@ -149,14 +153,14 @@ interface SiteQueue {
   pending: boolean;
   /** The last query failed. */
   failing: boolean;
-  /** The first signed response since queries fail, milliseconds since the Unix epoch; null without one. */
+  /** The first signed response since queries started to fail, milliseconds since the Unix epoch; null without one. */
   signedSince: number | null;
 }
 
 /**
- * Queries the connector for the reports of responses that came without one: the web server rejected the response headers
- * as too long, PHP died, or no password was checked because WordPress never ran. Each site has at most one query under
- * way, however many reports are missing.
+ * Queries the connector for the reports of responses that had none: the web server rejected the response headers as too
+ * long, PHP crashed, or no password was checked because WordPress never ran. Each site has at most one query under way,
+ * however many reports are missing.
  */
 export function createMissingReports(deps: MissingReportsOptions): MissingReports {
   const { clock, logger } = deps;
@@ -204,7 +208,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
       for (const { onQueried } of queue.waiting.values()) onQueried();
       deps.recheck(site);
       const { kind } = deps.state(site.id);
-      // A connector that comes back later knows nothing of checks that WordPress made without it.
+      // A connector that returns later has no record of checks that WordPress made without it.
       const isGone = isConnectorGone(error) || kind === 'missing' || kind === 'other_secret';
       for (const [id, { since }] of [...queue.waiting]) {
         if (isGone) settle(queue, id, 'unknown');
@@ -232,7 +236,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
     const now = clock();
     const missing = lastMissing.get(site);
     if (missing !== undefined && Math.abs(now - missing) < DOUBT_MS) return true;
-    // A web server that asks for a password may refuse guard's queries and accept visitors.
+    // A web server that requires a password may refuse guard's queries and accept visitors.
     const signed = lastSigned.get(site);
     if (signed !== undefined && Math.abs(now - signed) < DOUBT_MS) return false;
     const { kind } = deps.state(site);

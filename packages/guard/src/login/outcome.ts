@@ -20,7 +20,7 @@ import type { LoginServices } from './login-services.js';
 import { classifyUnsignedResponse, type ReportLookup, toCountedOutcome } from './missing-reports.js';
 import type { CheckOutcome } from './password-check-queue.js';
 
-/** Rule by which requests are recorded that are refused because of failed logins. */
+/** The rule name recorded for requests that are refused because of failed logins. */
 export const LOGIN_LIMIT = 'login-limit';
 
 /** How a request is forwarded to WordPress. */
@@ -33,12 +33,13 @@ export interface LoginAdmission {
   /** End of the lockout that forbids password checks, milliseconds since the Unix epoch; null without one. */
   readonly lockedUntil: number | null;
   readonly device: KnownBrowser | null;
-  /** Key that failures are counted under, besides that of the browser. */
+  /** Key under which failures are counted, in addition to that of the browser. */
   readonly key: string;
 }
 
 /**
- * Records the outcome of the passwords in a request, releases its permit, and withholds what must not reach the client.
+ * Records the outcome of the passwords in a request, releases its permit, and withholds responses that must not reach
+ * the client.
  *
  * @param basic its `Authorization: Basic` credentials, or null
  */
@@ -67,7 +68,7 @@ export function createLoginResponseHook(
       );
     }
     if (limit === 0) return;
-    // For any account, so that a cookie that many addresses guess with soon loses its privilege.
+    // Counted for any account, so that a cookie that many addresses use for guesses soon loses its privilege.
     if (device !== null) login.attempts.recordFailure(id, toBrowserKey(device), limit, now, user);
     throttle(user, now);
   };
@@ -122,9 +123,9 @@ export function createLoginResponseHook(
   };
 
   /**
-   * Handles a response without a signed report: finds out whether a password was checked, and how that ended. Until then
-   * the address keeps its permit, so it has as many guesses under way as it may fail, and nothing is called a failure
-   * that may be none.
+   * Handles a response without a signed report: finds out whether a password was checked, and how the check ended.
+   * Until then the address keeps its permit. So it never has more guesses under way than the failures it may have, and
+   * no failure is recorded that may not have happened.
    */
   const recordMissingReport = (status: number | null, headers: RawHeaders, whole = true): Promise<void> | null => {
     const verdict = classifyUnsignedResponse({
@@ -144,10 +145,10 @@ export function createLoginResponseHook(
       const found = login.missingReports
         .find(site.config, requestId, (report) => recordFound(report, expected))
         .then(() => login.whenStored(id));
-      // The response waits where a check may precede it. A page or file of the web server itself does not.
+      // The response waits where a check may have preceded it. A page or file of the web server itself does not wait.
       return expected || status === null || status >= 500 ? resolveWithin(found, WAIT_FOR_REPORT_MS) : null;
     }
-    // The order to check no password may not have reached the connector.
+    // The instruction to check no password may not have reached the connector.
     if (lockedUntil !== null && certain && whole) login.missingReports.recordMissing(site.config, requestId, status);
     permit?.release();
     return null;
@@ -161,7 +162,7 @@ export function createLoginResponseHook(
       if (signal.kind === 'ok' && limit !== 0) login.missingReports.recordSigned(id);
       if (read === null) {
         if (signal.kind !== 'ok') return recordMissingReport(status, headers);
-        // With a cookie as well, the cookie may be what authenticated the user.
+        // With a cookie as well, the cookie may have authenticated the user.
         if (isSignedIn(signal) && cookie === undefined) basic?.takenByPlugin();
         permit?.release('none');
         return null;
@@ -193,11 +194,12 @@ export function createLoginResponseHook(
       }
       const { signal } = exchange;
       const mayOpenAdmin = loginRoute !== 'admin' || isKnownBrowser(secret, cookie, login.clock());
-      // An unknown browser gets a page of wp-admin only if the connector confirms that WordPress accepted the cookie. Other
-      // addresses may contain the name too (`/author/wp-admin/`); a response there proves nothing about the cookie.
+      // An unknown browser gets a page of wp-admin only if the connector confirms that WordPress accepted the cookie.
+      // Other addresses may contain the name too (`/author/wp-admin/`); a response there proves nothing about the
+      // cookie.
       const isKnown = mayOpenAdmin || isSignedIn(signal);
-      // The web server found the request too long or malformed. It responds in the same way to a missing page, whose request
-      // has the same length.
+      // The web server found the request too long or malformed. It responds in the same way to a missing page, whose
+      // request has the same length.
       if (!isKnown && signal.kind === 'missing' && WEB_SERVER_STATUSES.has(status)) return 'send';
       if (!isKnown || (signal.kind === 'ok' && signal.flags.includes('a'))) return 'decoy-404';
       addCookies(headers, report, loginRoute === 'login' || loginRoute === 'signup' || !mayOpenAdmin);
@@ -211,7 +213,7 @@ export function createLoginResponseHook(
   };
 }
 
-/** Rules by which requests are recorded whose passwords WordPress had to refuse unchecked. */
+/** The rule names recorded for requests whose passwords WordPress had to refuse unchecked. */
 const CHECK_REFUSALS: Readonly<Record<RefuseReason, string>> = {
   locked: LOGIN_LIMIT,
   busy: LOGIN_LIMIT,
@@ -220,7 +222,7 @@ const CHECK_REFUSALS: Readonly<Record<RefuseReason, string>> = {
   'other-site': 'other-site',
 };
 
-/** While more reports than these are missing, those of page views that ended with an error are not fetched. */
+/** While more reports than these are missing, those of page views that ended with an error are not queried. */
 const MAX_PENDING_VIEWS = 2000;
 
 /** How long an error response waits for the missing report, milliseconds. */
@@ -243,7 +245,7 @@ const WEB_SERVER_STATUSES: ReadonlySet<number> = new Set([400, 413, 414, 431]);
 /** Route in the report of a failure that only `Authorization: Basic` caused. */
 const APPLICATION_PASSWORD = 'application-password';
 
-/** Adds `Retry-After` for a locked address. Not to a redirect, where it would delay following the redirect. */
+/** Adds `Retry-After` for a locked address. A redirect does not get it, since it would delay following the redirect. */
 function addRetryAfter(headers: RawHeaders, status: number, ms: number): void {
   if (status >= 300 && status < 400) return;
   for (let i = 0; i < headers.length; i += 2) if (/^retry-after$/i.test(headers[i] as string)) return;

@@ -6,7 +6,7 @@ import {
   toCurrentGuesses,
 } from './password-check-queue.js';
 
-/** Somebody is always taken to be guessing. */
+/** Limits under which the site always counts as being guessed at. */
 const LIMITS: PasswordCheckLimits = {
   guessThreshold: 0,
   forgetMs: 1,
@@ -45,15 +45,15 @@ function lineUnderTest(limits: Partial<PasswordCheckLimits> = {}) {
   return { line, granted, expired, wait, leave };
 }
 
-describe('anonymous clients who want a password checked', () => {
-  it('are let in a few at a time, at each site by itself', () => {
+describe('anonymous clients that need a password check', () => {
+  it('are admitted a few at a time, for each site separately', () => {
     const { granted, wait } = lineUnderTest();
     for (const name of ['a', 'b', 'c']) wait(name);
     wait('d', 0, 'other');
     expect(granted).toEqual(['a', 'b', 'd']);
   });
 
-  it('come at once when a right password was checked before them', () => {
+  it('are admitted at once after a correct password', () => {
     const { granted, wait, leave } = lineUnderTest();
     for (const name of ['a', 'b', 'c']) wait(name);
     vi.advanceTimersByTime(100);
@@ -62,7 +62,7 @@ describe('anonymous clients who want a password checked', () => {
     expect(granted).toEqual(['a', 'b', 'c']);
   });
 
-  it('wait three times as long as a check that was not right, and a second at most', () => {
+  it('wait three times the duration of a check that was not correct, and a second at most', () => {
     const { granted, wait, leave } = lineUnderTest();
     for (const name of ['a', 'b', 'c', 'd']) wait(name);
     vi.advanceTimersByTime(100);
@@ -82,12 +82,12 @@ describe('anonymous clients who want a password checked', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) wait(name);
     vi.advanceTimersByTime(5000);
     expect(granted).toEqual(['a', 'b', 'c', 'd']);
-    // A client that comes back late releases a permit that it no longer has.
+    // A late client releases a permit that it no longer has.
     leave('a', true);
     expect(granted).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('go by how seldom they have failed, then by who came first', () => {
+  it('are admitted by their number of failures, then in order of arrival', () => {
     const { granted, wait, leave } = lineUnderTest();
     for (const name of ['a', 'b']) wait(name);
     wait('twice', 2);
@@ -97,7 +97,7 @@ describe('anonymous clients who want a password checked', () => {
     expect(granted).toEqual(['a', 'b', 'never', 'once', 'twice']);
   });
 
-  it('send away the client that has failed most often when the queue is too long', () => {
+  it('are refused when the queue is too long, starting with the client that has failed most often', () => {
     const { granted, expired, wait } = lineUnderTest();
     for (const name of ['a', 'b']) wait(name);
     wait('1', 1);
@@ -109,7 +109,7 @@ describe('anonymous clients who want a password checked', () => {
     expect(granted).toEqual(['a', 'b']);
   });
 
-  it('are sent away when their time is over, or leave by themselves', () => {
+  it('are refused at their deadline, and removed when they leave', () => {
     const { line, granted, expired, wait, leave } = lineUnderTest();
     for (const name of ['a', 'b', 'late']) wait(name);
     const out = wait('gone');
@@ -122,7 +122,7 @@ describe('anonymous clients who want a password checked', () => {
     expect([granted, expired]).toEqual([['a', 'b'], ['late']]);
   });
 
-  it('wait for nobody until more fail than members do who mistype, and again once that is a while ago', () => {
+  it('do not wait until failures exceed those of mistyping users, and not after the failures have expired', () => {
     const { granted, wait, leave } = lineUnderTest({
       guessThreshold: 2,
       forgetMs: 20_000,
@@ -136,7 +136,7 @@ describe('anonymous clients who want a password checked', () => {
     expect(granted.join('')).toBe('abcd');
     vi.advanceTimersByTime(100);
     for (const name of 'abc') leave(name, false);
-    // Two places rest, and the fourth is still being checked.
+    // Two permits are paused, and the fourth check is still running.
     come('efg');
     expect(granted.join('')).toBe('abcd');
     vi.advanceTimersByTime(300);
@@ -167,7 +167,7 @@ describe('anonymous clients who want a password checked', () => {
     expect(granted.slice(before)).toEqual(['x', 'y', 'z']);
   });
 
-  it('leave nothing behind', () => {
+  it('leave no state behind', () => {
     const { line, wait, leave } = lineUnderTest();
     wait('a');
     wait('b', 0, 'other');
@@ -178,12 +178,12 @@ describe('anonymous clients who want a password checked', () => {
   });
 });
 
-describe('failures', () => {
-  it('are forgotten one after the other', () => {
+describe('recent failures', () => {
+  it('expire one after the other', () => {
     const guesses = { count: 3, at: 1000 };
     expect([1000, 2500, 4000, 9000].map((now) => toCurrentGuesses(guesses, 1000, now))).toEqual([3, 1.5, 0, 0]);
   });
-  it('are not forgotten sooner when the clock is set back', () => {
+  it('do not expire sooner when the clock is set back', () => {
     expect(toCurrentGuesses({ count: 3, at: 9000 }, 1000, 1000)).toBe(3);
   });
 });

@@ -1,49 +1,49 @@
 import { Limiter } from '../lib/limiter.js';
 
 /**
- * Outcome of a request that held a permit for a check. `right`: passwords were checked, and every one was right.
- * `none`: the connector confirms that none was checked. `wrong`: one was wrong, or the outcome is unknown.
+ * Outcome of a request that held a permit for a check. `right`: passwords were checked, and all were correct. `none`:
+ * the connector confirms that none was checked. `wrong`: one was wrong, or the outcome is unknown.
  */
 export type CheckOutcome = 'right' | 'wrong' | 'none';
 
 /** A permit for one password check of an anonymous client. */
 export interface CheckPermit {
-  /** Ends the check; a second call does nothing. Unless it was wrong, the permit is free at once. */
+  /** Ends the check; a second call does nothing. Unless the password was wrong, the permit is free at once. */
   release(outcome: CheckOutcome, now: number): void;
 }
 
 /** Waits for a permit. Exactly one of the two is called, once. */
 export interface CheckWaiter {
   granted(permit: CheckPermit): void;
-  /** The deadline has passed, or too many with fewer failures wait. */
+  /** The deadline has passed, or too many clients with fewer failures wait. */
   refused(): void;
 }
 
 export interface PasswordCheckLimits {
-  /** The site counts as being guessed at from this number of recent wrong checks of anonymous clients. */
+  /** From this number of recent wrong checks of anonymous clients, the site counts as being guessed at. */
   readonly guessThreshold: number;
   /** One wrong check is forgotten after this time, milliseconds. */
   readonly forgetMs: number;
-  /** Checks at the same time while nobody guesses: many users may log in at the same moment. */
+  /** Checks at the same time while no one guesses: many users may log in at the same moment. */
   readonly atOnce: number;
-  /** The same while somebody guesses. */
+  /** Checks at the same time while someone guesses. */
   readonly atOnceWhileGuessed: number;
-  /** While somebody guesses, the permit of a wrong check stays unused for this many times the duration of the check. */
+  /** While someone guesses, the permit of a wrong check stays unused for this many times the duration of the check. */
   readonly pauseFactor: number;
-  /** Longest such rest, milliseconds. */
+  /** Longest such pause, milliseconds. */
   readonly maxPauseMs: number;
-  /** A check that takes longer is hung: others no longer wait for it. Milliseconds. */
+  /** A check that takes longer is hung: other clients no longer wait for it. Milliseconds. */
   readonly hungAfterMs: number;
   /**
-   * Waiting clients of each site. The limit is high: a client that waits sends nothing, one that is refused retries at
-   * once.
+   * Limit of waiting clients of each site. It is high, since a waiting client sends nothing, while a refused one
+   * retries at once.
    */
   readonly maxWaiting: number;
 }
 
 /**
- * While somebody guesses (60 failures at once, or more than one each second), two permits that rest for three quarters of
- * the time: guessing takes at most half of one of the site's processors.
+ * While someone guesses (60 failures at once, or more than one each second), there are two permits that are paused for
+ * three quarters of the time: guessing uses at most half of one of the site's processors.
  */
 const defaultLimits: PasswordCheckLimits = {
   guessThreshold: 60,
@@ -56,23 +56,23 @@ const defaultLimits: PasswordCheckLimits = {
   maxWaiting: 1000,
 };
 
-/** Limit of remembered guesses beyond the threshold: the state ends a minute after the last guess. */
+/** Limit of remembered guesses beyond the threshold, so that the state ends a minute after the last guess. */
 const REMEMBERED = 60;
 
-/** The number of wrong checks that are not forgotten at a time (milliseconds); one is forgotten each `forgetMs`. */
+/** The number of wrong checks that have not expired at a time (milliseconds). One expires each `forgetMs`. */
 export interface FailureRate {
   readonly count: number;
   readonly at: number;
 }
 
-/** The number of wrong checks that are not forgotten now. A clock that was set back forgets nothing. */
+/** The number of wrong checks that have not expired now. A clock that was set back lets none expire. */
 export function toCurrentGuesses({ count, at }: FailureRate, forgetMs: number, now: number): number {
   return Math.max(0, count - Math.max(0, now - at) / forgetMs);
 }
 
 interface SiteChecks {
   readonly site: string;
-  /** One for each permit: the time until which the check, or the rest after it, holds it. */
+  /** One for each permit: the time until which the check, or the pause after it, holds it. */
   readonly leases: Set<{ until: number }>;
   guesses: FailureRate;
   timer: NodeJS.Timeout | undefined;
@@ -80,8 +80,8 @@ interface SiteChecks {
 
 /**
  * The queue of anonymous clients for a password check, for each site. However many addresses guess, only a few checks
- * run at once, and they leave WordPress time for other requests. While nobody guesses, nobody waits. Addresses with
- * fewer failures go first, so that the owner soon overtakes every address that guesses.
+ * run at once, so that WordPress has time for other requests. While no one guesses, no client waits. Addresses with
+ * fewer failures are served first, so that the owner soon overtakes every address that guesses.
  */
 export class PasswordCheckQueue {
   readonly #sites = new Map<string, SiteChecks>();
@@ -97,20 +97,20 @@ export class PasswordCheckQueue {
     this.#limits = { ...defaultLimits, ...limits };
   }
 
-  /** Sites with checks under way, clients that wait, or failures that are not forgotten. */
+  /** Sites with checks under way, waiting clients, or failures that have not expired. */
   get size(): number {
     return this.#sites.size;
   }
 
-  /** Clients that wait, of all sites. */
+  /** Waiting clients of all sites. */
   get waiting(): number {
     return this.#limiter.waiting;
   }
 
   /**
-   * Grants a permit at once when one is free and nobody with fewer failures waits; else waits until `deadline`.
+   * Grants a permit at once when one is free and no client with fewer failures waits; otherwise waits until `deadline`.
    *
-   * @param failures of the address; those with fewer go first
+   * @param failures of the address; clients with fewer are served first
    * @returns a function that stops waiting; it does nothing once the waiter was called
    */
   enqueue(site: string, failures: number, waiter: CheckWaiter, deadline: number): () => void {
@@ -125,7 +125,7 @@ export class PasswordCheckQueue {
     return () => void this.#limiter.cancel(site, waiter);
   }
 
-  /** Refuses everyone whose deadline has passed. Call it several times a second. */
+  /** Refuses all clients whose deadline has passed. Call it several times a second. */
   expire(now: number): void {
     this.#limiter.expire(now);
   }

@@ -12,11 +12,11 @@ import type { SiteConfig } from '../site.js';
 export interface LoginAccessChange {
   readonly site: SiteConfig;
   readonly actor: Actor;
-  /** The caller's address as it is seen: some addresses are admitted by it only (`isAdmitted`). */
+  /** The caller's address as it is seen: some addresses are admitted in this form only (`isAdmitted`). */
   readonly seen: string;
   /** Rows of the dialog; empty ones are dropped. */
   readonly entries: readonly string[];
-  /** The caller confirms that the list excludes the caller's own address, or lets everybody in. */
+  /** The caller confirms a list that excludes the caller's own address, or that admits every address. */
   readonly confirm: boolean;
 }
 
@@ -48,7 +48,8 @@ export async function setLoginAccess(
 }
 
 /**
- * The rows of Login Access as they are stored: each address by itself and in plain text, so that the list shows what holds.
+ * The rows of Login Access as they are stored: one address per row, in plain text, so that the list shows what is in
+ * force.
  * @param entries rows as they were typed; one may hold several addresses
  * @throws ApiError invalid_input with the positions of invalid rows
  */

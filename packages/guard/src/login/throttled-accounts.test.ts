@@ -9,7 +9,7 @@ function watched() {
 }
 
 describe('an account', () => {
-  it('is slow after more than 20 failures within 15 minutes, and told once', () => {
+  it('is throttled after more than 20 failures within 15 minutes, and reported once', () => {
     const { reported, accounts } = watched();
     for (let i = 0; i < THROTTLE_AFTER; i++) accounts.recordFailure('site', 1, NOW + i);
     expect(reported).toEqual([]);
@@ -18,13 +18,13 @@ describe('an account', () => {
     expect(accounts.list('site')).toEqual([1]);
   });
 
-  it('is not slow when the failures are spread over more time', () => {
+  it('is not throttled when the failures are spread over more time', () => {
     const { reported, accounts } = watched();
     for (let i = 0; i < 200; i++) accounts.recordFailure('site', 1, NOW + (i * THROTTLE_WINDOW_MS) / THROTTLE_AFTER);
     expect(reported).toEqual([]);
   });
 
-  it('is slow no more 15 minutes after the attack has ended', () => {
+  it('is no longer throttled 15 minutes after the attack has ended', () => {
     const { reported, accounts } = watched();
     for (let i = 0; i <= THROTTLE_AFTER; i++) accounts.recordFailure('site', 1, NOW);
     accounts.sweep(NOW + THROTTLE_WINDOW_MS - 1);
@@ -37,7 +37,7 @@ describe('an account', () => {
     expect(accounts.list('site')).toEqual([]);
   });
 
-  it('is one among others, each of its own site', () => {
+  it('is listed with the other throttled accounts of its site only', () => {
     const { reported, accounts } = watched();
     for (const [site, user] of [
       ['a', 9],

@@ -7,7 +7,7 @@ import type { Migrations } from '../storage/migrations.js';
 /** An account is throttled after more failures of anonymous clients than this within `THROTTLE_WINDOW_MS`. */
 export const THROTTLE_AFTER = 20;
 export const THROTTLE_WINDOW_MS = 15 * 60_000;
-/** Accounts that are tracked in all, and throttled accounts per site that WordPress receives. */
+/** Limits of tracked accounts in total, and of throttled accounts per site that WordPress receives. */
 const TRACKED_MAX = 10_000;
 const THROTTLED_MAX = 200;
 const NO_USERS: readonly number[] = [];
@@ -19,7 +19,7 @@ function addFailure(times: FailureTimes, now: number): FailureTimes {
   return [...times.slice(-THROTTLE_AFTER), now];
 }
 
-/** Until when the account is throttled, or 0 when it isn't throttled now. */
+/** Time until which the account is throttled, or 0 when it isn't throttled now. */
 function getThrottledUntil(times: FailureTimes, now: number): number {
   const oldest = times[times.length - 1 - THROTTLE_AFTER];
   if (oldest === undefined) return 0;
@@ -28,8 +28,8 @@ function getThrottledUntil(times: FailureTimes, now: number): number {
 }
 
 /**
- * Tracks throttled accounts and calls `onChanged` whenever the list of a site changes. In memory: after a restart, an
- * attack that goes on gets its account throttled again within 21 failures.
+ * Tracks throttled accounts and calls `onChanged` whenever the list of a site changes. In memory: after a restart, a
+ * continuing attack causes its account to be throttled again after 21 failures.
  */
 export class ThrottledAccounts {
   readonly #watched = new Map<string, { readonly site: string; readonly user: number; times: FailureTimes }>();
@@ -98,13 +98,14 @@ const throttledAccountsMigration: Migration = {
 
 /**
  * The accounts that a running guard throttles, for other processes that must know which policy WordPress should run.
- * Guard itself starts with none. Every method may throw StorageError.
+ * Guard itself starts with none.
+ * @throws StorageError from every method
  */
 export interface ThrottledAccountsStore {
   /** User ids, lowest first. */
   read(site: SiteId): Promise<readonly number[]>;
   write(site: SiteId, users: readonly number[]): Promise<void>;
-  /** Stores that no site has any. */
+  /** Deletes the throttled accounts of all sites. */
   clear(): Promise<void>;
 }
 

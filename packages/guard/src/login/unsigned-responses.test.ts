@@ -19,10 +19,10 @@ const guesses: Record<string, (round: number) => [path: string, options: Request
 const shop = (password: string): [string, RequestOptions] => ['/shop/account', form(password)];
 const innocent: [string, RequestOptions] = ['/shop/account', { method: 'POST', body: 'add-to-cart=5' }];
 
-/** So long after the last one, milliseconds, the connector is asked for the next lost report at once. */
+/** This long after the last query, milliseconds, the next missing report is queried at once. */
 const APART_MS = 500;
 
-/** Asks so many times, one after the other, and none of them has to wait for the time between two queries. */
+/** Sends requests one after the other, with enough time between them that no query has to wait for the last one. */
 async function sendSeparately(gateway: LoginGateway, turns: number, what: (round: number) => [string, RequestOptions]) {
   for (let round = 0; round < turns; round++) {
     await gateway.send(...what(round));
@@ -32,7 +32,7 @@ async function sendSeparately(gateway: LoginGateway, turns: number, what: (round
 
 describe('without the connector', () => {
   for (const [route, guess] of Object.entries(guesses)) {
-    it(`each guess by ${route} is a failure, since nothing says otherwise`, async () => {
+    it(`each guess by ${route} is a failure, since nothing proves otherwise`, async () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
       gateway.wordpress.bare = true;
       for (let round = 0; round < TRIES; round++) await gateway.send(...guess(round));
@@ -40,7 +40,7 @@ describe('without the connector', () => {
       expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(429);
     });
 
-    it(`each guess by ${route} has the connector looked at`, async () => {
+    it(`each guess by ${route} causes a check of the connector`, async () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
       gateway.wordpress.bare = true;
       await gateway.send(...guess(0));
@@ -48,7 +48,7 @@ describe('without the connector', () => {
     });
   }
 
-  it('a session that the login form sets proves the password right', async () => {
+  it('a session that the login form sets proves that the password was correct', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.bare = true;
     for (let round = 0; round < TRIES; round++)
@@ -63,7 +63,7 @@ describe('without the connector', () => {
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
 
-  it('forms that may hold a password or not lock nobody', async () => {
+  it('forms that may or may not hold a password lock no address', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.bare = true;
     for (let round = 0; round < TRIES; round++) await gateway.send(...innocent);
@@ -71,7 +71,7 @@ describe('without the connector', () => {
   });
 });
 
-describe('an answer whose report is lost on its way', () => {
+describe('a response whose report is lost', () => {
   const losses = [502, 504, 500, 403, 200, 'cut off'] as const;
 
   for (const status of losses) {
@@ -87,7 +87,7 @@ describe('an answer whose report is lost on its way', () => {
       expect(gateway.wordpress.checks).toHaveLength(LIMIT);
     });
 
-    it(`costs nothing where no password was checked: ${status}`, async () => {
+    it(`counts no failure where no password was checked: ${status}`, async () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
       gateway.wordpress.lose = { status, when: 'always' };
       await sendSeparately(gateway, TRIES, () => innocent);
@@ -98,21 +98,21 @@ describe('an answer whose report is lost on its way', () => {
     });
   }
 
-  it('counts guesses that came at once, and checks no more than five of them', async () => {
+  it('counts concurrent guesses, and allows no more than five checks of them', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.lose = { status: 502, when: 'checked' };
     await Promise.all(Array.from({ length: 40 }, (_, round) => gateway.send(...shop(`wrong${round}`))));
     expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(LIMIT);
   });
 
-  it('counts a check in the midst of which PHP ended', async () => {
+  it('counts a check during which PHP ended', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.lose = { status: 'cut off', when: 'checked', unfinished: true };
     await sendSeparately(gateway, TRIES, (round) => shop(`wrong${round}`));
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
   });
 
-  it('is a failure at the login form where the connector knows of the check', async () => {
+  it('is a failure at the login form where the connector has a record of the check', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.lose = { status: 502, when: 'always' };
     await sendSeparately(gateway, TRIES, (round) => ['/wp-login.php', form(`wrong${round}`)]);
@@ -120,7 +120,7 @@ describe('an answer whose report is lost on its way', () => {
     expect((await gateway.send('/wp-login.php')).status).toBe(429);
   });
 
-  it('makes an account slow that many addresses try, as reports do', async () => {
+  it('throttles an account that many addresses try, as reports do', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.lose = { status: 502, when: 'checked' };
     for (let round = 0; round < 21; round++) {
@@ -133,7 +133,7 @@ describe('an answer whose report is lost on its way', () => {
     expect(gateway.throttledUsers.at(-1)).toEqual([1]);
   });
 
-  it('leaves the account of its right password as it was: a success behind it is one', async () => {
+  it('records a success for a correct password behind it', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     await sendSeparately(gateway, LIMIT - 1, (round) => shop(`wrong${round}`));
     gateway.wordpress.lose = { status: 502, when: 'checked' };
@@ -141,7 +141,7 @@ describe('an answer whose report is lost on its way', () => {
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
 
-  it('keeps its place while the connector cannot be asked, so that nobody guesses meanwhile', async () => {
+  it('keeps its permit while the connector cannot be queried, so that no further guess is checked', async () => {
     const { pass } = passingTime();
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.lose = { status: 502, when: 'checked' };
@@ -150,14 +150,14 @@ describe('an answer whose report is lost on its way', () => {
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
     gateway.wordpress.down = false;
-    // The pause after a query without an answer.
+    // The pause after a failed query.
     pass(3000);
     await gateway.whenReportsQueried();
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(LIMIT);
   });
 });
 
-/** What a web server answers by itself: dead PHP, `limit_req`, maintenance, a firewall, a body that is too large. */
+/** Responses of a web server by itself: PHP is down, `limit_req`, maintenance, a firewall, a body that is too large. */
 const UNASKED = [502, 503, 504, 429, 403, 413, 500, 'cut off'] as const;
 const ROUTES: Record<string, (password: string) => [path: string, options: RequestOptions]> = {
   'the login form': (password) => ['/wp-login.php', form(password)],
@@ -165,7 +165,7 @@ const ROUTES: Record<string, (password: string) => [path: string, options: Reque
   'REST with basic authentication': (password) => ['/wp-json/wp/v2/users/me', { headers: basic(password) }],
 };
 
-describe('an answer that the web server gives before WordPress checks anything', () => {
+describe('a response that the web server sends before WordPress checks anything', () => {
   for (const status of UNASKED) {
     it.each(Object.entries(ROUTES))(`is no failure at %s: ${status}`, async (_name, send) => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
@@ -177,7 +177,7 @@ describe('an answer that the web server gives before WordPress checks anything',
       expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
     });
 
-    it(`while the connector can't be asked either, calls no password wrong and locks nobody: ${status}`, async () => {
+    it(`while the connector can’t be queried either, counts no failure and locks no address: ${status}`, async () => {
       const { pass } = passingTime();
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
       gateway.wordpress.unasked = status;
@@ -186,7 +186,7 @@ describe('an answer that the web server gives before WordPress checks anything',
       expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
       gateway.wordpress.unasked = null;
       gateway.wordpress.down = false;
-      // The pause after a query without an answer.
+      // The pause after a failed query.
       pass(3000);
       await gateway.whenReportsQueried();
       expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
@@ -194,7 +194,7 @@ describe('an answer that the web server gives before WordPress checks anything',
     });
   }
 
-  it('locks no neighbour of one who only asks for the form until the web server limits both', async () => {
+  it('does not lock an address that only opens the form until the web server limits it', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.unasked = 503;
     await sendSeparately(gateway, TRIES, (round) => ['/wp-login.php', round % 2 === 0 ? {} : form('right')]);
@@ -203,7 +203,7 @@ describe('an answer that the web server gives before WordPress checks anything',
     expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
   });
 
-  it('leaves no more guesses under way than an address may fail, while nobody knows', async () => {
+  it('leaves no more guesses under way than an address may fail, while the outcome is unknown', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.lose = { status: 503, when: 'checked' };
     gateway.wordpress.down = true;
@@ -222,7 +222,7 @@ describe('an answer that the web server gives before WordPress checks anything',
     expect((await gateway.send('/wp-login.php', { ...form('right'), from: '192.0.2.2' })).status).toBe(200);
   });
 
-  it('has the connector keep its records until it can be asked', async () => {
+  it('makes the connector keep its records until it can be queried', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.unasked = 503;
     gateway.wordpress.down = true;
@@ -233,7 +233,7 @@ describe('an answer that the web server gives before WordPress checks anything',
   });
 });
 
-describe('an answer that the connector vouches for', () => {
+describe('a response with the connector’s signature', () => {
   it('is neutral when it reports no password check, at any form and with any credentials', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     for (let round = 0; round < TRIES; round++) {
@@ -246,7 +246,7 @@ describe('an answer that the connector vouches for', () => {
   });
 });
 
-describe('what WordPress repeats in the head of its answers', () => {
+describe('request data that WordPress repeats in its response headers', () => {
   it.each([
     ['/', { origin: `http://${'a'.repeat(600)}` }, 400],
     ['/wp-json/x', { origin: `http://${'a'.repeat(600)}` }, 400],
@@ -254,13 +254,13 @@ describe('what WordPress repeats in the head of its answers', () => {
     [`/wp-login.php?wp_lang=${'a'.repeat(65)}`, {}, 400],
     [`/wp-login.php?wp%5flang[]=${'%61'.repeat(65)}`, {}, 400],
     ['/wp-login.php?wp_lang=de_DE_formal', {}, 200],
-  ])('is bounded on its way in: %s', async (path, headers, status) => {
+  ])('is bounded in the request: %s', async (path, headers, status) => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     expect((await gateway.send(path, { headers })).status).toBe(status);
     expect(gateway.wordpress.reached).toHaveLength(status === 200 ? 1 : 0);
   });
 
-  it('leaves room for a way back in the query of the form that posts a password', async () => {
+  it('may be as long as a redirect target in the query of the form that posts a password', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     const send = (length: number) => gateway.send(`/wp-login.php?redirect_to=${'a'.repeat(length)}`, form('right'));
     expect((await send(1500)).status).toBe(200);

@@ -6,11 +6,11 @@ const AWAY: Refusal = Object.freeze({ status: 403, page: 'away' });
 const AWAY_FOR_STAFF: Refusal = Object.freeze({ ...AWAY, unless: 'from-member' });
 
 /**
- * While away nobody logs in, wp-admin is closed, and those who work on the site change nothing. The public site is left
- * alone; passwords in forms of its own are refused by WordPress, which is told so with each request.
+ * While Away Mode is on, no user can log in, wp-admin is closed, and staff can change nothing. The public site stays
+ * open; WordPress refuses passwords in the site's own forms, as guard instructs it with each request.
  *
- * Members without a part in that work (customers, subscribers) use admin-ajax and the REST API as on any day. Who somebody
- * is, only WordPress can tell from a cookie or a token: the connector does, before anything is done.
+ * Members (customers, subscribers) use admin-ajax and the REST API as usual. Only WordPress can identify the user of a
+ * cookie or a token: the connector does so before the request is processed.
  */
 export const awayMode: Rule = {
   name: 'away-mode',
@@ -26,14 +26,17 @@ export const awayMode: Rule = {
         if (checksPassword(facts, route) || facts.signedXmlRpc !== null) return AWAY;
         if (!facts.hasLoginCookie && !facts.hasAuthorization) return null;
         if (route !== 'ajax' && !changesByRest(facts)) return null;
-        // Guard's own API is for administrators alone, and `Basic` is a password.
+        // Guard's own API is for administrators only, and `Basic` holds a password.
         return facts.hasBasic || findApiRoute(facts.restRoute) !== null ? AWAY : AWAY_FOR_STAFF;
       },
     };
   },
 };
 
-/** WordPress lets a GET say that it means another method (`_method`, `X-HTTP-Method-Override`). */
+/**
+ * Whether a REST request may change data. WordPress accepts another method in a GET (`_method`,
+ * `X-HTTP-Method-Override`).
+ */
 function changesByRest({ restRoute, method, query, overridesMethod }: RequestFacts): boolean {
   if (restRoute === null) return false;
   return (

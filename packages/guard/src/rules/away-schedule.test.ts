@@ -17,7 +17,7 @@ const describeStatus = (schedule: AwaySchedule, zone: string, now: string) => {
 
 describe('a daily schedule', () => {
   const night: AwaySchedule = { type: 'daily', from_hour: '22:00', to_hour: '06:00' };
-  it('crosses midnight and comes back every day', () => {
+  it('crosses midnight and repeats every day', () => {
     expect(describeStatus(night, 'UTC', '2026-03-10T21:59:59Z')).toEqual([false, null, '2026-03-10T22:00']);
     expect(describeStatus(night, 'UTC', '2026-03-10T22:00:00Z')).toEqual([
       true,
@@ -32,7 +32,7 @@ describe('a daily schedule', () => {
     expect(describeStatus(night, 'UTC', '2026-03-11T06:00:00Z')).toEqual([false, null, '2026-03-11T22:00']);
   });
 
-  it('lasts an hour less in the night in which the clocks go forward, an hour more when they go back', () => {
+  it('is an hour shorter when the clocks are set forward, and an hour longer when they are set back', () => {
     expect(describeStatus(night, 'Europe/Berlin', '2026-03-28T22:00:00Z')).toEqual([
       true,
       '2026-03-29T04:00',
@@ -45,7 +45,7 @@ describe('a daily schedule', () => {
     ]);
   });
 
-  it('is away in both of the hours that the clock shows twice', () => {
+  it('is on in both occurrences of an hour that the clock repeats', () => {
     const schedule: AwaySchedule = { type: 'daily', from_hour: '01:00', to_hour: '02:30' };
     expect(describeStatus(schedule, 'Europe/Berlin', '2026-10-24T23:30:00Z').slice(0, 2)).toEqual([
       true,
@@ -57,7 +57,7 @@ describe('a daily schedule', () => {
     ]);
   });
 
-  it('begins with the end of the gap when the clock skips its beginning, and not at all when it skips both', () => {
+  it('begins at the end of a clock gap around its beginning, and is omitted when the gap contains it whole', () => {
     const half: AwaySchedule = { type: 'daily', from_hour: '02:30', to_hour: '04:00' };
     expect(describeStatus(half, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-29T01:00']);
     const whole: AwaySchedule = { type: 'daily', from_hour: '02:15', to_hour: '02:45' };
@@ -74,20 +74,20 @@ describe('a daily schedule', () => {
     ['0', '22:00'],
     ['Asia/Kolkata', '16:30'],
     ['No/Such_Zone', '22:00'],
-  ])('keeps the time zone %s', (zone, expected) => {
+  ])('uses the time zone %s', (zone, expected) => {
     expect(iso(getAwayStatus(night, zone, at('2026-06-01T00:00:00Z')).nextFrom ?? 0)?.slice(11)).toBe(expected);
   });
 });
 
 describe('a period', () => {
   const period: AwaySchedule = { type: 'period', from_date: '2026-03-28', to_date: '2026-03-29' };
-  it('holds both of its days wholly, in the site’s time zone, and never comes back', () => {
+  it('includes both days completely, in the site’s time zone, and does not repeat', () => {
     expect(describeStatus(period, 'Europe/Berlin', '2026-03-27T22:59:00Z')).toEqual([false, null, '2026-03-27T23:00']);
     expect(describeStatus(period, 'Europe/Berlin', '2026-03-27T23:00:00Z')).toEqual([true, '2026-03-29T22:00', null]);
     expect(describeStatus(period, 'Europe/Berlin', '2026-03-29T22:00:00Z')).toEqual([false, null, null]);
   });
 
-  it('begins late on a day whose midnight the clocks skip', () => {
+  it('begins late on a day without midnight', () => {
     const cairo: AwaySchedule = { type: 'period', from_date: '2026-04-24', to_date: '2026-04-24' };
     expect(describeStatus(cairo, 'Africa/Cairo', '2026-04-23T12:00:00Z')).toEqual([false, null, '2026-04-23T22:00']);
     expect(localTimeText('Africa/Cairo', at('2026-04-23T22:00:00Z'))).toBe('Friday 24 April 2026, 01:00');
@@ -95,7 +95,7 @@ describe('a period', () => {
 });
 
 describe('a weekly schedule', () => {
-  it('joins days that follow each other, over the end of the week too', () => {
+  it('joins consecutive days, also across the end of the week', () => {
     const weekend: AwaySchedule = { type: 'weekly', weekly: ['monday', 'saturday', 'sunday'] };
     expect(describeStatus(weekend, 'UTC', '2026-11-21T12:00:00Z')).toEqual([
       true,
@@ -116,13 +116,13 @@ describe('a weekly schedule', () => {
     expect(describeStatus(six, 'UTC', '2026-12-01T12:00:00Z')).toEqual([true, '2026-12-02T00:00', '2026-12-03T00:00']);
   });
 
-  it('leaves out a day that a country leaves out of its calendar', () => {
+  it('omits a day that the time zone skipped', () => {
     const fridays: AwaySchedule = { type: 'weekly', weekly: ['friday'] };
     expect(describeStatus(fridays, 'Pacific/Apia', '2011-12-28T12:00:00Z')).toEqual([false, null, '2012-01-05T10:00']);
   });
 });
 
-it('never is away while it is off', () => {
+it('a schedule that is off is never on', () => {
   expect(getAwayStatus({ type: 'off' }, 'UTC', 0)).toEqual({ away: false, until: null, nextFrom: null });
 });
 
@@ -140,7 +140,7 @@ const ZONES = [
   '+05:30',
   '-9.5',
 ];
-/** Days on which clocks change somewhere in the list, and a plain one. */
+/** Days on which clocks change in some zone of the list, and a day without a change. */
 const DAYS = [
   '2026-03-08',
   '2026-03-29',
@@ -152,7 +152,7 @@ const DAYS = [
   '2026-07-15',
 ];
 
-/** What the wall clock shows minute by minute; shares nothing with the rule but the fixed offsets. */
+/** Local time minute by minute. Shares nothing with the rule but the fixed offsets. */
 function wallClock(zone: string, first: number, minutes: number): readonly number[] {
   const key = `${zone} ${first} ${minutes}`;
   let clock = clocks.get(key);
@@ -177,7 +177,7 @@ const ALL_PARTS = {
   second: '2-digit',
 } as const;
 
-/** The slow model: walks every minute of some days and marks those that lie in a time away. */
+/** The slow model: visits every minute of some days and marks those inside an interval. */
 function walked(schedule: AwaySchedule, zone: string, first: number, minutes: number): boolean[] {
   const clock = wallClock(zone, first, minutes);
   const away = new Array<boolean>(minutes).fill(false);
@@ -230,11 +230,11 @@ const schedules: fc.Arbitrary<AwaySchedule> = fc.oneof(
   ),
 );
 
-describe('any schedule in any time zone, around any change of the clocks', () => {
-  it('agrees with a model that walks every minute', () => {
+describe('any schedule in any time zone, around any clock change', () => {
+  it('agrees with a model that visits every minute', () => {
     fc.assert(
       fc.property(schedules, fc.constantFrom(...ZONES), fc.constantFrom(...DAYS), (schedule, zone, day) => {
-        // Two days on both sides are walked too, so that intervals which begin or end there are whole.
+        // Two days on both sides are included, so that intervals which begin or end there are complete.
         const first = at(day) - 3 * DAY;
         const model = walked(schedule, zone, first, 6 * 1440);
         for (let minute = 2 * 1440; minute < 4 * 1440; minute += 23) {
@@ -251,7 +251,7 @@ describe('any schedule in any time zone, around any change of the clocks', () =>
     );
   });
 
-  it('is told the same by the rule that remembers its answer', () => {
+  it('gives the same result in the compiled form, which caches it', () => {
     fc.assert(
       fc.property(
         schedules,

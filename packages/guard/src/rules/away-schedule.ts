@@ -3,27 +3,27 @@ import { firstInstant, lastInstant, toLocalTime } from '../lib/time-zone.js';
 
 const DAY = 24 * 3600_000;
 
-/** What Away Mode does at one moment. Times are milliseconds since the Unix epoch. */
+/** The state of Away Mode at one moment. Times are milliseconds since the Unix epoch. */
 export interface AwayStatus {
   readonly away: boolean;
-  /** When it ends; null while it is not on. */
+  /** End of the current interval; null while it is off. */
   readonly until: number | null;
-  /** When it begins the next time after now; null when it never does. */
+  /** Next beginning after now; null if there is none. */
   readonly nextFrom: number | null;
 }
 
-/** From inside, to outside. */
+/** A half-open interval: `from` is included, `to` is not. */
 interface Interval {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Whether a schedule is away at a moment, until when, and when next. Pure.
+ * Whether a schedule is on at a moment, until when, and when it begins next. Pure.
  *
- * Where the clocks change, an interval lasts from the first moment at which the wall clock has reached its beginning to
- * the last at which it is still before its end: an hour that the clock shows twice is away both times, and a
- * beginning that the clock skips counts from the moment it is skipped. Days that follow each other are one interval.
+ * At clock changes, an interval lasts from the first moment at which local time has reached its beginning to the last
+ * one at which local time is before its end. An hour that the clock repeats is included both times. A beginning that
+ * the clock skips counts from the moment of the change. Consecutive days are one interval.
  *
  * @param timeZone as WordPress stores it, see `offsetAt`
  */
@@ -34,7 +34,7 @@ export function getAwayStatus(schedule: AwaySchedule, timeZone: string, nowMs: n
   return { away: present !== undefined, until: present?.to ?? null, nextFrom: next?.from ?? null };
 }
 
-/** `getAwayStatus` for the path of every request: the answer is worked out again only when the next change has come. */
+/** `getAwayStatus` for every request: the status is computed again only after the next change. */
 export function compileAwaySchedule(schedule: AwaySchedule, timeZone: string): (nowMs: number) => AwayStatus {
   const never: AwayStatus = Object.freeze({ away: false, until: null, nextFrom: null });
   if (schedule.type === 'off') return () => never;
@@ -48,7 +48,7 @@ export function compileAwaySchedule(schedule: AwaySchedule, timeZone: string): (
   };
 }
 
-/** Every interval that can contain now or be the next one, in order of their beginning. */
+/** All intervals that can contain now or be the next one, ordered by their beginning. */
 function intervalsNear(schedule: AwaySchedule, timeZone: string, nowMs: number): Interval[] {
   const today = Math.floor(toLocalTime(timeZone, nowMs) / DAY) * DAY;
   const interval = (from: number, to: number): Interval => ({
@@ -66,7 +66,7 @@ function intervalsNear(schedule: AwaySchedule, timeZone: string, nowMs: number):
       return days(today, -2, 3).map((day) => interval(day + from, day + from + length));
     }
     case 'weekly':
-      // A week back for an interval that is on, two ahead because a country may skip a day of its calendar.
+      // A week back for an interval that is on, and two weeks ahead because a time zone may skip a day.
       return days(today, -8, 16)
         .filter((day) => schedule.weekly.includes(toWeekday(day)))
         .map((day) => interval(day, day + DAY));
@@ -86,7 +86,7 @@ function timeOfDay(text: string): number {
   return (Number(text.slice(0, 2)) * 60 + Number(text.slice(3, 5))) * 60_000;
 }
 
-/** Intervals that touch or overlap become one; empty ones, which the clock skipped, are left out. */
+/** Merges intervals that touch or overlap, and drops empty ones, which a clock change skipped. */
 function merged(intervals: readonly Interval[]): Interval[] {
   const result: Interval[] = [];
   for (const next of intervals) {

@@ -1,6 +1,6 @@
 import { BLOCKED, type Rule } from './rule.js';
 
-/** Addresses that the owner has blocked reach nothing at all. */
+/** Refuses every request from an address that the owner has blocked. */
 export const blockedVisitors: Rule = {
   name: 'blocked-visitor',
   onError: 'allow',

@@ -3,10 +3,10 @@ import { findApiRoute, type RequestFacts } from '../http/request-facts.js';
 import { checksPassword, type LoginRoute } from './login-policy.js';
 import { isFinal, needsStaffCheck, type OnRuleError, type Snapshot, type Verdict } from './snapshot.js';
 
-/** A request whose path some program may read differently. */
+/** A request whose path another program may interpret differently. */
 export interface DoubtfulRequest {
   readonly doubt: Doubt;
-  /** As guard reads it; the rules have let it pass. */
+  /** The facts in guard's interpretation, which the rules have allowed. */
   readonly facts: RequestFacts;
   readonly loginRoute: LoginRoute;
   /** The facts of the same request with another path. */
@@ -14,9 +14,9 @@ export interface DoubtfulRequest {
 }
 
 /**
- * What a doubtful path may be besides what guard reads. `refuse`: a program that reads it differently would serve what a
- * rule refuses, or a login. `hidden`: it would serve a login that must look like a missing page. Else the verdict that
- * the response decides on, or null.
+ * Evaluates the other interpretations of a doubtful path. `refuse`: a program with such an interpretation would serve a
+ * login, or content that a rule refuses. `hidden`: it would serve a login that must look like a missing page. Otherwise
+ * the verdict that depends on the response, or null.
  */
 export function evaluateInterpretations(
   snapshot: Snapshot,
@@ -38,7 +38,7 @@ export function evaluateInterpretations(
   return open;
 }
 
-/** Whether an interpretation leads to a login, a password check or guard's API and guard's own does not. */
+/** Whether an interpretation leads to a login, a password check or guard's API while guard's own does not. */
 function leadsToLogin(
   snapshot: Snapshot,
   interpretation: RequestFacts,
@@ -49,7 +49,7 @@ function leadsToLogin(
   if (findApiRoute(interpretation.restRoute) !== null && interpretation.restRoute !== facts.restRoute) return true;
   const route = login.getRoute(interpretation);
   if (checksPassword(interpretation, route) && !checksPassword(facts, loginRoute)) return true;
-  // The web server does not know the custom address, so only WordPress's own names lead anywhere.
+  // The web server does not know the custom address, so only WordPress's own names are relevant.
   const isNamed = interpretation.segments.some((name) => name === 'xmlrpc.php' || login.hiddenNames.has(name));
   if (!isNamed) return false;
   if (interpretation.segments.includes('xmlrpc.php') && !facts.segments.includes('xmlrpc.php')) return true;

@@ -2,17 +2,17 @@ import type { RequestFacts } from '../http/request-facts.js';
 import { listFolderAddresses, USUAL_BASES } from '../site.js';
 import { FEED_NOT_FOUND, NOT_FOUND, type Refusal, type Rule } from './rule.js';
 
-/** Feed types of WordPress's rewrite rules (`WP_Rewrite::$feeds`); posts and terms cannot take these names. */
+/** Feed types of WordPress's rewrite rules (`WP_Rewrite::$feeds`). Posts and terms can't have these names. */
 const FEED_TYPES = new Set(['feed', 'rdf', 'rss', 'rss2', 'atom']);
 
-/** Scripts from before permalinks; WordPress maps them to feeds (`WP_Rewrite`, `wp-.*\.php` rules). */
+/** Scripts that precede permalinks. WordPress maps them to feeds (`WP_Rewrite`, `wp-.*\.php` rules). */
 const OLD_FEED_SCRIPT = /^wp-(?:atom|rdf|rss|rss2|feed|commentsrss2)\.php$/;
 
 /**
- * All feeds: `/feed`, `/comments/feed`, `/category/news/feed/atom`, `?feed=…`, `wp-rss2.php`. Whether `/topics/rss/` is
- * the feed of a page or a term of that name, only WordPress's rewrite rules can tell: the connector decides, and a feed
- * that came without it, from a cache, is not sent on. Feeds that a plugin registers under a name of its own, or that are
- * asked for in a POST body, only the connector can see.
+ * All feeds: `/feed`, `/comments/feed`, `/category/news/feed/atom`, `?feed=…`, `wp-rss2.php`. Only WordPress's rewrite
+ * rules determine whether `/topics/rss/` is the feed of a page or a term of that name: the connector decides, and guard
+ * does not forward a feed without the connector's signature, for example from a cache. Feeds that a plugin registers
+ * under its own name, or that a POST body requests, are visible to the connector only.
  */
 export const feeds: Rule = {
   name: 'feeds',
@@ -26,7 +26,7 @@ export const feeds: Rule = {
     const rest = `${paths.rest}/`;
     return {
       check(facts) {
-        // Routes of the REST API come before feeds in WordPress's rules; the RSS block has one that ends in `rss`.
+        // WordPress matches REST routes before feeds; the RSS block has a route that ends in `rss`.
         const byPath = facts.route.startsWith(rest) ? null : readFeedPath(facts, bases);
         if (byPath === NOT_FOUND) return NOT_FOUND;
         const requested = facts.query.all('feed').some((value) => value !== '');
@@ -36,13 +36,14 @@ export const feeds: Rule = {
   },
 };
 
-/** Screens of wp-admin that plugins live on: a parameter named `feed` is the plugin's own there. */
+/** Screens of wp-admin that plugins use: a parameter named `feed` belongs to the plugin there. */
 const ADMIN_SCREENS = ['', 'admin.php', 'admin-ajax.php', 'admin-post.php', 'edit.php', 'post.php', 'tools.php'];
 
 const YEAR = /^\d{4}$/;
 
 /**
- * @param bases first folders below which WordPress's own rules make a feed of every path with a feed type behind two
+ * Reads the feed in a path.
+ * @param bases first folders below which WordPress's own rules make a feed of every path with a feed type after two
  *   names. `search` and one name are a search for it, `tag` and one name a term
  */
 function readFeedPath({ segments, routeSegments }: RequestFacts, bases: ReadonlySet<string>): Refusal | null {
@@ -51,13 +52,16 @@ function readFeedPath({ segments, routeSegments }: RequestFacts, bases: Readonly
     const first = routeSegments[0] as string;
     const before = routeSegments[routeSegments.length - 2];
     if (FEED_TYPES.has(last)) return isFeedForCertain(first, routeSegments, bases) ? NOT_FOUND : FEED_NOT_FOUND;
-    // A feed of a plugin's own type, or a term `feed` with a term below it.
+    // A feed of a plugin's own type, or a term `feed` with a child term.
     if (before === 'feed') return FEED_NOT_FOUND;
   }
   return segments.some((segment) => OLD_FEED_SCRIPT.test(segment)) ? NOT_FOUND : null;
 }
 
-/** @param route segments of the route, of which the last is a feed type */
+/**
+ * Whether the path is certainly a feed.
+ * @param route segments of the route, of which the last is a feed type
+ */
 function isFeedForCertain(first: string, route: readonly string[], bases: ReadonlySet<string>): boolean {
   if (route.length === 1) return true;
   if (first === 'feed') return route.length === 2;

@@ -5,8 +5,8 @@ const SAVE_ACTION = 'edit-theme-plugin-file';
 const EDITOR_SCREENS = new Set(['theme-editor.php', 'plugin-editor.php']);
 
 /**
- * The theme and plugin file editors of wp-admin (site and network), and the AJAX action that saves their files.
- * An action hidden in a POST body and the capabilities are the connector's part.
+ * The theme and plugin file editors of wp-admin (site and network), and the AJAX action that saves their files. The
+ * connector enforces actions in a POST body, and the capabilities.
  */
 export const fileEditors: Rule = {
   name: 'file-editors',

@@ -1,22 +1,22 @@
 import type { RawHeaders } from '../http/headers.js';
 import type { HarmlessResponse } from './rule.js';
 
-/** What a response shows of itself. */
+/** Facts about a response. */
 export interface ShownResponse {
   /** The connector signed it. */
   readonly isFromWordPress: boolean;
-  /** The connector signed that it looked who asked, and let the request go on. */
+  /** The connector confirmed in its signature that it checked the user, and allowed the request. */
   readonly isFromRegisteredUser: boolean;
   readonly headers: RawHeaders;
 }
 
 /**
- * Types of feeds (WordPress: `feed_content_type`) and those that web servers give to a stored one. A page is HTML, also
- * as `application/xhtml+xml`.
+ * Types of feeds (WordPress: `feed_content_type`), and those that web servers set for a stored feed. A page is HTML, or
+ * `application/xhtml+xml`.
  */
 const FEED_TYPE = /^(?:text\/xml|application\/(?:xml|(?:rss|atom|rdf)\+xml))(?:$|[ ;])/i;
 
-/** Whether a response shows that the path was not what its name looks like, so that it may be sent on. */
+/** Whether a response proves that the path was not what its name suggests, so that it may be sent to the client. */
 export function isHarmlessResponse(
   unless: HarmlessResponse,
   { isFromWordPress, isFromRegisteredUser, headers }: ShownResponse,

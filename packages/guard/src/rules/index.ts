@@ -14,7 +14,10 @@ import { xmlRpc } from './xml-rpc.js';
 
 type Toggle = (typeof siteSecurityToggles)[number];
 
-/** Options of the catalogue that are enforced at the gateway: each must have its rule here, or this does not compile. */
+/**
+ * Options of the catalogue that are enforced at the gateway. Each must have its rule here; otherwise this does not
+ * compile.
+ */
 type GatewayField = { [T in Toggle as 'gateway' extends T['enforcedAt'][number] ? T['field'] : never]: T };
 
 const siteSecurity = {
@@ -27,7 +30,7 @@ const siteSecurity = {
   xss_protection: securityHeaders,
 } as const satisfies Record<keyof GatewayField, Rule>;
 
-/** All rules in the order in which they are asked; the first verdict wins. Visitors come before paths. */
+/** All rules in the order of evaluation; the first verdict wins. Rules about visitors precede those about paths. */
 export const protections: readonly Rule[] = [
   blockedVisitors,
   pluginFiles,

@@ -130,7 +130,7 @@ const legitimate = `
 describe('with all seven options on', () => {
   const on = policyWith(allOn);
 
-  it.each(legitimate)('%s passes', (target) => {
+  it.each(legitimate)('%s is allowed', (target) => {
     expect(evaluateTarget(on, target)).toBe('passes');
   });
 });

@@ -4,9 +4,10 @@ import { FORBIDDEN, type Refusal, type Rule } from './rule.js';
 const NOT_FROM_HERE: Refusal = Object.freeze({ status: 403, page: 'login-access' });
 
 /**
- * Only addresses on the list reach a login or wp-admin. Visitors keep what public pages need of wp-admin: AJAX, forms,
- * styles. Elsewhere, WordPress is told to refuse every password of theirs. With a custom login address, login and wp-admin
- * get the response of a missing page (`login-policy.ts`), and no response reveals that there is a login.
+ * Only addresses on the list may open a login or wp-admin. Other visitors keep the parts of wp-admin that public pages
+ * need: AJAX, forms, styles. Elsewhere, WordPress is instructed to refuse all their passwords. With a custom login
+ * address, login and wp-admin look like a missing page (`login-policy.ts`), and no response reveals that there is a
+ * login.
  */
 export const loginAccess: Rule = {
   name: 'login-access',

@@ -42,7 +42,7 @@ function route(
 }
 
 describe('the route of a request', () => {
-  it('to WordPress’s own login and admin area', () => {
+  it('is found for WordPress’s own login and admin area', () => {
     expect(route('/wp-login.php')).toBe('login');
     expect(route('/WP-LOGIN.php/x?action=register')).toBe('login');
     expect(route('/wp-admin')).toBe('admin');
@@ -55,7 +55,7 @@ describe('the route of a request', () => {
     expect(route('/wp-content/a.css')).toBe('other');
   });
 
-  it('to what anonymous clients may do at wp-login.php', () => {
+  it('is form for actions of wp-login.php that anonymous clients may use', () => {
     for (const settings of [{}, custom]) {
       expect(route('/wp-login.php?action=postpass', settings, { method: 'POST' })).toBe('form');
       expect(route('/wp-login.php?action=confirmaction&request_id=1&confirm_key=k', settings)).toBe('form');
@@ -66,7 +66,7 @@ describe('the route of a request', () => {
     expect(route(twice, custom, { method: 'POST' })).toBe('hidden');
   });
 
-  it('with a custom address: by it in any letters, and by nothing beside it', () => {
+  it('with a custom address: is found for that address in any letter case only', () => {
     expect(route('/My-Door/', custom)).toBe('login');
     expect(route('/join/us', custom)).toBe('signup');
     expect(route('/my-door/x', custom)).toBe('other');
@@ -79,7 +79,7 @@ describe('the route of a request', () => {
     }
   });
 
-  it('with a custom address, in a network: the login below each folder that may be a site', () => {
+  it('with a custom address in a network: is the login below each folder that may be a site', () => {
     for (const paths of [defaultSitePaths, inBlog]) {
       const { home } = paths;
       const network = { paths, multisite: true };
@@ -94,7 +94,7 @@ describe('the route of a request', () => {
     expect(route('/second/my-door', {}, { multisite: true })).toBe('other');
   });
 
-  it('with a custom address: the admin area only with a session cookie, and its open parts not even then', () => {
+  it('with a custom address: is hidden for the admin area without a session cookie', () => {
     expect(route('/wp-admin/', custom)).toBe('hidden');
     expect(route('/wp-admin/', custom, { cookie: true })).toBe('admin');
     expect(route('/wp-login.php', custom, { cookie: true })).toBe('hidden');
@@ -107,7 +107,7 @@ describe('the route of a request', () => {
     expect(route('/blog/core/wp-admin/x.php', custom, { paths: inBlog })).toBe('hidden');
   });
 
-  it('knows where the login of a site in a folder of the network lies', () => {
+  it('has the login paths of a site in a folder of the network', () => {
     const login = { ...defaultLoginSettings, ...custom };
     const getPaths = (...routeSegments: string[]) =>
       compileLoginPolicy({ login, paths: inBlog, timeZone: 'UTC', multisite: true }).getLoginPaths({ routeSegments });
@@ -121,7 +121,7 @@ describe('the route of a request', () => {
     expect(getPaths('second')).toEqual(network);
   });
 
-  it('knows where WordPress’s own script lies', () => {
+  it('has the path of WordPress’s own script', () => {
     const input = { login: { ...defaultLoginSettings, ...custom }, paths: inBlog, timeZone: 'UTC' };
     expect(compileLoginPolicy(input)).toMatchObject({
       scriptPath: '/blog/core/wp-login.php',

@@ -8,37 +8,37 @@ import { listFolderAddresses, type SitePaths } from '../site.js';
 import { type AwayStatus, compileAwaySchedule } from './away-schedule.js';
 import { compileTextPaths } from './text-paths.js';
 
-/** Login Security's part of a site's snapshot: settings made ready for questions that every request asks. */
+/** Login Security's part of a site's snapshot: its settings, compiled for the checks of each request. */
 export interface LoginPolicy {
   readonly limit: LoginAttempts;
-  /** A custom login address is set; WordPress's own is hidden. */
+  /** A custom login address is set, and WordPress's own is hidden. */
   readonly hasCustomUrl: boolean;
   /** Names of hidden parts in a path, lower-case. */
   readonly hiddenNames: ReadonlySet<string>;
-  /** Where visitors reach the login: home path and slug, or WordPress's own address. */
+  /** Path at which visitors open the login: home path and slug, or WordPress's own path. */
   readonly loginPath: string;
   /** Path of `wp-login.php`. */
   readonly scriptPath: string;
   /**
-   * Where the login is for a request that takes the route to it. In a network, each site in a folder has the custom
-   * address below its own: the connector answers by it only if there is such a site.
+   * The login paths for a request to the login. In a network, each site in a folder has the custom address below its
+   * own path: the connector serves it only if there is such a site.
    */
   getLoginPaths(facts: Pick<LoginRouteFacts, 'routeSegments'>): LoginPaths;
   /** Path and query of WordPress's own registration. */
   readonly signupTarget: string;
   readonly timeZone: string;
   getRoute(facts: LoginRouteFacts): LoginRoute;
-  /** Whether the address is on the Login Access list, or there is none. */
+  /** Whether the address is on the Login Access list, or the list is empty. */
   mayLogIn(address: Address): boolean;
   away(nowMs: number): AwayStatus;
 }
 
 export interface LoginPaths {
-  /** Where visitors reach it. */
+  /** Path at which visitors open it. */
   readonly loginPath: string;
   /** Path of its `wp-login.php`. */
   readonly scriptPath: string;
-  /** Folder of the network below which it is; null for that of the network itself and without one. */
+  /** Folder of the network that contains it. Null for the login of the network itself, and without a network. */
   readonly folder: string | null;
 }
 
@@ -47,11 +47,11 @@ export interface LoginPolicyInput {
   readonly paths: SitePaths;
   /** As WordPress stores it, see `time-zone.ts`. */
   readonly timeZone: string;
-  /** A network of sites; absent means no. */
+  /** Whether the site is a network of sites. Default: false. */
   readonly multisite?: boolean;
 }
 
-/** Pure; takes less than a millisecond for the longest list. */
+/** Compiles the policy. Pure; takes less than a millisecond for the longest list. */
 export function compileLoginPolicy({ login, paths, timeZone, multisite = false }: LoginPolicyInput): LoginPolicy {
   const access = login.login_access.length === 0 ? null : toVisitorSet(login.login_access);
   const mayLogIn = (address: Address): boolean => access === null || isAdmitted(access, address);
@@ -70,7 +70,7 @@ export function compileLoginPolicy({ login, paths, timeZone, multisite = false }
     getLoginPaths({ routeSegments }: Pick<LoginRouteFacts, 'routeSegments'>) {
       const folder = findFolder(routeSegments);
       if (folder === null) return main;
-      // WordPress's rules for the web server lead it to the script of the network.
+      // WordPress's rules for the web server map it to the script of the network.
       const site = `${paths.home}/${folder}`;
       return { loginPath: `${site}/${login.login_url.login}`, scriptPath: `${site}/wp-login.php`, folder };
     },
@@ -88,8 +88,8 @@ export function compileLoginPolicy({ login, paths, timeZone, multisite = false }
 }
 
 /**
- * A request that may hold a password for certain: the login form, XML-RPC, or HTTP's own `Basic` where WordPress checks
- * it (REST, also by the body of a form). With a page that is only looked at, it may be the web server's own.
+ * Whether a request certainly holds a password: the login form, XML-RPC, or HTTP's own `Basic` where WordPress checks
+ * it (REST, whose route the body of a form may contain). With a page view, `Basic` may belong to the web server.
  */
 export function checksPassword(facts: RequestFacts, route: LoginRoute): boolean {
   const reads = facts.method === 'GET' || facts.method === 'HEAD';
@@ -97,20 +97,20 @@ export function checksPassword(facts: RequestFacts, route: LoginRoute): boolean 
   return isLoginForm(facts, route);
 }
 
-/** The login and sign-up form, and XML-RPC: what is sent there is a password, whatever the headers hold. */
+/** The login and sign-up form, and XML-RPC: their bodies hold a password, whatever the headers contain. */
 export function isLoginForm(facts: RequestFacts, route: LoginRoute): boolean {
-  // The connector is told to check none.
+  // The connector is instructed to check none.
   if (facts.signedXmlRpc !== null) return false;
   return facts.method === 'POST' && (route === 'login' || route === 'signup' || facts.segments.includes('xmlrpc.php'));
 }
 
-/** The settings of Login Security as guard works with them. Stored one row per member, under the API's names. */
+/** The settings of Login Security as guard uses them. Stored one row per member, under the API's names. */
 export interface LoginSettings extends SettingValues<'login'> {
-  /** Lines that `parseRange` understands; empty lets everyone try. */
+  /** Lines that `parseRange` accepts; empty to allow all addresses. */
   readonly login_access: readonly string[];
   /** Paths without slashes at the ends; kept while the type is `default`. */
   readonly login_url: { readonly type: 'default' | 'custom'; readonly login: string; readonly signup: string };
-  /** Roles that need a second factor beside those that always do. */
+  /** Roles that need a second factor, in addition to those that always do. */
   readonly two_factor_roles: readonly string[];
   readonly away_mode: AwaySchedule;
 }
@@ -125,42 +125,42 @@ export const defaultLoginSettings: LoginSettings = Object.freeze({
 } as const);
 
 /**
- * What a request means to Login Security.
- * - `other`: nothing special.
+ * The meaning of a request for Login Security.
+ * - `other`: not relevant.
  * - `login`, `signup`: the page for it, at WordPress's own address or at the custom one.
- * - `form`: what anonymous clients may use of it: the password of a post, the confirmation of a request, and in a network the
- *   activation of an account, which the connector shows only to those who hold a key.
+ * - `form`: actions of the login page that anonymous clients may use: the password of a post, the confirmation of a
+ *   request, and in a network the activation of an account, which the connector shows only to clients with a key.
  * - `admin`: a page of wp-admin. `ajax`: admin-ajax.php and admin-post.php, which public pages use too.
- * - `asset`: a part of wp-admin that asks nobody who it is: styles, scripts, pictures. While wp-admin is hidden it goes
- *   only to those who hold a mark of ours, and so do set-up scripts.
- * - `hidden`: with a custom address, what must look like a missing page.
+ * - `asset`: a part of wp-admin that needs no login: styles, scripts, images. While wp-admin is hidden, only clients
+ *   with a login-page cookie get these parts and set-up scripts.
+ * - `hidden`: with a custom address, a request that must look like one for a missing page.
  */
 export type LoginRoute = 'other' | 'login' | 'signup' | 'form' | 'admin' | 'ajax' | 'asset' | 'hidden';
 
-/** The parts of the facts that the route depends on. */
+/** The facts that determine the route. */
 export type LoginRouteFacts = Pick<
   RequestFacts,
   'method' | 'segments' | 'routeSegments' | 'query' | 'address' | 'hasLoginCookie'
 >;
 
-/** Scripts at the root of WordPress that only make sense with a login. `wp-login.php` is looked at more closely. */
+/** Scripts at the root of WordPress that are useful only with a login. `wp-login.php` is examined in detail. */
 const ROOT_SCRIPTS = new Set(['wp-register.php', 'wp-signup.php', 'wp-activate.php']);
-/** Pages of wp-admin that WordPress serves without asking who it is. */
+/** Pages of wp-admin that WordPress serves without a login. */
 const SET_UP = new Set(['install.php', 'install-helper.php', 'setup-config.php', 'upgrade.php', 'maint', 'includes']);
 const LOADERS = new Set(['load-styles.php', 'load-scripts.php']);
 /** Loaded by public forms that choose a password (shops, membership sites). */
 const PUBLIC_SCRIPT = /^password-strength-meter(?:\.min)?\.js$/;
 
-/** Names that stand in a path for a part of WordPress that a custom login address hides. */
+/** Names in a path that identify a part of WordPress that a custom login address hides. */
 export function listHiddenNames(paths: SitePaths): ReadonlySet<string> {
   const admin = listFolderAddresses(paths, 'admin').map((path) => path.slice(path.lastIndexOf('/') + 1));
   return new Set(['wp-login.php', 'wp-admin', ...admin, ...ROOT_SCRIPTS]);
 }
 
 /**
- * Prepares the question which route a request takes. Pure; the answer costs a look at each path segment.
+ * Compiles the function that determines the route of a request. Pure; the function visits each path segment once.
  *
- * @param site `mayLogIn`: whether the address is on the Login Access list, or there is none
+ * @param site `mayLogIn`: whether the address is on the Login Access list, or the list is empty
  */
 export function compileLoginRoutes(site: {
   readonly login: LoginSettings['login_url'];
@@ -192,20 +192,20 @@ export function compileLoginRoutes(site: {
     const route = routeSegments.length === 1 ? (routeSegments[0] as string) : routeSegments.join('/');
     const isLogin = route === loginRoute || findFolder(routeSegments) !== null;
     const page = isLogin ? 'login' : route === signupRoute ? 'signup' : null;
-    // Who may not log in from there finds what anybody finds at an address without a page.
+    // A client that may not log in from its address gets the same response as at an address without a page.
     return page !== null && mayLogIn(facts.address) ? page : 'other';
   };
 }
 
-/** Folders that the rules for the web server of a network know, lower-case. */
+/** Folders that the web server rules of a network accept, lower-case. */
 const FOLDER_OF_SITE = /^[_0-9a-z-]+$/;
 
 /**
- * Prepares the question whether a route is the login of a site in a folder of the network. Such a site has one folder;
- * whether there is one of that name, only WordPress knows.
+ * Compiles the check whether a route is the login of a site in a folder of the network. Such a site has one folder;
+ * only WordPress knows whether the site exists.
  *
  * @param login custom address; null where there is none, or no network
- * @returns what gives the folder's name, or null
+ * @returns a function that returns the folder's name, or null
  */
 function compileFolderOfLogin(login: string | null): (route: readonly string[]) => string | null {
   if (login === null) return () => null;
@@ -219,7 +219,7 @@ function compileFolderOfLogin(login: string | null): (route: readonly string[]) 
 
 /** `wp-login.php` by that name. The body may name another action than the query; the connector sees both. */
 function toLoginScriptRoute({ method, query }: LoginRouteFacts, custom: boolean): LoginRoute {
-  // Of several values PHP takes one that guard cannot know: all of them must be the harmless one.
+  // Guard can't know which of several values PHP uses, so all of them must be the harmless one.
   const actions = query.all('action');
   const only = (action: string): boolean => actions.length > 0 && actions.every((value) => value === action);
   if (only('postpass') && method === 'POST') return 'form';
@@ -234,7 +234,9 @@ function toAdminRoute(segments: readonly string[], at: number): LoginRoute {
   return isAsset(segments, at) ? 'asset' : 'admin';
 }
 
-/** The admin folder while it is hidden: what asks nobody who it is goes only to those who were let in before. */
+/**
+ * The admin folder while it is hidden. Parts that need no login are served only to browsers with a login-page cookie.
+ */
 function toHiddenAdminRoute(
   { segments, hasLoginCookie, address }: LoginRouteFacts,
   at: number,
@@ -251,7 +253,7 @@ function isAjax(name: string | undefined): boolean {
   return name === 'admin-ajax.php' || name === 'admin-post.php';
 }
 
-/** Files that the web server sends by itself, and the two scripts that join them. */
+/** Files that the web server sends by itself, and the two scripts that concatenate them. */
 function isAsset(segments: readonly string[], at: number): boolean {
   const next = segments[at + 1];
   if (next === undefined) return false;

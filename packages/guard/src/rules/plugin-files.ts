@@ -1,10 +1,10 @@
 import { isScriptName } from '../http/path-segments.js';
 import { FORBIDDEN, type Rule } from './rule.js';
 
-/** Name of the folder of must-use plugins, unless the site has chosen another (`WPMU_PLUGIN_DIR`). */
+/** Name of the folder of must-use plugins, unless the site has configured another (`WPMU_PLUGIN_DIR`). */
 const USUAL = 'mu-plugins';
 
-/** Nobody runs the connector's PHP files by address; its secret lies among them. Always on. */
+/** No client may request the connector's PHP files; its secret is among them. Always on. */
 export const pluginFiles: Rule = {
   name: 'own-files',
   onError: 'refuse',

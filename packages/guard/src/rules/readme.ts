@@ -1,7 +1,7 @@
 import { FILE_NOT_FOUND, inWordPressFolder, NOT_FOUND, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
-/** WordPress's own readme in the folder of the site. The connector deletes the file; meanwhile nobody reads it. */
+/** WordPress's own readme in the folder of the site. The connector deletes the file; until then guard refuses it. */
 export const readme: Rule = {
   name: 'readme',
   onError: 'refuse',

@@ -3,7 +3,7 @@ import { allOff, allOn, evaluateTarget, parseFacts, policyWith } from '../../tes
 
 const off = policyWith(allOff);
 
-/** Each of these is refused by its rule when it is on, and passes when it is off. */
+/** Each of these is refused by its rule when it is on, and allowed when it is off. */
 const refused: Record<string, { option: Parameters<typeof policyWith>[0]; targets: readonly string[] }> = {
   'xml-rpc': {
     option: { disable_xml_rpc: 1 },
@@ -207,19 +207,19 @@ describe.each(Object.entries(refused))('the rule %s', (rule, { option, targets }
     expect(evaluateTarget(on, target)).toBe(rule);
   });
 
-  // The connector's own files are closed whatever the owner chose.
+  // The connector's own files are always refused.
   const otherwise = rule === 'own-files' ? 'own-files' : 'passes';
-  it(`answers "${otherwise}" for all of it when every option is off`, () => {
+  it(`gives the result "${otherwise}" for all of them when every option is off`, () => {
     for (const target of targets) expect([target, evaluateTarget(off, target)]).toEqual([target, otherwise]);
   });
 });
 
-/** What each rule protects in the readings of other programs, and in no other path. */
+/** The paths that each rule protects in the interpretations of other programs, and no others. */
 describe.each([
   ['system-folders', { lock_system_folders: 1 }],
   ['feeds', { disable_feed: 1 }],
   ['readme', { delete_readme: 1 }],
-] as const)('what %s protects in the reading of another program', (rule, option) => {
+] as const)('paths that %s protects in the interpretation of another program', (rule, option) => {
   const on = policyWith(option);
   const targets = {
     'system-folders': [
@@ -244,7 +244,7 @@ describe.each([
   });
 });
 
-describe('names that are no protected thing', () => {
+describe('names that resemble a protected one', () => {
   const on = policyWith(allOn);
 
   it.each([
@@ -279,7 +279,7 @@ describe('names that are no protected thing', () => {
     '/wp-content/uploads/2024/05/wp-config-php-1024x768.webp',
     '/wp-content/uploads/.thumbs/2026/x.jpg',
     '/wp-content/uploads/.tmb/l1_abc.png',
-  ])('passes: %s', (target) => {
+  ])('are allowed: %s', (target) => {
     expect(evaluateTarget(on, target)).toBe('passes');
   });
 
@@ -309,7 +309,7 @@ describe('names that are no protected thing', () => {
     ['/tag/rss/', 'feeds?'],
     ['/go/feed/', 'feeds?'],
     ['/wp-admin/feed/', 'feeds?'],
-  ])('is decided by the response: %s', (target, rule) => {
+  ])('are decided by the response: %s', (target, rule) => {
     expect(evaluateTarget(on, target)).toBe(rule);
   });
 
@@ -324,12 +324,12 @@ describe('names that are no protected thing', () => {
     '/wp-config.txt',
     '/.env/',
     '/dump.sql',
-  ])('is no way around: %s', (target) => {
+  ])('do not bypass the rule: %s', (target) => {
     expect(evaluateTarget(on, target)).toBe('system-folders');
   });
 });
 
-describe('a request that could mean two things', () => {
+describe('an ambiguous request', () => {
   it.each([
     '/xmlrpc.php%00.jpg',
     '/%2578mlrpc.php',
@@ -339,12 +339,12 @@ describe('a request that could mean two things', () => {
     '/../xmlrpc.php',
     '/a/..;/xmlrpc.php',
     '/site/xmlrpc.php%3fx.php',
-  ])('is refused before any rule, also with all of them off: %s', (target) => {
+  ])('is refused before any rule, even with all rules off: %s', (target) => {
     expect(evaluateTarget(off, target)).toBe('ambiguous');
   });
 });
 
-describe('below a path of the site', () => {
+describe('a site below a path', () => {
   const paths = {
     home: '/blog',
     admin: '/blog/wp/wp-admin',
@@ -369,12 +369,12 @@ describe('below a path of the site', () => {
     ['/blog/wp/wp-includes/js/tinymce/wp-tinymce.php', 'passes'],
     ['/blog/tag/rss/', 'feeds?'],
     ['/blog/search/.env', 'system-folders?'],
-  ])('%s: %s', (target, rule) => {
+  ])('has for %s the result %s', (target, rule) => {
     expect(evaluateTarget(on, target, paths)).toBe(rule);
   });
 });
 
-describe('where the server adds the folder of WordPress inside', () => {
+describe('a server that inserts the folder of WordPress', () => {
   const paths = {
     ...{ home: '/blog', admin: '/blog/wp/wp-admin', includes: '/blog/wp/wp-includes', content: '/blog/wp/wp-content' },
     ...{ uploads: '/blog/wp/wp-content/uploads', rest: '/wp-json' },
@@ -387,13 +387,13 @@ describe('where the server adds the folder of WordPress inside', () => {
     '/wp-content/cache/x.php',
     '/wp-admin/includes/file.php',
     '/wp-admin/js/x.php/info',
-  ])('%s runs at none of the addresses by which it is served', (path) => {
+  ])('runs %s at none of the addresses at which it is served', (path) => {
     for (const folder of ['', '/blog', '/blog/wp', '/second', '/blog/second', '/second/wp', '//Second/./wp'])
       expect([folder, evaluateTarget(on, folder + path, paths)]).toEqual([folder, 'system-folders']);
   });
 
   it.each(['/wp-admin/admin-ajax.php', '/wp-includes/js/tinymce/wp-tinymce.php', '/wp-content/plugins/x/y.php'])(
-    '%s is served at each of them',
+    'serves %s at each of its addresses',
     (path) => {
       for (const folder of ['', '/blog', '/blog/wp', '/second'])
         expect([folder, evaluateTarget(on, folder + path, paths)]).toEqual([folder, 'passes']);
@@ -401,13 +401,13 @@ describe('where the server adds the folder of WordPress inside', () => {
   );
 });
 
-describe('where WordPress lies in a folder of a folder', () => {
+describe('WordPress in a nested folder', () => {
   const paths = {
     ...{ home: '', admin: '/site/core/wp-admin', includes: '/site/core/wp-includes', content: '/content' },
     ...{ uploads: '/content/uploads', rest: '/wp-json' },
   };
 
-  it('its readme and licence are refused, those of others served', () => {
+  it('has its readme and licence refused, and those of plugins served', () => {
     const onlyReadme = policyWith({ delete_readme: 1 }, paths);
     const onlyVersion = policyWith({ wp_remove_version: 1 }, paths);
     expect(evaluateTarget(onlyReadme, '/site/core/readme.html')).toBe('readme');
@@ -417,7 +417,7 @@ describe('where WordPress lies in a folder of a folder', () => {
   });
 });
 
-describe('where the site has chosen names of its own', () => {
+describe('a site with its own names', () => {
   const paths = {
     ...{
       home: '',
@@ -450,7 +450,7 @@ describe('where the site has chosen names of its own', () => {
     ['/manage/theme-editor.php', 'file-editors'],
     ['/assets/plugins/shop/api.php', 'passes'],
     ['/manage/admin.php?page=x&feed=1', 'passes'],
-  ])('the folders are protected under each address: %s: %s', (target, rule) => {
+  ])('has its folders protected at each address: %s: %s', (target, rule) => {
     expect(evaluateTarget(on, target, paths)).toBe(rule);
   });
 
@@ -461,7 +461,7 @@ describe('where the site has chosen names of its own', () => {
     ['/zh-hans-cn/find/wp-admin', 'passes'],
     ['/find/readme.html', 'readme?'],
     ['/api/v9/x/xmlrpc.php', 'passes'],
-    // These are no bases here: what is called like a protected thing is taken for it.
+    // These are not bases of this site, so a name that resembles a protected one is treated as one.
     ['/category/xmlrpc.php', 'xml-rpc'],
     ['/wp-json/xmlrpc.php', 'xml-rpc'],
     ['/unknown-folder/topics/xmlrpc.php', 'xml-rpc'],
@@ -470,11 +470,11 @@ describe('where the site has chosen names of its own', () => {
     ['/topics/feed', 'feeds?'],
     ['/topics/news/feed', 'feeds'],
     ['/category/news/feed', 'feeds?'],
-  ])('what stands behind its bases is text: %s: %s', (target, rule) => {
+  ])('has text behind its bases: %s: %s', (target, rule) => {
     expect(evaluateTarget(on, target, paths)).toBe(rule);
   });
 
-  it('a base that leads into a folder of WordPress is none', () => {
+  it('has no base that leads to a folder of WordPress', () => {
     const odd = { ...paths, bases: { text: ['assets', 'manage', 'lib', 'media'], feed: [] } };
     for (const target of ['/assets/xmlrpc.php', '/manage/xmlrpc.php', '/lib/xmlrpc.php', '/media/xmlrpc.php'])
       expect([target, evaluateTarget(policyWith(allOn, odd), target, odd)]).toEqual([
@@ -483,7 +483,7 @@ describe('where the site has chosen names of its own', () => {
       ]);
   });
 
-  it('uploads that lie in the folder of the plugins, or at the root, close neither', () => {
+  it('may have its uploads in the plugins’ folder, or at the root, without closing either', () => {
     for (const uploads of ['/assets', '', '/assets/plugins']) {
       const odd = { ...paths, uploads };
       const snapshot = policyWith(allOn, odd);
@@ -493,7 +493,7 @@ describe('where the site has chosen names of its own', () => {
     }
   });
 
-  it('REST routes are found behind the prefix, also with the folder of a language in front', () => {
+  it('has REST routes below the prefix, also after the folder of a language', () => {
     for (const [target, route] of [
       ['/api/v9/wp/v2/posts', '/wp/v2/posts'],
       ['/en/api/v9/wp/v2/posts', '/wp/v2/posts'],

@@ -15,7 +15,7 @@ const policies = (headers: readonly string[], target = '/'): string[] =>
   answer(headers, target).get('content-security-policy') ?? [];
 
 describe('advanced XSS protection', () => {
-  it('adds its four headers to a bare answer, and none when it is off', () => {
+  it('adds its four headers to a response without them, and none when it is off', () => {
     expect(Object.fromEntries(answer([]))).toEqual({
       'x-content-type-options': ['nosniff'],
       'referrer-policy': ['strict-origin-when-cross-origin'],
@@ -30,7 +30,7 @@ describe('advanced XSS protection', () => {
   it.each([
     ['script-src', ['data:', 'http:', 'https:', 'blob:', "'unsafe-inline'"]],
     ['object-src', ['http:', 'https:', 'blob:']],
-  ])('lets pages go on loading by %s what plugins print: %j', (directive, sources) => {
+  ])('allows the %s that plugins print: %j', (directive, sources) => {
     const own =
       policies([])[0]
         ?.split('; ')
@@ -39,13 +39,13 @@ describe('advanced XSS protection', () => {
     expect(own.split(' ')).not.toContain('*');
   });
 
-  it('lets no object hold its own content, and no address of a page be chosen by what is in it', () => {
+  it('forbids objects with inline content, and a base URL chosen by content', () => {
     const [own = ''] = policies([]);
     expect(/object-src ([^;]*)/.exec(own)?.[1]).not.toContain('data:');
     expect(own).toContain("base-uri 'self'; frame-ancestors 'self'");
   });
 
-  it('leaves what the site says for itself, in any letter case', () => {
+  it('keeps headers that the site sets itself, in any letter case', () => {
     const own = ['x-frame-options', 'DENY', 'REFERRER-POLICY', 'no-referrer', 'X-content-type-options', 'nosniff'];
     const headers = answer(own);
     expect(headers.get('x-frame-options')).toEqual(['DENY']);
@@ -54,14 +54,14 @@ describe('advanced XSS protection', () => {
     expect(headers.get('content-security-policy')?.[0]).not.toContain('frame-ancestors');
   });
 
-  it('adds only the directives that the own policy leaves open', () => {
+  it('adds only the directives that the site’s policy lacks', () => {
     expect(policies(['Content-Security-Policy', "script-src 'none'; base-uri 'none'"])).toEqual([
       "script-src 'none'; base-uri 'none'",
       "object-src 'self' https: http: blob:; frame-ancestors 'self'",
     ]);
   });
 
-  it('lets default-src decide for scripts and objects, not for base and frames', () => {
+  it('lets the site’s default-src decide for scripts and objects, not for base and frames', () => {
     expect(policies(['content-security-policy', "default-src 'self'"])[1]).toBe(
       "base-uri 'self'; frame-ancestors 'self'",
     );
@@ -77,18 +77,18 @@ describe('advanced XSS protection', () => {
     expect(rest).toHaveLength(2);
   });
 
-  it('adds no X-Frame-Options where the own policy says who may frame', () => {
+  it('adds no X-Frame-Options where the site’s policy restricts framing', () => {
     expect(answer(['Content-Security-Policy', 'frame-ancestors https://example.com']).has('x-frame-options')).toBe(
       false,
     );
   });
 
-  it('does not take a policy that only reports for one that holds', () => {
+  it('does not treat a report-only policy as an enforced one', () => {
     expect(policies(['Content-Security-Policy-Report-Only', "script-src 'none'"])[0]).toContain('script-src');
   });
 
   it.each(['/hello-world/embed/', '/2024/05/a/embed', '/?p=1&embed=true', '/index.php?embed=1', '/index.php/a/embed'])(
-    'lets other sites frame the embed page %s',
+    'allows other sites to frame the embed page %s',
     (target) => {
       expect(answer([], target).has('x-frame-options')).toBe(false);
       expect(policies([], target)[0]).not.toContain('frame-ancestors');
@@ -105,7 +105,7 @@ describe('advanced XSS protection', () => {
     '/my-account/?embed=1&embed=',
     `/my-account/?${'a&'.repeat(1000)}embed=1`,
     '/embed',
-  ])('keeps other sites from framing %s', (target) => {
+  ])('forbids other sites to frame %s', (target) => {
     expect(answer([], target).get('x-frame-options')).toEqual(['SAMEORIGIN']);
     expect(policies([], target)[0]).toContain("frame-ancestors 'self'");
   });
@@ -133,12 +133,12 @@ describe('other headers', () => {
     'b',
   ];
 
-  it('XML-RPC is no longer announced, however often', () => {
+  it('do not announce XML-RPC, even when they are repeated', () => {
     expect(edited({ disable_xml_rpc: 1 }, revealingHeaders())).not.toContain('X-Pingback');
     expect(edited({ disable_xml_rpc: 1 }, revealingHeaders())).not.toContain('x-pingback');
   });
 
-  it('software and version are no longer named', () => {
+  it('do not name software and version', () => {
     expect(edited({ wp_remove_version: 1 }, revealingHeaders())).toEqual([
       'X-Pingback',
       'a',
@@ -152,7 +152,7 @@ describe('other headers', () => {
   });
 
   it.each(['/wp-admin/load-styles.php?ver=6.5', '/wp-admin//Load-Scripts.php'])(
-    '%s neither says the version as ETag nor answers whether it is one',
+    'of %s do not contain the version as ETag, and its requests have no If-None-Match',
     (target) => {
       const snapshot = policyWith({ wp_remove_version: 1 });
       expect(edited({ wp_remove_version: 1 }, revealingHeaders(), target)).not.toContain('ETag');
@@ -161,7 +161,7 @@ describe('other headers', () => {
     },
   );
 
-  it('stay as they are with everything off', () => {
+  it('are unchanged when everything is off', () => {
     expect(edited({}, revealingHeaders())).toEqual(revealingHeaders());
   });
 });

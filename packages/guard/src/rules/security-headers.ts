@@ -5,10 +5,11 @@ import type { Rule } from './rule.js';
 
 /**
  * A Content-Security-Policy (CSP Level 3) that is compatible with WordPress, its editor and common plugins: scripts and
- * embedded objects by http, https and blob, base URL and framing only from this site. Inline scripts stay allowed, because
- * WordPress prints them on every page. So scripts from `data:`, which optimisers make of inline ones, give an attacker
- * nothing more (CSP section 6.7), nor does `http:`: in a page by https, browsers load no script and no object by http (Mixed
- * Content, W3C), and who can change a page by http changes the policy with it.
+ * embedded objects by http, https and blob, base URL and framing only from this site. Inline scripts stay allowed,
+ * because WordPress prints them on every page. Therefore scripts from `data:`, into which optimisers convert inline
+ * ones, give an attacker no advantage (CSP section 6.7). Neither does `http:`: in a page by https, browsers load no
+ * script and no object by http (Mixed Content, W3C), and an attacker who can change a page by http can change the
+ * policy as well.
  */
 const DIRECTIVES: readonly (readonly [name: string, value: string])[] = [
   ['script-src', "'self' 'unsafe-inline' 'unsafe-eval' https: http: data: blob:"],
@@ -77,8 +78,8 @@ function addSecurityHeaders(embed: boolean, headers: RawHeaders): void {
 const MAX_INPUT_VARS = 1000;
 
 /**
- * Whether WordPress certainly responds with a page for embedding in other sites (oEmbed: `…/embed`, `?embed=true`). Any
- * other page must not become frameable because a client added a word to its URL.
+ * Whether WordPress certainly responds with a page for embedding in other sites (oEmbed: `…/embed`, `?embed=true`). No
+ * other page must become frameable because a client added a word to its URL.
  */
 function isEmbed({ path, routeSegments, scriptAt, segments, query }: RequestFacts, admin: readonly string[]): boolean {
   if (scriptAt !== -1 && segments[scriptAt] !== 'index.php') return false;
@@ -99,7 +100,7 @@ function readDirectives(policies: readonly string[]): Set<string> {
   return names;
 }
 
-/** The directives that the site's policy lacks, as a further policy; browsers enforce all of them. */
+/** The directives that the site's policy lacks, as an additional policy. Browsers enforce all policies. */
 function missingDirectives(set: ReadonlySet<string>, framing: boolean): string {
   return policyText(
     DIRECTIVES.filter(([name]) => {

@@ -39,15 +39,15 @@ const last: Rule = {
   }),
 };
 
-describe('a rule that fails', () => {
-  it('lets the request go on to the next rule when it says allow', () => {
+describe('a rule that throws', () => {
+  it('passes the request to the next rule when its onError is allow', () => {
     const faults: string[] = [];
     const snapshot = compileSnapshot(input, [broken('one', 'allow'), last]);
     expect(snapshot.evaluate(parseFacts('/'), (rule) => faults.push(rule))?.rule).toBe('last');
     expect(faults).toEqual(['one']);
   });
 
-  it('refuses the request when it says refuse', () => {
+  it('refuses the request when its onError is refuse', () => {
     const faults: unknown[] = [];
     const snapshot = compileSnapshot(input, [broken('one', 'refuse'), last]);
     const verdict = snapshot.evaluate(parseFacts('/'), (_rule, cause) => faults.push(cause));
@@ -55,7 +55,7 @@ describe('a rule that fails', () => {
     expect(faults).toEqual([new Error('one is broken')]);
   });
 
-  it('leaves out its header edit, and the others still run', () => {
+  it('has its header edit skipped, and the others still run', () => {
     const faults: string[] = [];
     const snapshot = compileSnapshot(input, [broken('one', 'refuse'), last]);
     const headers: string[] = [];
@@ -66,12 +66,12 @@ describe('a rule that fails', () => {
   });
 });
 
-describe('a policy', () => {
-  it('asks about the visitor before it looks at the path', () => {
+describe('a snapshot', () => {
+  it('evaluates the visitor before the path', () => {
     expect(compileSnapshot(input).evaluate(parseFacts('/xmlrpc.php'), noFault)?.rule).toBe('blocked-visitor');
   });
 
-  it('is the defaults of a fresh site until a site has its own, and is swapped whole', () => {
+  it('has the defaults of a fresh site until the site has its own, and is replaced as a whole', () => {
     const snapshots = new LiveSnapshots();
     expect(snapshots.get('site').evaluate(parseFacts('/xmlrpc.php'), noFault)?.rule).toBe('xml-rpc');
     expect(snapshots.get('site').evaluate(parseFacts('/feed'), noFault)).toBeNull();
@@ -84,7 +84,7 @@ describe('a policy', () => {
 
 const freshSite = { ...input, blocked: AddressSet.empty };
 
-it('sites with the same settings have the same snapshot, one that differs has its own', () => {
+it('is shared by sites with the same settings, and separate for a site that differs', () => {
   const policies = new SnapshotCache();
   const first = policies.compile(freshSite);
   expect(policies.compile({ ...freshSite, paths: { ...defaultSitePaths } })).toBe(first);
@@ -93,7 +93,7 @@ it('sites with the same settings have the same snapshot, one that differs has it
   expect(other.login.limit).toBe(0);
 });
 
-it('a site with blocked addresses never shares its snapshot', () => {
+it('is never shared by a site with blocked addresses', () => {
   const policies = new SnapshotCache();
   const open = policies.compile(freshSite);
   const first = policies.compile({ ...freshSite, blocked: AddressSet.from(['192.0.2.1']) });
@@ -102,7 +102,7 @@ it('a site with blocked addresses never shares its snapshot', () => {
   expect([open, first, second].map(({ blocked }) => blocked.size)).toEqual([0, 1, 1]);
 });
 
-it('snapshots that nobody met for long are forgotten', () => {
+it('is dropped after a long time without use', () => {
   const policies = new SnapshotCache();
   const first = policies.compile(freshSite);
   for (let site = 0; site < 100; site++)

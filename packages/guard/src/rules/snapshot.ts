@@ -18,52 +18,55 @@ import {
   type SnapshotInput,
 } from './rule.js';
 
-/** What guard does with a request. `rule` is the name of the protection that decided. */
+/** The decision on a request. `rule` is the name of the protection that decided. */
 export interface Verdict {
   readonly rule: string;
   readonly refusal: Refusal;
-  /** Set when the rule failed and its `onError` decided. */
+  /** Set when the rule threw and its `onError` decided. */
   readonly fault?: unknown;
 }
 
-/** Whether a verdict refuses the request whatever the response will be. */
+/** Whether a verdict refuses the request whatever the response is. */
 export function isFinal(verdict: Verdict | null): verdict is Verdict {
   return verdict !== null && verdict.refusal.unless === undefined;
 }
 
-/** Whether a verdict refuses the request unless the connector looks who asks before anything is done. */
+/** Whether a verdict refuses the request unless the connector checks the user before the request is processed. */
 export function needsStaffCheck(verdict: Verdict | null): verdict is Verdict {
   return verdict?.refusal.unless === 'from-member';
 }
 
-/** Told of a rule that threw. */
+/** Called for a rule that threw. */
 export type OnRuleError = (rule: string, cause: unknown) => void;
 
-/** A compiled, frozen snapshot of everything that decides on the requests of one site. */
+/** A compiled, frozen snapshot of everything that determines the decisions on the requests of one site. */
 export interface Snapshot {
   readonly paths: SitePaths;
   readonly sessionCookies: SessionCookieNames;
-  /** Addresses that reach nothing; also asked on its own, before a request is even parsed. */
+  /** Addresses whose requests are all refused. Also evaluated separately, before a request is parsed. */
   readonly blocked: SnapshotInput['blocked'];
   readonly login: LoginPolicy;
-  /** Plugins whose signed requests pass although XML-RPC is off; none while it is on, since then nothing is looked at. */
+  /**
+   * Plugins whose signed requests are allowed although XML-RPC is off. Empty while it is on, since nothing is checked
+   * then.
+   */
   readonly signedXmlRpc: readonly SignedXmlRpc[];
-  /** What guard's own pages are written in. */
+  /** Language of guard's own pages. */
   readonly language: Language;
   /**
-   * The first refusal, or null when the request may pass. One that depends on the response (`refusal.unless`) is given
-   * only when no other rule refuses the request.
+   * The first refusal, or null when the request is allowed. A refusal that depends on the response (`refusal.unless`)
+   * is returned only when no other rule refuses the request.
    */
   evaluate(facts: RequestFacts, onRuleError: OnRuleError): Verdict | null;
   /** Names of request headers that WordPress must not see, or null. */
   stripRequestHeaders(facts: RequestFacts, onRuleError: OnRuleError): ReadonlySet<string> | null;
-  /** Applies every rule's header edits in place. One that fails is reported and the others still run. */
+  /** Applies every rule's header edits in place. One that throws is reported, and the others still run. */
   editResponseHeaders(facts: RequestFacts, headers: RawHeaders, onRuleError: OnRuleError): void;
 }
 
 /**
  * Compiles settings and lists into a snapshot. Pure; takes milliseconds for a million addresses.
- * @param rules all rules in order; given only by tests of what happens when one fails
+ * @param rules all rules in order; passed only by tests of rules that throw
  */
 export function compileSnapshot(input: SnapshotInput, rules: readonly Rule[] = protections): Snapshot {
   const checks: { rule: string; onError: 'allow' | 'refuse'; check: Check }[] = [];
@@ -143,24 +146,27 @@ export class LiveSnapshots {
     this.#onSwap(site);
   }
 
-  /** Forgets a site that is no longer served. */
+  /** Deletes the snapshot of a site that is no longer served. */
   delete(site: SiteId): void {
     this.#snapshots.delete(site);
     this.#onSwap(site);
   }
 
-  /** @param listener told whenever a site's snapshot has been replaced; there is one */
+  /**
+   * Sets the only listener.
+   * @param listener called whenever a site's snapshot has been replaced
+   */
   onSwap(listener: (site: SiteId) => void): void {
     this.#onSwap = listener;
   }
 }
 
-/** Different snapshots that are remembered; beyond that the oldest is forgotten, and compiled again when it is met. */
+/** Limit of cached snapshots. Beyond it the oldest is dropped, and compiled again when it is needed. */
 const POLICIES_KEPT = 64;
 
 /**
- * Compiles snapshots, and gives sites with the same settings the same one: with thousands of sites, most are alike. A
- * site with blocked addresses of its own has a snapshot of its own.
+ * Compiles snapshots, and shares one among sites with the same settings: with thousands of sites, most are alike. A
+ * site with its own blocked addresses has its own snapshot.
  */
 export class SnapshotCache {
   readonly #kept = new Map<string, Snapshot>();

@@ -4,21 +4,23 @@ import { listFolderAddresses, type SitePaths } from '../site.js';
 import { FORBIDDEN, FORBIDDEN_FILE, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
-/** A script ending anywhere in a name, also in front of another one: some servers run `x.php.jpg`. */
+/** A script ending anywhere in a name, also in front of another ending: some servers run `x.php.jpg`. */
 const SCRIPT = new RegExp(`\\.(?:${SCRIPT_ENDINGS})(?:/|$)|\\.(?:php\\d*|phtml|phar)\\.`);
 
-/** Scripts below wp-includes that WordPress itself serves: the editor's compressed scripts and multisite's old files. */
+/**
+ * Scripts below wp-includes that WordPress itself serves: the editor's compressed scripts and multisite's old files.
+ */
 const SERVED_BY_WORDPRESS = new Set(['js/tinymce/wp-tinymce.php', 'ms-files.php']);
 
 /** A copy of WordPress's configuration under any name. */
 const CONFIGURATION = /^wp-config[^/]*[.~]|wp-config\./;
-/** A picture of its text. A script in front of the ending may run, or be a copy that somebody hid. */
+/** An image. A script ending in front of the image's ending may run, or be a hidden copy of a script. */
 const PICTURE = /^(?!.*\.(?:php|phtml|phar)).*\.(?:png|jpe?g|gif|webp|avif|svg)$/;
 
-/** What rotation, packing and databases put behind a name. */
+/** Endings that rotation, compression and databases append to a name. */
 const AND_MORE = '(?:[.-](?:gz|tgz|zip|bz2|xz|zst|lzma|lz4|br|7z|rar|tar|wal|shm|journal|\\d+))*';
 
-/** Dumps, logs, server settings, left-overs of editors and package managers. */
+/** Dumps, logs, server settings, leftovers of editors and package managers. */
 const SENSITIVE_FILE = new RegExp(
   `^(?:error_log|php_errorlog|php\\.ini|web\\.config|composer\\.(?:json|lock)|auth\\.json)$|(?:~|^#.*#)$|\\.(?:sql|sqlite3?|dump|bak|backup|old|orig|save|sav|swp|swo|swn|tmp|log|inc|conf|ini|pem)${AND_MORE}$|\\.(?:sql|dump)${AND_MORE}\\.txt$`,
 );
@@ -32,9 +34,10 @@ function isConfiguration(name: string): boolean {
 }
 
 /**
- * No script runs where only files belong, and files that should never be public are not served. Works on the canonical
- * path, so it holds for every web server behind guard. A search, an argument of the REST API or a page may be called like
- * such a file: where it can't be a script, WordPress's answer passes and that of the web server alone does not.
+ * No script runs in folders for files, and files that should never be public are not served. The rule uses the
+ * canonical path, so it is valid for every web server behind guard. A search, an argument of the REST API or a page may
+ * have the name of such a file: where it can't be a script, WordPress's response is allowed, and that of the web server
+ * alone is not.
  */
 export const systemFolders: Rule = {
   name: 'system-folders',
@@ -52,11 +55,11 @@ export const systemFolders: Rule = {
         if (last === undefined) return null;
         if (isText(facts)) return segments.some(isHidden) || segments.some(isSensitive) ? FORBIDDEN_FILE : null;
         const hiddenAt = segments.findIndex(isHidden);
-        // Web servers open no file by an address that ends with a slash.
+        // Web servers open no file for an address that ends with a slash.
         const isPage = path.endsWith('/') && scriptAt === -1;
         if (hiddenAt !== -1 && !isMedia(facts, hiddenAt)) return FORBIDDEN;
         if (isSensitive(last)) return isPage || !last.includes('.') ? FORBIDDEN_FILE : FORBIDDEN;
-        // A script of a sensitive name may carry path info: /wp-config.php/x
+        // A script with a sensitive name may have path info: /wp-config.php/x
         if (segments.some(isConfiguration)) return FORBIDDEN;
         for (const folder of folders) {
           const at = path.indexOf(folder);
@@ -75,20 +78,20 @@ export const systemFolders: Rule = {
 };
 
 /**
- * Dot files and folders (`.git`, `.env`, `.htaccess`, `.ht.sqlite`); `.well-known` is public by RFC 8615, and an ellipsis
- * is a word.
+ * Dot files and folders (`.git`, `.env`, `.htaccess`, `.ht.sqlite`). `.well-known` is public by RFC 8615, and an
+ * ellipsis is a word.
  */
 function isHidden(segment: string): boolean {
   return segment.charCodeAt(0) === 46 && segment !== '.well-known' && !/^\.{3,}$/.test(segment);
 }
 
-/** Hidden folders of version control, shells and development tools, which may hold media too. */
+/** Hidden folders of version control, shells and development tools, which may contain media too. */
 const OF_TOOLS = /^\.(?:git|svn|hg|bzr|cvs|env|ht|ssh|aws|azure|gnupg|docker|kube|config|npm|composer|idea|vscode)/;
 
-/** What browsers show or play, and fonts. */
+/** Endings of media that browsers show or play, and of fonts. */
 const MEDIA = /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|woff2?|ttf|otf|mp[34]|m4[av]|webm|og[gv]|wav|pdf)$/;
 
-/** Prepares the question whether a path is a picture in a hidden folder of thumbnails (`uploads/.thumbs/x.jpg`). */
+/** Compiles the check whether a path is an image in a hidden folder of thumbnails (`uploads/.thumbs/x.jpg`). */
 function compileMediaFolders(
   paths: SitePaths,
 ): (facts: Pick<RequestFacts, 'path' | 'segments'>, hiddenAt: number) => boolean {
@@ -103,8 +106,9 @@ function compileMediaFolders(
 }
 
 /**
- * Folders that only hold files, as `/…/` so that they match below every site of a multisite. One that holds WordPress,
- * its admin area or its plugins is none, whatever it is called: a site whose uploads lie in `wp-content` itself has to go on.
+ * Folders that only contain files, as `/…/` so that they match below every site of a multisite. A folder that contains
+ * WordPress, its admin area or its plugins is excluded, whatever its name: a site whose uploads are in `wp-content`
+ * itself must keep working.
  */
 function fileFolders(paths: SitePaths): readonly string[] {
   const contents = [
@@ -133,9 +137,9 @@ function fileFolders(paths: SitePaths): readonly string[] {
 }
 
 /**
- * A folder as `/…/`, so that it is found below every site of a multisite: below home, and without the folder of WordPress
- * itself. Servers of networks add that one inside (`rewrite ^(/[^/]+)?/(wp-.*) /wp/$2`), so they serve files by addresses
- * that WordPress never names.
+ * A folder as `/…/`, so that it matches below every site of a multisite: below home, and without the folder of
+ * WordPress itself. Servers of networks insert that folder (`rewrite ^(/[^/]+)?/(wp-.*) /wp/$2`), so they serve files
+ * at addresses that WordPress never names.
  */
 function toServedFolders(path: string, paths: SitePaths): readonly string[] {
   const below = `${belowHome(path, paths.home)}/`;

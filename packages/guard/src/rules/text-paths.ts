@@ -1,12 +1,12 @@
 import type { RequestFacts } from '../http/request-facts.js';
 import { isLanguageFolder, listFolderAddresses, type SitePaths, USUAL_BASES } from '../site.js';
 
-/** The parts of the facts that the answer depends on. */
+/** The facts that determine the result. */
 export type TextPathFacts = Pick<RequestFacts, 'routeSegments'>;
 
 /**
- * Prepares the question whether the names of a path are text that WordPress reads and not files: words of a search,
- * terms, authors, posts and arguments of the REST API. No folder of the site is called like one of the bases. Never in a
+ * Compiles the check whether the names of a path are text that WordPress reads, and not files: words of a search,
+ * terms, authors, posts and arguments of the REST API. No folder of the site has the name of a base. Always false in a
  * network: the rules for its web servers drop the first folder in front of a script, so that `/search/xmlrpc.php` is
  * XML-RPC of the site `search`.
  */
@@ -16,11 +16,11 @@ export function compileTextPaths(paths: SitePaths, multisite: boolean): (facts: 
   const folders = (['admin', 'content', 'includes', 'uploads'] as const).flatMap((name) =>
     listFolderAddresses(paths, name),
   );
-  // Without those that are folders of WordPress all the same.
+  // Excludes bases that are also folders of WordPress.
   const bases = (paths.bases ?? USUAL_BASES).text
     .filter((base) => !folders.some((path) => `${path}/`.startsWith(`${paths.home}/${base}/`)))
     .map((base) => base.split('/'));
-  // A shop has dozens of them, and each request is asked by several rules.
+  // A shop has dozens of them, and several rules evaluate each request.
   const byFirst = new Map<string, string[][]>();
   for (const base of bases) byFirst.set(base[0] as string, [...(byFirst.get(base[0] as string) ?? []), base]);
   const isAfterBase = (route: readonly string[], from: number): boolean =>

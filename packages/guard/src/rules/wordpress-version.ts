@@ -4,7 +4,7 @@ import { compileTextPaths } from './text-paths.js';
 
 /**
  * Files in WordPress's folder that name its version: the readme, the licence and their translations in localised
- * packages. Headers that name software and version are removed; pages, feeds and `?ver=` are the connector's part.
+ * packages. Headers that name software and version are removed; the connector handles pages, feeds and `?ver=`.
  */
 const TELLING_FILE =
   /^(?:readme|license|licence|liesmich|lisezmoi|leggimi|leame|leiame|licens|licencia|licenza|lizenz)(?:[-_][a-z_]{2,6})?\.(?:html?|txt|md)$/;
@@ -33,7 +33,10 @@ export const wordpressVersion: Rule = {
   },
 };
 
-/** These two answer with the version as `ETag`, and a visitor may ask whether it matches (`If-None-Match`). */
+/**
+ * The responses of these two scripts have the version as `ETag`, and a client may test whether it matches
+ * (`If-None-Match`).
+ */
 const BUNDLES = new Set(['load-styles.php', 'load-scripts.php']);
 const CONDITION: ReadonlySet<string> = new Set(['if-none-match']);
 

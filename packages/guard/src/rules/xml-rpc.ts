@@ -3,10 +3,10 @@ import { FORBIDDEN, type Rule } from './rule.js';
 import { compileTextPaths } from './text-paths.js';
 
 /**
- * XML-RPC is one script, `xmlrpc.php`, in the WordPress folder; a multisite serves it below every site's path too. A
- * search for that word is no request for it. A request with the shape of a plugin's signed request is allowed
- * (`signedXmlRpc` of the facts). The header `X-Pingback` announces the address (WordPress: `WP::send_headers`), so it is
- * removed; the connector removes the links in pages.
+ * XML-RPC is one script, `xmlrpc.php`, in the WordPress folder; a multisite also serves it below every site's path. A
+ * search for that word is not a request for the script. A request in the form of a plugin's signed request is allowed
+ * (`signedXmlRpc` of the facts). The header `X-Pingback` announces the address (WordPress: `WP::send_headers`), so it
+ * is removed; the connector removes the links in pages.
  */
 export const xmlRpc: Rule = {
   name: 'xml-rpc',

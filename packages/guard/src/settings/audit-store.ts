@@ -4,7 +4,10 @@ import type { SiteId } from '../site.js';
 import { type Database, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 
-/** Who changed what, when, from which value to which. Rows are only added, never deleted. */
+/**
+ * The changes of settings: who changed which setting, when, from which value to which. Rows are only added, never
+ * deleted.
+ */
 export interface AuditTables {
   audit: {
     id: string;
@@ -26,7 +29,7 @@ export interface AuditTables {
 /** Any JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** Who made a change, for the audit row. */
+/** The author of a change, for the audit row. */
 export interface Actor {
   /** WordPress user id, or null for the command line and guard itself. */
   readonly id: number | null;
@@ -47,7 +50,10 @@ export interface AuditRow {
   readonly after: JsonValue;
 }
 
-/** Audit rows that are not in the Activity Log yet. Both methods may throw StorageError. */
+/**
+ * Audit rows that are not in the Activity Log yet.
+ * @throws StorageError from both methods
+ */
 export interface AuditOutbox {
   /** The oldest rows, of all sites. */
   listUndelivered(limit: number): Promise<readonly AuditRow[]>;
@@ -61,9 +67,12 @@ export interface AuditEntry {
   readonly after: JsonValue;
 }
 
-/** The audit trail of changes. Throws StorageError. */
+/**
+ * The audit trail of changes.
+ * @throws StorageError
+ */
 export interface AuditStore {
-  /** @param by who did it, and when in milliseconds since the Unix epoch */
+  /** @param by the author, and the time in milliseconds since the Unix epoch */
   add(site: SiteId, by: { readonly actor: Actor; readonly at: number }, entries: readonly AuditEntry[]): Promise<void>;
 }
 
@@ -71,7 +80,10 @@ export function createAuditStore(db: Database): AuditStore {
   return { add: (site, by, entries) => addAuditRows(db, site, by, entries) };
 }
 
-/** Writes audit rows, in the transaction of the change if `db` is one. Throws StorageError. */
+/**
+ * Writes audit rows, in the transaction of the change if `db` is one.
+ * @throws StorageError
+ */
 export async function addAuditRows(
   db: Database,
   site: SiteId,
@@ -98,8 +110,8 @@ export async function addAuditRows(
 }
 
 /**
- * Audit rows also go into the Activity Log, which is a separate database: `told` marks the rows that it has. Rows that
- * are older than the log count as delivered.
+ * Audit rows are also written to the Activity Log, which is a separate database: `told` marks the rows that it has.
+ * Rows that are older than the log count as delivered.
  */
 export const auditMigrations: Migrations = {
   '006_audit_outbox': {
@@ -140,7 +152,7 @@ export function createAuditOutbox(database: Database): AuditOutbox {
   };
 }
 
-/** Returns null for a value that is not JSON: it must not block the delivery of later rows. */
+/** Parses JSON. Returns null for an invalid value, which must not block the delivery of later rows. */
 function parseValue(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
@@ -149,7 +161,7 @@ function parseValue(text: string): JsonValue {
   }
 }
 
-/** Login in audit rows of WP-CLI, whose calls WordPress's PHP signs; the address is that of the machine. */
+/** Login in audit rows of WP-CLI, whose calls WordPress's PHP signs. The address is that of the machine. */
 export const WP_CLI = 'WP-CLI';
 
 /** Whether a change was made from a command line: guard's own, or WP-CLI of the site. */

@@ -17,7 +17,7 @@ import {
   toSiteSettings,
 } from './site-settings.js';
 
-/** Attempts to decide a change when other nodes change the same setting at the same time. */
+/** Attempts to decide a change while other nodes change the same setting. */
 const ATTEMPTS = 3;
 
 interface AnySite {
@@ -27,7 +27,10 @@ interface AnySite {
 /** The services that a change of settings uses. `Site` is the part of a site that `pushPolicy` needs. */
 export interface SettingChangeContext<Site extends AnySite = SiteConfig> {
   readonly settings: SettingsStore;
-  /** Sends settings to WordPress and resolves when it enforces them. Throws ApiError when it can't. */
+  /**
+   * Sends settings to WordPress. Resolves when WordPress enforces them.
+   * @throws ApiError when WordPress can't
+   */
   readonly pushPolicy: (site: Site, settings: SiteSettings) => Promise<PolicyNotes>;
   /** Puts settings in force at the gateway. */
   readonly apply: (site: SiteId, settings: SiteSettings) => void;
@@ -45,13 +48,13 @@ export interface Changed {
 }
 
 /**
- * Changes settings of a site, everywhere or nowhere. WordPress comes first if it enforces one of them, then the store,
- * with an audit row for each value that differs, then the gateway. Setting a value again succeeds, after the same check
- * that WordPress enforces it.
+ * Changes settings of a site, everywhere or nowhere. The order is WordPress, if it enforces one of them, then the
+ * store, with an audit row for each changed value, then the gateway. Setting the same value again succeeds, after the
+ * same check that WordPress enforces it.
  *
  * @param decide computes the new values from the current ones; an error that it throws stops the change. It is called
  *   again when another change of the same setting was stored first
- * @throws ApiError when WordPress or the store fails; then nothing is changed
+ * @throws ApiError when WordPress or the store fails, in which case nothing is changed
  */
 export function changeSettings<Site extends AnySite>(
   context: SettingChangeContext<Site>,
@@ -134,7 +137,7 @@ async function restoreConnectorPolicy<Site extends AnySite>(
  * Changes one simple setting, everywhere or nowhere; see `changeSettings`.
  *
  * @returns the message for the owner; empty for a setting without one
- * @throws ApiError when WordPress or the store fails; then nothing is changed
+ * @throws ApiError when WordPress or the store fails, in which case nothing is changed
  */
 export async function changeSimpleSetting(
   context: SettingChangeContext,
@@ -147,9 +150,9 @@ export async function changeSimpleSetting(
 }
 
 /**
- * Restores the old values of settings after a later step of their change has failed. That step was often WordPress
- * itself: if it can't take the old policy either, the next signal of the connector reconciles it. Never throws, so that
- * the caller can throw the first error; settings that can't be rolled back are logged.
+ * Restores the old values of settings after a later step of their change has failed. The failure was often in WordPress
+ * itself: if WordPress can't apply the old policy either, the next signal of the connector reconciles it. Never throws,
+ * so that the caller can throw the first error; settings that can't be rolled back are logged.
  */
 export async function rollBackSettings(
   context: SettingChangeContext,

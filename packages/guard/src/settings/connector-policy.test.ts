@@ -15,7 +15,7 @@ afterEach(() => {
 const site = siteConfig();
 const policy = { wp_remove_version: 1, sg2fa: 1, two_factor_roles: '' };
 
-/** A push to a WordPress that takes every policy; `pushed` holds what it was told of its sessions. */
+/** A push to a WordPress that accepts every policy. `pushed` holds the instructions about sessions. */
 function policyPush() {
   const pushed: boolean[] = [];
   const push = createPolicyPush({
@@ -33,7 +33,7 @@ function policyPush() {
   return { push, pushed };
 }
 
-it('pushes again what WordPress lost while a report from before the last push was waiting', async () => {
+it('pushes the policy again that WordPress lost while a report from before the last push was waiting', async () => {
   const { push, pushed } = policyPush();
   push.reconcile(site, 'lost once');
   await vi.advanceTimersByTimeAsync(1000);
@@ -48,7 +48,7 @@ it('pushes again what WordPress lost while a report from before the last push wa
   push.stop();
 });
 
-it('has WordPress end sessions that it made under a lost policy, but not before a change of the second factor itself', async () => {
+it('WordPress ends sessions of a lost policy, but not before a change of the second factor itself', async () => {
   const { push, pushed } = policyPush();
   await push.push(site, { ...policy, wp_remove_version: 0 });
   await push.push(site, { ...policy, sg2fa: 0 });

@@ -10,7 +10,9 @@ import { hashPolicy } from '../wordpress/signature.js';
 import { simpleFieldsInWordPress, simplePolicy } from './simple-settings.js';
 import { type EffectiveSettings, getEffectiveSettings, type SiteSettings } from './site-settings.js';
 
-/** What WordPress enforces, as it is sent: flat, see docs/developer/connector-protocol.md. */
+/**
+ * The policy that WordPress enforces, in the form in which it is sent: flat, see docs/developer/connector-protocol.md.
+ */
 export type ConnectorPolicy = Readonly<Record<string, number | string>>;
 
 /** Names of the settings that WordPress enforces, entirely or in part. */
@@ -21,10 +23,10 @@ export const fieldsInWordPress: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The part of the settings that WordPress enforces.
+ * Selects the part of the settings that WordPress enforces.
  * @param throttledUsers ids of users whose password checks are spaced for anonymous clients, ascending
  * @param blockedUsers ids of users who may not log in, ascending
- * @param consent addresses of the provider; a question without an address is not asked
+ * @param consent addresses of the provider; WordPress does not show a question without an address
  */
 export function toConnectorPolicy(
   { options, siteSecurity, login, log, overview, paused }: EffectiveSettings,
@@ -43,24 +45,31 @@ export function toConnectorPolicy(
     two_factor_roles: login.two_factor_roles.join(','),
     slow_users: throttledUsers.join(','),
     blocked_users: blockedUsers.join(','),
-    // WordPress must distinguish a pause from a second factor that the owner turned off: sessions of a pause end with it.
+    // WordPress must distinguish a pause from a second factor that the owner turned off: sessions of a pause end with
+    // it.
     ...(paused && { paused: 1 }),
   };
 }
 
-/** Keeps WordPress on the policy of each site. */
+/** Sends the current policy of each site to WordPress. */
 export interface ConnectorPolicySync extends Pick<PolicyPush, 'reconcile' | 'stop'> {
-  /** Sends WordPress the policy of these settings. The caller holds the site's mutex. Throws ConnectorError. */
+  /**
+   * Sends WordPress the policy of these settings. The caller holds the site's mutex.
+   * @throws ConnectorError
+   */
   pushSettings(site: SiteConfig, settings: SiteSettings): Promise<PolicyNotes>;
-  /** Sends WordPress the policy with these blocked users. The caller holds the site's mutex. Throws ConnectorError. */
+  /**
+   * Sends WordPress the policy with these blocked users. The caller holds the site's mutex.
+   * @throws ConnectorError
+   */
   pushBlockedUsers(site: SiteConfig, users: readonly number[]): Promise<void>;
 }
 
-/** What the policy of a site is made of, beside the configuration. */
+/** The sources of a site's policy, in addition to the configuration. */
 export interface PolicySources {
   inForce(site: SiteId): EffectiveSettings;
   throttledUsers(site: SiteId): readonly number[];
-  /** @param settings in place of the current ones */
+  /** @param settings replace the current ones */
   blockedUsers(site: SiteId, settings?: SiteSettings): readonly number[];
 }
 
@@ -84,20 +93,23 @@ export function createConnectorPolicySync(
     },
     async pushBlockedUsers(site, users) {
       const settings = sources.inForce(site.id);
-      // Nothing is in force during a pause.
+      // No protection is in force during a pause.
       await push(site, toPolicy(site.id, settings, settings.paused ? [] : users));
     },
   };
 }
 
-/** A policy is pushed again at most this often per site, milliseconds (docs/developer/connector-protocol.md). */
+/** Shortest pause between two pushes to a site, milliseconds (docs/developer/connector-protocol.md). */
 const RECONCILE_PAUSE_MS = 5000;
 
-/** Fields of the policy that decide which users need a second factor. */
+/** Fields of the policy that determine which users need a second factor. */
 const FACTOR_FIELDS = ['sg2fa', 'two_factor_roles', 'paused'];
 
 export interface PolicyPush {
-  /** Sends this policy to WordPress. The caller holds the site's mutex. Throws ConnectorError. */
+  /**
+   * Sends this policy to WordPress. The caller holds the site's mutex.
+   * @throws ConnectorError
+   */
   push(site: SiteConfig, policy: ConnectorPolicy): Promise<PolicyNotes>;
   /**
    * Compares the policy that WordPress reports with the current one. When they differ (new connector, restored
@@ -108,13 +120,16 @@ export interface PolicyPush {
   stop(): void;
 }
 
-/** The policy that WordPress reported, and how many pushes it had acknowledged by then. */
+/** The policy that WordPress reported, and the number of pushes that it had acknowledged by then. */
 interface Report {
   readonly hash: string | null;
   readonly acknowledged: number | undefined;
 }
 
-/** @param current the policy that WordPress should run */
+/**
+ * Creates the reconciliation.
+ * @param current the policy that WordPress should run
+ */
 export function createPolicyPush(deps: {
   client: Pick<ConnectorClient, 'policy'>;
   current: (site: SiteId) => ConnectorPolicy;
@@ -124,10 +139,12 @@ export function createPolicyPush(deps: {
 }): PolicyPush {
   const { client, current, mutex, clock, logger } = deps;
   const lastReconciliation = new Map<SiteId, number>();
-  /** Sites whose next push is delayed by the pause. A site without visitors would otherwise wait for its next signal. */
+  /**
+   * Sites whose next push is delayed by the pause. A site without visitors would otherwise wait for its next signal.
+   */
   const waiting = new Map<SiteId, { readonly timer: NodeJS.Timeout; latest: Report }>();
   let stopped = false;
-  /** How often a policy was acknowledged, by site. A report from before an acknowledgement is outdated. */
+  /** Number of acknowledged pushes, by site. A report from before an acknowledgement is outdated. */
   const acknowledged = new Map<SiteId, number>();
 
   async function push(site: SiteConfig, policy: ConnectorPolicy, reconcile = false): Promise<PolicyNotes> {
@@ -154,7 +171,7 @@ export function createPolicyPush(deps: {
       }
       const now = clock();
       const last = lastReconciliation.get(site.id);
-      // Math.abs: a clock that jumped back must not stop reconciliation until it has caught up.
+      // Math.abs: after the clock was set back, reconciliation must not stop until it has caught up.
       const since = last === undefined ? RECONCILE_PAUSE_MS : Math.abs(now - last);
       if (since < RECONCILE_PAUSE_MS) {
         const again = () => {

@@ -3,7 +3,7 @@ import type { SiteSettings } from './site-settings.js';
 
 /** One of the ten settings that the protection score counts. */
 export interface Essential {
-  /** Page of wp-admin where it can be changed. */
+  /** Page of wp-admin on which it can be changed. */
   readonly page: 'site-security' | 'login-settings';
   readonly title: string;
   readonly on: boolean;

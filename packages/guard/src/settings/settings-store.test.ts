@@ -15,7 +15,7 @@ const dialects: readonly { name: string; open: () => Promise<TestDatabase> }[] =
 
 const owner: Actor = { id: 1, login: 'owner', address: '192.0.2.7' };
 
-describe.each(dialects)('settings on $name', ({ open }) => {
+describe.each(dialects)('the settings store on $name', ({ open }) => {
   async function store() {
     const db = await open();
     onTestFinished(() => db.destroy());
@@ -28,20 +28,20 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     expectedVersion,
   });
 
-  it('gives back what was written, with a version that grows', async () => {
+  it('returns the written value, with an increasing version', async () => {
     const { settings } = await store();
     await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
     await settings.write({ site: 'a', changes: [change('x', 0, 1, 1)], actor: owner, at: 6 });
     expect([...(await settings.read('a'))]).toEqual([['x', { value: 1, version: 2 }]]);
   });
 
-  it('keeps sites apart', async () => {
+  it('keeps the settings of sites separate', async () => {
     const { settings } = await store();
     await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
     expect((await settings.read('b')).size).toBe(0);
   });
 
-  it('reads many sites in one go, and one that is not served any more keeps nobody from being served', async () => {
+  it('reads many sites with one query, and ignores faulty values of other sites', async () => {
     const { db, settings } = await store();
     for (const [at, site] of ['a', 'b', 'gone'].entries()) {
       await settings.write({ site, changes: [change('x', 1, at, 0)], actor: owner, at: 5 });
@@ -53,7 +53,7 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     await expect(settings.readAll(['gone'])).rejects.toMatchObject({ fault: 'corrupt' });
   });
 
-  it('records who changed what, when, from where, from what to what', async () => {
+  it('records the actor, time, address and both values of a change', async () => {
     const { db, settings } = await store();
     await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 1_700_000_000_000 });
     expect(await db.selectFrom('audit').selectAll().execute()).toEqual([
@@ -73,7 +73,7 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     ]);
   });
 
-  it('stores nothing of a change when one part of it was decided on an old version', async () => {
+  it('stores nothing of a change when one part was based on an old version', async () => {
     const { db, settings } = await store();
     await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
     const late = settings.write({
@@ -87,7 +87,7 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     expect(await db.selectFrom('audit').select('id').execute()).toHaveLength(1);
   });
 
-  it('lets one of many writers of the same setting win and tells the others', async () => {
+  it('accepts one of many concurrent first writes of a setting and rejects the others', async () => {
     const { settings } = await store();
     const writes = Array.from({ length: 10 }, (_, at) =>
       settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at }),
@@ -96,7 +96,7 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('stores no change of a stored setting that was decided on another version than the one it has', async () => {
+  it('stores no change that was based on another version than the stored one', async () => {
     const { db, settings } = await store();
     for (const [before, after, version] of [
       [1, 0, 0],
@@ -112,7 +112,7 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     expect(await db.selectFrom('audit').select('id').execute()).toHaveLength(2);
   });
 
-  it('lets one of many win who change a stored setting at the same time, and tells the others', async () => {
+  it('accepts one of many concurrent changes of a stored setting and rejects the others', async () => {
     const { settings } = await store();
     await settings.write({ site: 'a', changes: [change('x', 1, 0, 0)], actor: owner, at: 5 });
     const writes = Array.from({ length: 10 }, (_, at) =>
@@ -124,7 +124,7 @@ describe.each(dialects)('settings on $name', ({ open }) => {
     expect((await settings.read('a')).get('x')).toEqual({ value: winner, version: 2 });
   });
 
-  it('numbers changes over all sites without a gap or a repeat', async () => {
+  it('numbers changes over all sites without a gap or a duplicate', async () => {
     const { settings } = await store();
     const versions = await Promise.all(
       ['a', 'b', 'c'].map((site) => settings.write({ site, changes: [change('x', 1, 0, 0)], actor: owner, at: 5 })),

@@ -6,7 +6,7 @@ import type { Migrations } from '../storage/migrations.js';
 import { StorageError } from '../storage/storage-error.js';
 import { type Actor, type AuditTables, addAuditRows, type JsonValue } from './audit-store.js';
 
-/** The value of each setting that was ever changed. A setting without a row has its default. */
+/** The values of all settings that were ever changed. A setting without a row has its default. */
 export interface SettingsTables {
   settings: {
     site: string;
@@ -20,7 +20,7 @@ export interface SettingsTables {
   };
 }
 
-/** The first migration. It also creates tables of other features, since it was released so. */
+/** The first migration. It also creates tables of other features, because it was released that way. */
 export const settingsMigrations: Migrations = {
   '001_settings': {
     async up(db: Kysely<unknown>): Promise<void> {
@@ -76,14 +76,14 @@ export interface StoredSetting {
 
 export interface SettingChange {
   readonly name: string;
-  /** The value until now, possibly a default; for the audit row. */
+  /** The current value, possibly a default; for the audit row. */
   readonly before: JsonValue;
   readonly after: JsonValue;
   /** The version that the change is based on. */
   readonly expectedVersion: number;
 }
 
-/** Another change of the same setting was stored first; nothing was stored. Read and decide again. */
+/** Another change of the same setting was stored first, and nothing was stored. Read the settings and decide again. */
 export class SettingsConflict extends Error {
   constructor(readonly setting: string) {
     super(`The setting ${setting} was changed by somebody else at the same time.`);
@@ -91,11 +91,14 @@ export class SettingsConflict extends Error {
   }
 }
 
-/** Stores settings. Every method may throw StorageError. */
+/**
+ * Stores settings.
+ * @throws StorageError from every method
+ */
 export interface SettingsStore {
   /** All stored settings of a site, by name. */
   read(site: SiteId): Promise<ReadonlyMap<string, StoredSetting>>;
-  /** The stored settings of many sites, with one query; sites without any are omitted. */
+  /** The stored settings of many sites, with one query. Sites without any are omitted. */
   readAll(sites: Iterable<SiteId>): Promise<ReadonlyMap<SiteId, ReadonlyMap<string, StoredSetting>>>;
   /**
    * Stores changes, their versions and their audit rows in one transaction. Once it resolves, a crash of the process
@@ -130,7 +133,7 @@ export function createSettingsStore(database: Database): SettingsStore {
       const wanted = new Set(sites);
       const found = new Map<SiteId, Map<string, StoredSetting>>();
       for (const row of await db.selectFrom('settings').select(['site', 'name', 'value', 'version']).execute()) {
-        // A faulty value of a site that is no longer served must not prevent the others from being served.
+        // An invalid value of a site that is no longer served must not prevent the others from being served.
         if (!wanted.has(row.site)) continue;
         const setting = { value: parseStored(row.name, row.value), version: row.version };
         const known = found.get(row.site);
@@ -189,7 +192,10 @@ export function parseStored(name: string, value: string): JsonValue {
   }
 }
 
-/** Lists every value, current and former, of a setting of a site. Throws StorageError. */
+/**
+ * Lists every value, current and former, of a setting of a site.
+ * @throws StorageError
+ */
 export type SettingHistory = (site: SiteId, name: string) => Promise<readonly JsonValue[]>;
 
 /** Reads the former values from the audit table, whose rows are never deleted. */

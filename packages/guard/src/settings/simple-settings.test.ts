@@ -37,7 +37,7 @@ async function setUp() {
   const db = await openTestDatabase(await scratchFolder());
   onTestFinished(() => db.destroy());
   const settings = createSettingsStore(db);
-  /** Everything that happened outside the store, in order. */
+  /** All steps outside the store, in order. */
   const steps: string[] = [];
   const fake = {
     wordpressDown: false,
@@ -75,7 +75,7 @@ async function setUp() {
 }
 
 describe('switching a toggle', () => {
-  it('tells WordPress, stores, puts it in force, tells other nodes, in that order', async () => {
+  it('pushes to WordPress, stores, applies and notifies other nodes, in this order', async () => {
     const { set, steps, stored, audited } = await setUp();
     expect(await set('disable_feed', 1)).toBe('Feeds are turned off.');
     expect(steps).toEqual(['pushed', 'applied feeds 1', 'published']);
@@ -83,14 +83,14 @@ describe('switching a toggle', () => {
     expect(await audited()).toEqual([['disable_feed', '0', '1']]);
   });
 
-  it('leaves WordPress alone when only the gate enforces it', async () => {
+  it('does not call WordPress when only the gateway enforces it', async () => {
     const { set, fake, stored } = await setUp();
     fake.wordpressDown = true;
     expect(await set('xss_protection', 0)).toBe('Advanced XSS protection is turned off.');
     expect((await stored()).xss_protection).toBe(0);
   });
 
-  it('changes nothing when WordPress can’t be told', async () => {
+  it('changes nothing when WordPress can’t be reached', async () => {
     const { set, fake, steps, stored, audited } = await setUp();
     fake.wordpressDown = true;
     await expect(set('disable_feed', 1)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
@@ -99,7 +99,7 @@ describe('switching a toggle', () => {
     expect(await audited()).toEqual([]);
   });
 
-  it('gives WordPress the old policy back when the change can’t be stored', async () => {
+  it('restores the old policy in WordPress when the change can’t be stored', async () => {
     const { deps, fake, steps } = await setUp();
     const settings = { ...deps.settings, write: () => Promise.reject(new ApiError('storage_unavailable')) };
     const change = changeSimpleSetting({ ...deps, settings }, { site, actor }, 'disable_feed', 1);
@@ -108,7 +108,7 @@ describe('switching a toggle', () => {
     expect(steps).toEqual(['pushed', 'pushed']);
   });
 
-  it('takes the value that is already set as a success, without a new record, and still checks WordPress', async () => {
+  it('succeeds for the value that is already set, without an audit row, and still checks WordPress', async () => {
     const { set, fake, audited } = await setUp();
     expect(await set('disable_feed', 0)).toBe('Feeds are turned on.');
     expect(await audited()).toEqual([]);
@@ -116,7 +116,7 @@ describe('switching a toggle', () => {
     await expect(set('disable_feed', 0)).rejects.toMatchObject({ code: 'wordpress_unreachable' });
   });
 
-  it('says so when the readme file could not be deleted', async () => {
+  it('reports that the readme file could not be deleted', async () => {
     const { set, fake } = await setUp();
     fake.notes = { delete_readme: 'not_deleted' };
     expect(await set('delete_readme', 1)).toBe(
@@ -125,7 +125,7 @@ describe('switching a toggle', () => {
     expect(await set('delete_readme', 0)).toBe('The readme file is no longer deleted.');
   });
 
-  it('decides anew when another node changed the same toggle in between', async () => {
+  it('decides again when another node changed the same toggle', async () => {
     const { deps, settings, stored, audited } = await setUp();
     let first = true;
     const racing = {
@@ -144,7 +144,7 @@ describe('switching a toggle', () => {
     expect(await audited()).toHaveLength(1);
   });
 
-  it('lets the last of many parallel changes win, with one record per change', async () => {
+  it('stores the last of many parallel changes, with one audit row per change', async () => {
     const { set, stored, audited, fake } = await setUp();
     await Promise.all([1, 0, 1, 0, 1].map((value) => set('disable_feed', value as 0 | 1)));
     expect((await stored()).disable_feed).toBe(1);
@@ -153,7 +153,7 @@ describe('switching a toggle', () => {
   });
 });
 
-it('tells WordPress only the options that it enforces', () => {
+it('the policy of WordPress contains only the options that it enforces', () => {
   const options = Object.keys(defaultSecurityOptions);
   expect(options.filter((field) => fieldsInWordPress.has(field)).sort()).toEqual([
     'delete_readme',
@@ -164,7 +164,7 @@ it('tells WordPress only the options that it enforces', () => {
   ]);
 });
 
-/** Each entry is taken as it is: a new one is covered without a line here. */
+/** Each entry is tested generically: a new one needs no line here. */
 describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (setting) => {
   const { field, default: initial, paused, enforcedAt, oppositeInPolicy, suffix, messages } = setting;
   const values = allowedValues(setting);
@@ -173,7 +173,7 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
   ) as SettingGroup;
   const stored = (value: number) => toSiteSettings(new Map([[field, { value, version: 1 }]]));
 
-  it('has its default on a fresh site, takes each allowed value from storage, and no other', () => {
+  it('has its default on a fresh site, and accepts only the allowed values from storage', () => {
     expect(values).toContain(initial);
     expect(getSettingValue(defaultSiteSettings, field)).toBe(initial);
     for (const value of values) {
@@ -200,7 +200,7 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
     }
   });
 
-  it('is changed with a text for the owner and a record', async () => {
+  it('is changed with a message for the owner and an audit row', async () => {
     const { deps, audited } = await setUp();
     for (const value of values) {
       const message = await changeSimpleSetting(deps, { site, actor }, field, value);
@@ -211,7 +211,7 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
     expect(new Set(values.map((value) => toValueName(setting, value))).size).toBe(values.length);
   });
 
-  it('is served by a call that checks the value, when it has one', async () => {
+  it('has an endpoint that validates the value, if it has one at all', async () => {
     const calls: readonly {
       name: string;
       suffix: string;

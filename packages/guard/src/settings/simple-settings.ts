@@ -13,8 +13,8 @@ import { z } from 'zod';
 import type { PolicyNotes } from '../wordpress/connector-responses.js';
 
 /**
- * Derives from the contract's catalogue of simple settings: schemas of stored values, the connector's policy, values and
- * messages of the API. A new entry of the catalogue needs no change here.
+ * Derives schemas of stored values, the connector's policy, and values and messages of the API from the contract's
+ * catalogue of simple settings. A new entry of the catalogue needs no change here.
  */
 
 /** The schemas of the stored values of a group. */

@@ -18,7 +18,7 @@ const stored = (values: Record<string, JsonValue>) =>
   new Map(Object.entries(values).map(([name, value]) => [name, { value, version: 1 }]));
 
 describe('the settings of a site', () => {
-  it('are the defaults where nothing is stored, and what is stored elsewhere', () => {
+  it('are the stored values, and the defaults where nothing is stored', () => {
     expect(toSiteSettings(new Map())).toEqual(defaultSiteSettings);
     const settings = toSiteSettings(stored({ login_attempts: 3, disable_feed: 1, something_new: 'x' }));
     expect(settings.login).toEqual({ ...defaultLoginSettings, login_attempts: 3 });
@@ -43,11 +43,11 @@ describe('the settings of a site', () => {
     ['anonymize_addresses', null],
     ['log_own_cron', '1'],
     ['consent_asked', true],
-  ])('never fall back to a default when %s is stored in a form that nobody knows', (name, value) => {
+  ])('never fall back to a default when %s is stored in an invalid form', (name, value) => {
     expect(() => toSiteSettings(stored({ [name]: value }))).toThrow(StorageError);
   });
 
-  it('change by name, and only where they are named', () => {
+  it('change by name, and otherwise stay the same', () => {
     const changed = applyChanges(defaultSiteSettings, { sg2fa: 1, disable_feed: 1, log_lifetime: 7, paused_until: 7 });
     expect(changed).toEqual({
       options: { ...defaultSecurityOptions, disable_feed: 1 },
@@ -86,7 +86,7 @@ describe('a pause', () => {
     expect(getEffectiveSettings(strict, 1000)).toBe(strict);
   });
 
-  it('is told to WordPress as a policy in which nothing is on', () => {
+  it('is sent to WordPress as a policy in which every protection is off', () => {
     const {
       disallowed_usernames: _names,
       activity_events,
@@ -96,14 +96,14 @@ describe('a pause', () => {
       ...policy
     } = toConnectorPolicy(getEffectiveSettings(strict, 999), consent, [], []);
     expect(Object.values(policy).every((value) => value === 0 || value === '')).toBe(true);
-    // The log goes on: what happens during a pause is what the owner wants to read afterwards.
+    // The log continues: events during a pause are important for the owner afterwards.
     expect(activity_events).toBe(1);
     expect(paused).toBe(1);
     expect(toConnectorPolicy(getEffectiveSettings(strict, 1000), consent)).not.toHaveProperty('paused');
   });
 });
 
-it('names throttled accounts and the addresses of the login in the policy, the addresses only while they are used', () => {
+it('the policy contains throttled accounts, and the custom addresses of the login while they are in use', () => {
   const login_url = { type: 'custom', login: 'my-door', signup: 'join-us' } as const;
   const custom = applyChanges(defaultSiteSettings, { login_url });
   expect(toConnectorPolicy(custom, consent, [2, 7])).toMatchObject({
@@ -115,13 +115,13 @@ it('names throttled accounts and the addresses of the login in the policy, the a
   expect(toConnectorPolicy(back, consent)).toMatchObject({ login_url_login: '', login_url_signup: '', slow_users: '' });
 });
 
-it('tells WordPress whom to keep out, and whether to write down what users do', () => {
+it('the policy contains blocked users, and whether user events are logged', () => {
   expect(toConnectorPolicy(defaultSiteSettings, consent)).toMatchObject({ blocked_users: '', activity_events: 1 });
   const off = applyChanges(defaultSiteSettings, { disable_activity_log: 1 });
   expect(toConnectorPolicy(off, consent, [], [3, 9])).toMatchObject({ blocked_users: '3,9', activity_events: 0 });
 });
 
-it('has the owner asked for consent in WordPress until there is an answer, whatever it is', () => {
+it('WordPress shows the owner the request for consent until it is answered, with yes or no', () => {
   expect(toConnectorPolicy(defaultSiteSettings, consent)).toMatchObject({
     show_data_consent: 1,
     show_email_consent: 1,

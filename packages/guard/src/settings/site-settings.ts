@@ -69,12 +69,14 @@ const schemas: {
   overview: simpleSchemas('overview'),
 };
 
-/** Names of all settings that describe a site's protection: without the owner's one-time choices, and without a pause. */
+/**
+ * Names of all settings that describe a site's protection, without the owner's one-time choices and without a pause.
+ */
 export const settingNames: readonly string[] = (
   ['options', 'siteSecurity', 'login', 'log', 'postHack'] as const
 ).flatMap((group) => Object.keys(schemas[group]));
 
-/** A value of a setting of `settingNames`, or what is allowed. */
+/** A value of a setting of `settingNames`, or the allowed values. */
 export function parseSettingValue(
   name: string,
   value: unknown,
@@ -115,7 +117,10 @@ export function toSiteSettings(stored: ReadonlyMap<string, StoredSetting>): Site
   };
 }
 
-/** Reads the settings of many sites with one query; a site without any stored setting is omitted. Throws StorageError. */
+/**
+ * Reads the settings of many sites with one query. A site without any stored setting is omitted.
+ * @throws StorageError
+ */
 export async function readAllSettings(
   settings: Pick<SettingsStore, 'readAll'>,
   sites: Iterable<SiteId>,
@@ -125,7 +130,10 @@ export async function readAllSettings(
   return found;
 }
 
-/** Reads the settings of a site, including defaults. Throws StorageError. */
+/**
+ * Reads the settings of a site, including defaults.
+ * @throws StorageError
+ */
 export async function readSiteSettings(settings: Pick<SettingsStore, 'read'>, site: SiteId): Promise<SiteSettings> {
   return toSiteSettings(await settings.read(site));
 }

@@ -7,7 +7,9 @@ import type { SiteId } from '../site.js';
 
 export type SiteSecurityCalls = (typeof calls)[number];
 
-/** The endpoints of the page Site Security, except those of its toggles, which the catalogue of simple settings defines. */
+/**
+ * The endpoints of the page Site Security, except those of its toggles, which the catalogue of simple settings defines.
+ */
 export function siteSecurityEndpoints({ change, sites }: Pick<Services, 'change' | 'sites'>): {
   readonly handlers: CallHandlers<SiteSecurityCalls>;
   readonly pages: Pick<OptionPages, 'security'>;

@@ -29,7 +29,10 @@ export interface ConnectorSync extends Pick<ConnectorPolicySync, 'pushSettings' 
   check(site: SiteConfig): void;
   /** Checks the connector, unless it was checked recently. Never throws. */
   recheck(site: SiteConfig): void;
-  /** Checks the connectors that were missing in a WordPress that responded: one may have been installed. Never throws. */
+  /**
+   * Checks the connectors that were missing in a WordPress that responded, since one may have been installed. Never
+   * throws.
+   */
   checkMissing(): void;
   /** Sends WordPress the current policy if it last reported another one. Never throws. */
   reconcilePolicy(site: SiteId): void;
@@ -61,7 +64,7 @@ export function createConnectors(services: {
 }): ConnectorSync {
   const { config, siteList, sites, factsStore, mutex, clock, logger } = services;
   const signalListeners: ((site: SiteConfig, signal: Signal) => void)[] = [];
-  /** Of sites that guard knows nothing about yet: the origin of the last page that the connector signed. */
+  /** Origin of the last page that the connector signed, by site. Only for sites without known facts. */
   const lastPages = new Map<SiteId, SiteOrigin>();
   const useListeners: ((site: SiteId) => void)[] = [];
   const backListeners: ((site: SiteConfig) => void)[] = [];
@@ -78,9 +81,9 @@ export function createConnectors(services: {
     },
     onSignal(site, command, signal) {
       staffChecks.recordSignal(site.id, signal);
-      // The only command that is sent to an unused site: its signal also reports the connector's health.
+      // `events` is the only command that is sent to an unused site: its signal also reports the connector's health.
       if (command === 'events') health.handleSignal(site, signal);
-      // One of our pages is open in a browser.
+      // A page of the dashboard is open in a browser.
       if (command === 'session') recordUse(site);
     },
   });
@@ -110,7 +113,7 @@ export function createConnectors(services: {
       },
       onBack(site) {
         for (const listener of backListeners) listener(site);
-        // While the connector was missing, a password alone was enough to log in.
+        // While the connector was missing, a password alone was sufficient to log in.
         ready
           .then(async () => {
             if (sites.inForce(site.id).login.sg2fa === 1) await client.endSessions(site, 'without_factor');

@@ -7,7 +7,10 @@ import type { SiteId } from '../site.js';
 import type { SiteFactsStore } from './site-facts-store.js';
 import type { SiteRegistry } from './site-registry.js';
 
-/** Puts the stored settings and facts of all sites in force. Throws StorageError. */
+/**
+ * Puts the stored settings and facts of all sites in force.
+ * @throws StorageError
+ */
 export async function loadSites(
   ids: readonly SiteId[],
   sites: SiteRegistry,
@@ -19,7 +22,7 @@ export async function loadSites(
     sites.set(id, { settings: stored.get(id) ?? defaultSiteSettings, facts: facts.get(id) ?? null });
 }
 
-/** Logs that a site is paused, if it is: a forgotten pause is dangerous. */
+/** Logs that a site is paused, if it is, since a forgotten pause is dangerous. */
 export function logPause(logger: Logger, sites: SiteRegistry, site: SiteId, now: number): void {
   const { pausedUntil } = sites.get(site).settings;
   if (pausedUntil <= now) return;

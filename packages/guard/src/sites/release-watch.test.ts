@@ -8,7 +8,7 @@ import type { SiteConfig } from '../site.js';
 import { toReleasesFile } from '../wordpress/installed-releases.js';
 import { createReleaseWatch } from './release-watch.js';
 
-/** A site whose path leads to a release in which the connector is, as guard finds it when it starts. */
+/** A site whose path leads to a release with the connector when guard starts. */
 async function watchedSite(count = 1) {
   const root = await scratchFolder();
   mkdirSync(join(root, 'sites'));
@@ -37,8 +37,8 @@ async function watchedSite(count = 1) {
   return { root, sites, watch, log, changed, release, leadTo, install };
 }
 
-describe('a guard that watches where the paths of sites lead', () => {
-  it('says at once which release lacks the connector, once, and has the connector checked', async () => {
+describe('the release watch', () => {
+  it('logs once and at once which release lacks the connector, and reports the change', async () => {
     const { watch, log, changed, leadTo, release, root } = await watchedSite();
     await watch.runRound();
     expect([log.events(), changed]).toEqual([[], []]);
@@ -54,7 +54,7 @@ describe('a guard that watches where the paths of sites lead', () => {
     expect(changed).toEqual(['site']);
   });
 
-  it('has it checked again when it was installed there, and after a roll-back', async () => {
+  it('reports a change when the connector was installed there, and after a roll-back', async () => {
     const { watch, log, changed, leadTo, install } = await watchedSite();
     await watch.runRound();
     leadTo('2');
@@ -69,14 +69,14 @@ describe('a guard that watches where the paths of sites lead', () => {
     expect(log.events()).toEqual(['release-without-connector']);
   });
 
-  it('says so when it starts in front of one', async () => {
+  it('logs it when guard starts with such a release', async () => {
     const { watch, log, leadTo } = await watchedSite();
     leadTo('2');
     await watch.runRound();
     expect(log.events()).toEqual(['release-without-connector']);
   });
 
-  it('says nothing of a release that had the connector before it became current, and has it checked', async () => {
+  it('logs nothing for a release that had the connector before it became current, and reports the change', async () => {
     const { watch, log, changed, leadTo, install } = await watchedSite();
     await watch.runRound();
     install('1', '2');
@@ -85,7 +85,7 @@ describe('a guard that watches where the paths of sites lead', () => {
     expect([log.events(), changed]).toEqual([[], ['site']]);
   });
 
-  it('is not disturbed by a path that leads nowhere, a damaged list, or a site that goes', async () => {
+  it('ignores a broken link, a damaged list, and a removed site', async () => {
     const { watch, log, changed, leadTo, root, sites } = await watchedSite();
     await watch.runRound();
     rmSync(join(root, 'current'));
@@ -98,7 +98,7 @@ describe('a guard that watches where the paths of sites lead', () => {
     expect([log.events(), changed]).toEqual([[], ['site']]);
   });
 
-  it('looks at thousands of sites in several rounds', async () => {
+  it('checks thousands of sites in several rounds', async () => {
     const { watch, log, leadTo } = await watchedSite(450);
     leadTo('2');
     for (const expected of [[], [], ['release-without-connector']]) {

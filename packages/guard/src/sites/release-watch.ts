@@ -5,22 +5,22 @@ import { findBareRelease } from '../wordpress/installed-releases.js';
 
 /** Pause between two rounds, milliseconds. */
 const ROUND_MS = 2000;
-/** Sites that are looked at in one round; with more of them, the rest follow in the next rounds. */
+/** Limit of sites that are checked in one round. Further sites are checked in the next rounds. */
 const SITES_A_ROUND = 200;
 
 export interface ReleaseWatch {
-  /** Looks at the next sites. Never throws. */
+  /** Checks the next sites. Never throws. */
   runRound(): Promise<void>;
   start(): void;
   stop(): void;
 }
 
 /**
- * Notices within seconds that the path of a site leads to another release: whether its WordPress has a connector is not
- * to be found out by the next round of checks, since until then visitors could go past guard. It looks at links alone and
- * sends no request; one folder is looked at after the other, so that a file system that hangs holds up no more than this.
+ * Detects within seconds that the path of a site leads to another release. The next round of health checks would be too
+ * late to find a WordPress without a connector, since until then visitors could bypass guard. It reads links only and
+ * sends no request. It checks one folder after the other, so that a file system that hangs delays nothing else.
  *
- * @param deps `onChanged`: the path leads elsewhere, or the connector was installed where it leads
+ * @param deps `onChanged`: the path leads to another release, or the connector was installed in the current one
  */
 export function createReleaseWatch(deps: {
   readonly dataDir: string;
@@ -29,7 +29,7 @@ export function createReleaseWatch(deps: {
   readonly logger: Logger;
 }): ReleaseWatch {
   const { dataDir, sites, onChanged, logger } = deps;
-  /** Where the path of each site led when it was looked at last. */
+  /** The last known target of each site's path. */
   const releases = new Map<SiteId, string>();
   /** Sites whose release lacks the connector. */
   const bare = new Set<SiteId>();

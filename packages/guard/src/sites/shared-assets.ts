@@ -9,7 +9,7 @@ import { setBounded } from '../lib/collections.js';
 export interface SharedAsset {
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
-  /** Weak validator (RFC 9110 section 8.8.3), since the compressed form has the same. */
+  /** Weak validator (RFC 9110 section 8.8.3), since the compressed form has the same one. */
   readonly etag: string;
 }
 
@@ -24,11 +24,11 @@ export interface SharedAssets {
   find(shared: string, name: string): Promise<SharedAsset | null>;
 }
 
-/** More than the dashboard has in several releases. */
+/** Limit of cached files. It exceeds the number of files of several releases. */
 const KEPT_MAX = 1000;
 const RELEASE = /^[0-9a-f]{12}$/;
 
-/** Keeps in memory what was read: a release is never changed. */
+/** Caches all files that were read: a release never changes. */
 export function createSharedAssets(): SharedAssets {
   const kept = new Map<string, SharedAsset>();
   return {

@@ -3,25 +3,28 @@ import type { SiteFacts, SiteId } from '../site.js';
 import { type Database, withTables } from '../storage/database.js';
 import { signedXmlRpcSchema } from '../wordpress/connector-responses.js';
 
-/** What the connector last reported about a site, for use after a restart until WordPress responds. */
+/** The facts that the connector last reported about a site, for use after a restart until WordPress responds. */
 export interface SiteFactsTables {
   site_facts: {
     site: string;
     /** JSON. */
     facts: string;
-    /** When guard last restored its key in this WordPress, milliseconds since the Unix epoch. */
+    /** Time at which guard last restored its key in this WordPress, milliseconds since the Unix epoch. */
     key_restored_at: number | null;
   };
 }
 
-/** What is stored about a site. */
+/** The stored data of a site. */
 export interface StoredSite {
   readonly facts: SiteFacts | null;
-  /** When guard last restored its key in this WordPress, milliseconds since the Unix epoch. */
+  /** Time at which guard last restored its key in this WordPress, milliseconds since the Unix epoch. */
   readonly keyRestoredAt: number | null;
 }
 
-/** Every method may throw StorageError. */
+/**
+ * Stores the facts of sites.
+ * @throws StorageError from every method
+ */
 export interface SiteFactsStore {
   read(site: SiteId): Promise<StoredSite>;
   /** The facts about all sites; sites without facts are omitted. */
@@ -96,7 +99,7 @@ export function createSiteFactsStore(database: Database): SiteFactsStore {
   };
 }
 
-/** Returns null for facts that can't be parsed: they are only a copy, and the connector reports them again. */
+/** Parses stored facts. Returns null for invalid ones: they are only a copy, and the connector reports them again. */
 function parseFacts(text: string): SiteFacts | null {
   try {
     return factsSchema.nullable().parse(JSON.parse(text));

@@ -4,8 +4,8 @@ import { isSameData } from '../lib/collections.js';
 import type { QuarantinedSite, SiteConfig, SiteId } from '../site.js';
 
 /**
- * The sites that guard serves now, and the proxies in front of them; a changed configuration file replaces them while
- * guard runs. Iterates the served sites.
+ * The sites that guard currently serves, and the proxies in front of them. A changed configuration file replaces them
+ * while guard runs. Iterates over the served sites.
  */
 export class SiteList implements Iterable<SiteConfig> {
   #served: ReadonlyMap<SiteId, SiteConfig> = new Map();
@@ -29,7 +29,7 @@ export class SiteList implements Iterable<SiteConfig> {
     return [...this.#served.keys()];
   }
 
-  /** Ids of all configured sites, also of those that can't be served. */
+  /** Ids of all configured sites, including those that can't be served. */
   get allIds(): readonly SiteId[] {
     return [...this.#served.keys(), ...this.#quarantined.map(({ id }) => id)];
   }
@@ -56,23 +56,26 @@ export class SiteList implements Iterable<SiteConfig> {
   }
 }
 
-/** How two configurations differ. */
+/** The differences between two configurations. */
 export interface SiteChanges {
-  /** Sites that are configured now and were not before, served or not. */
+  /** Sites that are newly configured, served or not. */
   readonly added: readonly SiteId[];
-  /** Served sites that are new, or differ from before. */
+  /** Served sites that are new or have changed. */
   readonly changed: readonly SiteConfig[];
-  /** Sites that were configured before and are no longer. */
+  /** Sites that are no longer configured. */
   readonly removed: readonly SiteId[];
   readonly isEmpty: boolean;
 }
 
-/** Sites that are compared in one turn of the event loop: with ten thousand at once, requests would wait noticeably. */
+/**
+ * Sites that are compared in one turn of the event loop: comparing ten thousand at once would delay requests
+ * noticeably.
+ */
 const SITES_AT_ONCE = 500;
 
 /**
- * The sites of a configuration, with the objects that are in force for those that stay as they are. So others see by the
- * object alone what has changed.
+ * The sites of a configuration. Unchanged sites keep the objects that are in force, so that a comparison of objects
+ * shows what has changed.
  */
 export async function keepKnownSites(list: SiteList, sites: readonly SiteConfig[]): Promise<readonly SiteConfig[]> {
   const kept: SiteConfig[] = [];
@@ -84,7 +87,7 @@ export async function keepKnownSites(list: SiteList, sites: readonly SiteConfig[
   return kept;
 }
 
-/** Compares what is in force with a configuration, whose sites come from `keepKnownSites`. Pure. */
+/** Compares the sites in force with a configuration whose sites were returned by `keepKnownSites`. Pure. */
 export function compareSites(list: SiteList, next: LiveConfig): SiteChanges {
   const nextIds = [...next.sites, ...next.quarantined].map(({ id }) => id);
   const known = new Set(nextIds);

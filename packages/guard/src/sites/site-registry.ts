@@ -16,7 +16,7 @@ import { defaultSitePaths, type SiteFacts, type SiteId } from '../site.js';
 export interface SiteState {
   readonly settings: SiteSettings;
   readonly facts: SiteFacts | null;
-  /** Addresses that are blocked for good. */
+  /** Addresses that are blocked permanently. */
   readonly blocked: AddressSet;
   /** Addresses that are blocked until a time. */
   readonly blockedUntil: TimedAddresses;
@@ -79,7 +79,10 @@ export class SiteRegistry {
     return blocked.has(address) || (blockedUntil.size > 0 && blockedUntil.has(address, this.#clock()));
   }
 
-  /** Lists users that WordPress must refuse: none during a pause. @param settings the settings that will be in force */
+  /**
+   * Lists users that WordPress must refuse; none during a pause.
+   * @param settings the settings that will be in force
+   */
   blockedUsers(site: SiteId, settings = this.get(site).settings): readonly number[] {
     return settings.pausedUntil > this.#clock() ? [] : [...this.get(site).blockedUsers].sort((a, b) => a - b);
   }
@@ -108,7 +111,7 @@ export class SiteRegistry {
     this.#waitForResume(site);
   }
 
-  /** Forgets a site that is no longer configured. */
+  /** Deletes the state of a site that is no longer configured. */
   delete(site: SiteId): void {
     clearTimeout(this.#pauses.get(site));
     this.#pauses.delete(site);
@@ -117,12 +120,15 @@ export class SiteRegistry {
     this.#snapshots.delete(site);
   }
 
-  /** @param listener called when a pause has ended and the site's settings are in force again */
+  /**
+   * Adds a listener.
+   * @param listener called when a pause has ended and the site's settings are in force again
+   */
   onResumed(listener: (site: SiteId) => void): void {
     this.#onResumed = listener;
   }
 
-  /** Stops the timers of pauses: the end of a pause swaps no snapshot any more. */
+  /** Stops the timers of pauses. After that, the end of a pause swaps no snapshot. */
   stop(): void {
     for (const timer of this.#pauses.values()) clearTimeout(timer);
     this.#pauses.clear();
@@ -154,7 +160,7 @@ export class SiteRegistry {
     const left = this.get(site).settings.pausedUntil - this.#clock();
     if (left <= 0) return;
     const resume = () => {
-      // The timer is monotonic, the pause follows the wall clock: if that was set back, wait on.
+      // The timer is monotonic, while the pause follows the wall clock. If that was set back, wait again.
       if (this.get(site).settings.pausedUntil > this.#clock()) return this.#waitForResume(site);
       this.#pauses.delete(site);
       this.#swap(site);

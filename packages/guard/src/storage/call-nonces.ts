@@ -3,18 +3,22 @@ import type { SiteId } from '../site.js';
 import { type Database, withTables } from './database.js';
 import type { Migrations } from './migrations.js';
 
-/** Each nonce of a signed call is good for one use, whichever process of guard is asked. */
+/** Accepts each nonce of a signed call once, over all processes of guard. */
 export interface CallNonces {
-  /** @returns false when it was used before. Throws StorageError. */
+  /**
+   * Consumes a nonce.
+   * @returns false when it was used before
+   * @throws StorageError
+   */
   consume(site: SiteId, nonce: string, now: number): Promise<boolean>;
 }
 
-/** Nonces of signed calls, until no header with them can be valid any more. */
+/** Nonces of signed calls, kept until no header with them can be valid. */
 export interface CallNonceTables {
   call_nonces: {
     site: string;
     nonce: string;
-    /** When it was used, milliseconds since the Unix epoch. */
+    /** Time of its use, milliseconds since the Unix epoch. */
     at: number;
   };
 }
@@ -33,7 +37,9 @@ export const callNonceMigrations: Migrations = {
   },
 };
 
-/** How long a nonce is kept: longer than its header may be used (two minutes), for clocks that are set back. */
+/**
+ * How long a nonce is kept: longer than its header is valid (two minutes), for clocks that are set back. Milliseconds.
+ */
 const KEPT_MS = 5 * 60_000;
 
 /** Used nonces in a SQL table, so that neither a restart nor another process accepts a call again. */

@@ -25,7 +25,7 @@ async function node(dataDir: string) {
   return { feed, reported: reported, write };
 }
 
-it('tells a node what another node on the same database changed', async () => {
+it('notifies a node of a change by another node on the same database', async () => {
   const dataDir = await scratchFolder();
   const [a, b] = [await node(dataDir), await node(dataDir)];
   await b.write('shop');
@@ -33,17 +33,17 @@ it('tells a node what another node on the same database changed', async () => {
   expect(a.reported).toEqual(['shop']);
 });
 
-it('tells its own listeners at once, and not again when the database shows the same change', async () => {
+it('notifies the node’s own listeners at once, and not again when the database shows the same change', async () => {
   const { feed, reported, write } = await node(await scratchFolder());
   feed.publish({ site: 'shop', version: await write('shop') });
   expect(reported).toEqual(['shop']);
-  // Found in the database, behind the other one.
+  // Polled from the database, after the other change.
   await write('later');
   await eventually(() => reported.includes('later'));
   expect(reported).toEqual(['shop', 'later']);
 });
 
-it('does not tell what was there before it began', async () => {
+it('does not notify of changes from before its start', async () => {
   const dataDir = await scratchFolder();
   await (await node(dataDir)).write('shop');
   const late = await node(dataDir);

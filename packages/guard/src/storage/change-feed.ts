@@ -14,7 +14,10 @@ export interface SiteVersionTables {
 export interface ChangeFeed {
   /** Notifies the listeners of this process at once. Other processes read the change from the database. */
   publish(change: { readonly site: SiteId; readonly version: number }): void;
-  /** @returns unsubscribes the listener */
+  /**
+   * Adds a listener.
+   * @returns a function that removes the listener
+   */
   subscribe(listener: (site: SiteId) => void): () => void;
   close(): void;
 }
@@ -59,7 +62,7 @@ export function createChangeFeed(options: { db: Database; logger: Logger; from: 
       }
       failing = false;
     } catch (error) {
-      // Once per outage: a log line per second would bury all others.
+      // Logged once per outage: a log line per second would hide all others.
       if (!failing && !closed) {
         logger.error({ event: 'change-feed-failed', err: error }, 'Changes by other processes can’t be read.');
       }

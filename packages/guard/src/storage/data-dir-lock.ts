@@ -6,19 +6,22 @@ import { makePrivate, writeFileAtomically } from '../lib/files.js';
 import type { SiteId } from '../site.js';
 import { openSqlite } from './sqlite.js';
 
-/** `status` holds the lock for a moment to test it; a guard that starts at that moment waits, at most this long. */
+/**
+ * `status` holds the lock for a moment to test it. A guard that starts at that moment waits at most this long,
+ * milliseconds.
+ */
 const LOCK_WAIT_MS = 500;
 
 const SQLITE_BUSY = 5;
 
 /** The lock that a guard holds while it runs on a data folder. */
 export interface DataDirLock {
-  /** Writes which sites are in use now. */
+  /** Writes which sites are currently in use. */
   writeSites(sites: SitesInUse): Promise<void>;
   release(): Promise<void>;
 }
 
-/** How often a guard that waits for the end of another one looks whether it has ended, milliseconds. */
+/** Interval at which a waiting guard checks whether the other one has ended, milliseconds. */
 const POLL_MS = 20;
 
 /** How long to wait for a guard that runs on the data folder and is about to end. */
@@ -27,7 +30,10 @@ export interface LockWait {
   readonly ms: number;
   /** Ends the wait with an AbortError. */
   readonly signal: AbortSignal;
-  /** Called once when another guard runs. @param pid its process id, if it has written it */
+  /**
+   * Called once when another guard runs.
+   * @param pid its process id, if it has written it
+   */
   onWaiting(pid: number | null): void;
 }
 
@@ -44,27 +50,27 @@ export class DataDirInUseError extends Error {
 export interface SitesInUse {
   readonly served: readonly SiteId[];
   readonly quarantined: readonly SiteId[];
-  /** The configuration file that these come from; absent in a guard that reads it only at its start. */
+  /** The configuration file that defines them. Absent in a guard that reads the file only at its start. */
   readonly configuration?: AppliedConfiguration;
 }
 
 /** A configuration file that a running guard has read. */
 export interface AppliedConfiguration {
-  /** When the file was written, nanoseconds since the Unix epoch, in decimal digits. */
+  /** Modification time of the file, nanoseconds since the Unix epoch, in decimal digits. */
   readonly writtenAt: string;
-  /** Why guard goes on with the sites of an earlier file; empty when it serves those of this one. */
+  /** Why guard still serves the sites of an earlier file; empty when it serves those of this one. */
   readonly mistakes: readonly string[];
-  /** Keys in which it differs from the one that guard was started with, and that count after a restart. */
+  /** Keys that differ from the file with which guard was started, and that take effect after a restart. */
   readonly restartKeys: readonly string[];
 }
 
 /**
  * Ensures that only one guard runs on a data folder. The lock is an SQLite lock on an empty file: the operating system
- * releases it when the process ends, so a crash leaves no stale lock. `guard.pid` is for people, `guard.sites` for
+ * releases it when the process ends, so a crash leaves no stale lock. `guard.pid` is for users, `guard.sites` for
  * commands that need to know the sites of the running guard.
  *
- * @param wait for another guard; without it, that one must have ended
- * @throws DataDirInUse, or AbortError when the wait was ended
+ * @param wait waits for another guard to end. Default: no wait
+ * @throws DataDirInUseError; AbortError when the wait was ended
  */
 export async function lockDataDir(dataDir: string, sites: SitesInUse, wait?: LockWait): Promise<DataDirLock> {
   const lock = tryLock(lockFile(dataDir), LOCK_WAIT_MS) ?? (wait ? await waitForLock(dataDir, wait) : null);
@@ -85,7 +91,7 @@ export async function lockDataDir(dataDir: string, sites: SitesInUse, wait?: Loc
   };
 }
 
-/** SQLite's own wait would hold up the thread, so that no signal to stop would be heard. */
+/** Waits by polling: SQLite's own wait would block the thread, and with it the signal to stop. */
 async function waitForLock(dataDir: string, { ms, signal, onWaiting }: LockWait): Promise<{ close(): void } | null> {
   if (ms === 0) return null;
   onWaiting(await readGuardPid(dataDir));
@@ -106,7 +112,7 @@ export function isDataDirInUse(dataDir: string): boolean {
     database.prepare('SELECT count(*) FROM sqlite_master').get();
     return false;
   } catch (error) {
-    // Any other error: a killed guard has left a journal, which only a writer can remove.
+    // Any other error means that a killed guard has left a journal, which only a writer can remove.
     return (error as { errcode?: number }).errcode === SQLITE_BUSY;
   } finally {
     database.close();
@@ -123,7 +129,7 @@ function lockFile(dataDir: string): string {
   return join(dataDir, 'guard.lock');
 }
 
-/** Reads the sites that the running guard has written; null if the file can't be read. */
+/** Reads the sites that the running guard has written. Null if the file can't be read. */
 export async function runningSites(dataDir: string): Promise<SitesInUse | null> {
   try {
     return JSON.parse(await readFile(join(dataDir, 'guard.sites'), 'utf8')) as SitesInUse;

@@ -10,7 +10,7 @@ import { SqliteThread } from './storage-thread.js';
 /** The open database, or a transaction in it. A store declares its tables by `withTables`. */
 export type Database = Pick<Kysely<unknown>, 'destroy' | 'isTransaction'>;
 
-/** Types a database for Kysely with the tables of a feature. */
+/** Adds the types of a feature's tables to a database, for Kysely. */
 export function withTables<Tables>(db: Database): Kysely<Tables> {
   return db as Kysely<Tables>;
 }
@@ -76,8 +76,9 @@ export async function openDatabaseReadOnly({
 }
 
 /**
- * Calls the thread of a database exclusively, while no transaction is open. Throws StorageError.
+ * Calls the thread of a database exclusively, while no transaction is open.
  * @param db a database from `openDatabase`
+ * @throws StorageError
  */
 export function withThread<Result>(db: Database, use: (thread: SqliteThread) => Promise<Result>): Promise<Result> {
   return withTables(db)
@@ -87,7 +88,8 @@ export function withThread<Result>(db: Database, use: (thread: SqliteThread) => 
 
 /**
  * Lists the sites with rows in at least one of these tables, each of which has a column `site`. With thousands of
- * sites, one query for each site would take seconds. Throws StorageError.
+ * sites, one query for each site would take seconds.
+ * @throws StorageError
  */
 export async function listSitesWithRows(db: Database, ...tables: readonly string[]): Promise<ReadonlySet<SiteId>> {
   const sites = new Set<SiteId>();
@@ -102,7 +104,10 @@ export async function listSitesWithRows(db: Database, ...tables: readonly string
   return sites;
 }
 
-/** Runs a conditional update. @returns whether it changed a row: of many concurrent callers only one gets true */
+/**
+ * Runs a conditional update.
+ * @returns whether it changed a row: of many concurrent callers only one gets true
+ */
 export async function affectsOneRow(update: {
   executeTakeFirst(): Promise<UpdateResult | undefined>;
 }): Promise<boolean> {

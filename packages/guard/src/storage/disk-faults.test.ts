@@ -9,7 +9,7 @@ import { scratchFolder } from '../../test/support/scratch.js';
 const mount = (...args: string[]) => execFileSync('mount', args, { stdio: 'pipe' });
 const unmount = (folder: string) => execFileSync('umount', ['-l', folder], { stdio: 'pipe' });
 
-/** Whether this machine lets a test mount a disk: Linux, as root. */
+/** Whether a test can mount a disk on this machine: Linux, as root. */
 async function canMount(): Promise<boolean> {
   try {
     mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', '/mnt');
@@ -20,7 +20,7 @@ async function canMount(): Promise<boolean> {
   }
 }
 
-/** The whole of guard with its data folder on a disk of a few megabytes. */
+/** A running guard with its data folder on a disk of a few megabytes. */
 async function guardOnSmallDisk() {
   const connector = await fakeConnector();
   const disk = await scratchFolder();
@@ -30,7 +30,7 @@ async function guardOnSmallDisk() {
   return { guard: await runningGuard(disk), disk, connector };
 }
 
-/** Writes until there is no room left. */
+/** Writes until the disk is full. */
 async function fill(disk: string): Promise<void> {
   const file = await open(join(disk, 'ballast'), 'w');
   try {
@@ -45,7 +45,7 @@ async function fill(disk: string): Promise<void> {
 }
 
 describe.skipIf(!(await canMount()))('a disk', () => {
-  it('without room: the site is served and protected, changes are refused and keep their old value', async () => {
+  it('that is full: the site is served and protected, and changes are refused and keep their old value', async () => {
     const { guard, disk } = await guardOnSmallDisk();
     const readFeed = async () =>
       (
@@ -55,7 +55,7 @@ describe.skipIf(!(await canMount()))('a disk', () => {
       ).disable_feed;
     expect(await readFeed()).toBe(0);
     await fill(disk);
-    // Some room may be left in files that have it already, so more than one change is tried.
+    // Files may have allocated space left, so more than one change is tried.
     let refused = 0;
     for (let n = 0; n < 400 && refused === 0; n++) {
       const value = n % 2 === 0 ? 1 : 0;
@@ -78,7 +78,7 @@ describe.skipIf(!(await canMount()))('a disk', () => {
     expect((await fetch(`${guard.url}/feed/`)).status).toBe(404);
   });
 
-  it('that may not be written to: guard does not start, and says why', async () => {
+  it('that is read-only: guard does not start, and logs the reason', async () => {
     const folder = await dataFolderFor(await fakeConnector());
     const first = await runningGuard(folder);
     await first.close();
@@ -90,7 +90,7 @@ describe.skipIf(!(await canMount()))('a disk', () => {
 });
 
 describe('a database whose pages were overwritten', () => {
-  it('is not taken for one without settings', async () => {
+  it('is not treated as a database without settings', async () => {
     const connector = await fakeConnector();
     const folder = await dataFolderFor(connector);
     const first = await runningGuard(folder);
@@ -98,7 +98,7 @@ describe('a database whose pages were overwritten', () => {
     await first.close();
     const file = await open(join(folder, 'guard.sqlite'), 'r+');
     const { size } = await file.stat();
-    // The header stays, so that the file still looks like a database.
+    // The header is kept, so that the file still looks like a database.
     for (let at = 4096; at < size; at += 4096) await file.write(Buffer.alloc(4096, 0xa5), 0, 4096, at);
     await file.close();
     await expect(runningGuard(folder)).rejects.toMatchObject({ fault: 'corrupt' });
@@ -107,8 +107,8 @@ describe('a database whose pages were overwritten', () => {
 });
 
 /**
- * Deletes a folder under a guard that runs. All of it is gone from its place at once: guard may make files there at any
- * moment, between a look into the folder and its removal too.
+ * Deletes a folder of a running guard. The whole folder is moved away at once: guard may create files in it at any
+ * moment, also between the listing of the folder and its removal.
  */
 async function moveAway(folder: string): Promise<void> {
   await rename(folder, `${folder}-gone`);

@@ -13,7 +13,7 @@ export async function migrate(db: Kysely<unknown>, migrations: Migrations): Prom
   if (error) throw error;
 }
 
-/** Reports whether exactly these steps have run. One query, where the migrator needs ten. */
+/** Reports whether exactly these steps have run. It needs one query; the migrator needs ten. */
 export async function hasPresentTables(db: Kysely<unknown>, migrations: Migrations): Promise<boolean> {
   try {
     const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);

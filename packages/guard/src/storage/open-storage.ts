@@ -22,9 +22,9 @@ export interface OpenStorage {
 /**
  * Locks the data folder for this process and starts the database's thread.
  *
- * @param options `configuration`: the file that the configuration comes from, if it is followed while guard runs; `wait`:
- *   for another guard that is about to end, see `lockDataDir`
- * @throws DataDirInUse, or the system's error
+ * @param options `configuration`: the file of the configuration, if guard follows its changes; `wait`: for another
+ *   guard that is about to end, see `lockDataDir`
+ * @throws DataDirInUseError, or the system's error
  */
 export async function openStorage(
   config: Config,
@@ -42,7 +42,7 @@ export async function openStorage(
   }
 }
 
-/** What commands are told about the sites of a running guard. */
+/** The data of a running guard's sites that commands can read. */
 export function sitesInUse({ sites, quarantined }: ConfiguredSites, configuration?: AppliedConfiguration): SitesInUse {
   const toIds = (list: readonly { readonly id: SiteId }[]) => list.map(({ id }) => id);
   return { served: toIds(sites), quarantined: toIds(quarantined), ...(configuration && { configuration }) };

@@ -6,7 +6,7 @@ import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { packVisits } from '../activity/packed-visits.js';
 
-/** What `privacy erase` and `erase` remove must not be left in a file as the former copy of a row. */
+/** `privacy erase` and `erase` must leave no former copy of a removed row in a file. */
 
 it('leaves no former copy of a row in the file of the settings', async () => {
   const dataDir = await scratchFolder();

@@ -10,7 +10,7 @@ import { eventually } from '../../test/support/scratch.js';
 import type { JsonValue } from '../settings/audit-store.js';
 import { createSettingsStore } from '../settings/settings-store.js';
 
-/** What `PRAGMA synchronous` answers. With OFF a power cut may take back, or tear, what was acknowledged. */
+/** A value of `PRAGMA synchronous`. With OFF a power cut may lose or tear acknowledged data. */
 const NORMAL = 1;
 const FULL = 2;
 const recorder = new URL('../../test/support/record-commits.mjs', import.meta.url);
@@ -21,7 +21,7 @@ interface Commit {
   readonly tables: readonly string[];
 }
 
-/** What the commands that come back in will find to change. */
+/** Stores values that the commands of this test change. */
 async function store(dataDir: string, values: Readonly<Record<string, JsonValue>>): Promise<void> {
   const db = await openTestDatabase(dataDir);
   const changes = Object.entries(values).map(([name, after]) => ({ name, before: null, after, expectedVersion: 0 }));
@@ -35,11 +35,11 @@ async function store(dataDir: string, values: Readonly<Record<string, JsonValue>
 }
 
 /**
- * A power cut can't be made here, and a killed process proves nothing about it: what SQLite gave to the system survives
- * that. So this looks at what SQLite was told, at each commit of each connection of every thread.
- * That the disk keeps its word is not tested.
+ * A test can't cut the power, and killing a process proves nothing: data that SQLite gave to the system survives it. So
+ * this checks the settings of SQLite at each commit of each connection of every thread. Whether the disk flushes its
+ * cache is not tested.
  */
-it('waits for the disk at every commit of every connection; only visits in the log may lie in memory for a moment', async () => {
+it('every commit of every connection waits for the disk, except visits in the log', async () => {
   const connector = await fakeConnector();
   const dataDir = await dataFolderFor(connector);
   const records = join(dataDir, 'commits');
@@ -56,7 +56,7 @@ it('waits for the disk at every commit of every connection; only visits in the l
   const guard = await serve(dataDir, env);
   const pid = guard.child.pid as number;
   const written = async (table: string) => (await readCommits(pid)).some(({ tables }) => tables.includes(table));
-  // Before any event: writing one leaves its connection as it is meant to be.
+  // Before any event: writing one sets its connection to the intended mode.
   await fetch(`${guard.url}/`);
   await eventually(() => written('visits'));
   expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);

@@ -5,23 +5,23 @@ import { fakeConnector } from '../../test/support/fake-connector.js';
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
 
-/** Not of guard's making here, and the process id, which is for people. */
+/** Files that this test wrote, and the process id, which is for users. */
 const OTHERS = ['guard.json', 'guard.pid'];
 
-/** Files that guard made in a data folder and that others on the machine may read or write. */
+/** Files of guard in a data folder that other users of the machine may read or write. */
 async function opened(dataDir: string): Promise<string[]> {
   const files = (await readdir(dataDir, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const open: string[] = [];
   for (const { name, parentPath } of files) {
-    // SQLite takes files away again.
+    // SQLite may have deleted the file.
     const file = await stat(join(parentPath, name)).catch(() => null);
     if (file !== null && (file.mode & 0o077) !== 0) open.push(name);
   }
   return open.filter((name) => !OTHERS.includes(name)).sort();
 }
 
-describe.skipIf(process.platform === 'win32')('what lies in the data folder', () => {
-  it('is for nobody but guard, whatever the folder and the umask let others do', async () => {
+describe.skipIf(process.platform === 'win32')('the files in the data folder', () => {
+  it('are accessible to guard only, whatever the mode of the folder and the umask', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector);
     await chmod(dataDir, 0o755);
@@ -32,7 +32,7 @@ describe.skipIf(process.platform === 'win32')('what lies in the data folder', ()
     expect(await opened(dataDir)).toEqual([]);
   });
 
-  it('is closed when it stood open before', async () => {
+  it('are made private when they were accessible before', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector);
     await (await runningGuard(dataDir)).close();

@@ -54,7 +54,7 @@ class SqliteWorkerDriver implements Driver {
 
   async beginTransaction(): Promise<void> {
     this.#connection.instanceNumber = await this.#thread.open();
-    // IMMEDIATE takes the write lock at once, so that a transaction that read first can't fail at its first write.
+    // IMMEDIATE acquires the write lock at once, so that a transaction that reads first can't fail at its first write.
     await this.#connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
@@ -66,7 +66,7 @@ class SqliteWorkerDriver implements Driver {
     try {
       await this.#connection.executeQuery(CompiledQuery.raw('rollback'));
     } catch {
-      // SQLite has rolled back by itself (disk full, I/O error) or the worker died with its transaction.
+      // SQLite has rolled back by itself (disk full, I/O error), or the worker died with its transaction.
     }
   }
 

@@ -24,8 +24,8 @@ async function open(dataDir: string, busyTimeoutMs = 100) {
   return { db, settings: createSettingsStore(db) };
 }
 
-describe('a database in trouble', () => {
-  it('says that it is locked while another process holds it, and works again afterwards', async () => {
+describe('a database with a fault', () => {
+  it('reports that it is locked while another process holds it, and works again afterwards', async () => {
     const dataDir = await scratchFolder();
     const { settings } = await open(dataDir);
     const other = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 0 });
@@ -36,7 +36,7 @@ describe('a database in trouble', () => {
     await expect(settings.write(change)).resolves.toBe(1);
   });
 
-  it('says that the disk is full and keeps nothing of the change', async () => {
+  it('reports that the disk is full and keeps nothing of the change', async () => {
     const { db, settings } = await open(await scratchFolder());
     await sql`PRAGMA max_page_count = 1`.execute(db);
     const big = { ...change.changes[0], name: 'big', before: 1, after: 'x'.repeat(200_000), expectedVersion: 0 };
@@ -48,13 +48,13 @@ describe('a database in trouble', () => {
     expect((await settings.read('a')).size).toBe(0);
   });
 
-  it('says that it may not write', async () => {
+  it('reports that it is read-only', async () => {
     const { db, settings } = await open(await scratchFolder());
     await sql`PRAGMA query_only = 1`.execute(db);
     await expect(settings.write(change)).rejects.toMatchObject({ fault: 'read_only' });
   });
 
-  it('refuses to open a file that is no database', async () => {
+  it('refuses to open a file that is not a database', async () => {
     const dataDir = await scratchFolder();
     await writeFile(join(dataDir, 'guard.sqlite'), 'not a database '.repeat(1000));
     await expect(open(dataDir)).rejects.toMatchObject({ fault: 'corrupt' });
@@ -66,7 +66,7 @@ describe('a database in trouble', () => {
     await expect(opened).rejects.toMatchObject({ fault: 'cannot_open' });
   });
 
-  it('never takes a stored value that can’t be read for one that was not set', async () => {
+  it('never treats an unreadable stored value as one that was not set', async () => {
     const { db, settings } = await open(await scratchFolder());
     await settings.write(change);
     await db.updateTable('settings').set({ value: '{' }).execute();
@@ -74,8 +74,8 @@ describe('a database in trouble', () => {
   });
 });
 
-describe('a storage worker that nobody calls', () => {
-  it('ends, starts with the next call, answers every call that came meanwhile, and is no fault', async () => {
+describe('an idle storage worker', () => {
+  it('ends without a fault, restarts with the next call, and responds to every call in between', async () => {
     const log = recordedLog();
     const file = join(await scratchFolder(), 'guard.sqlite');
     const thread = new SqliteThread({ file, busyTimeoutMs: 100 }, log.logger, 5);
@@ -85,7 +85,7 @@ describe('a storage worker that nobody calls', () => {
     await eventually(async () => (await thread.open()) > first);
     for (let n = 0; n < 40; n++) {
       await thread.execute('INSERT INTO t VALUES (?)', [n]);
-      // Now before it ends, now behind that.
+      // Some calls are sent before the worker ends, others afterwards.
       await new Promise((resolve) => setTimeout(resolve, n % 10));
     }
     const { rows } = await thread.execute('SELECT count(*) AS n FROM t', []);
@@ -93,7 +93,7 @@ describe('a storage worker that nobody calls', () => {
     expect(log.events()).toEqual([]);
   });
 
-  it('stays while a call is under way', async () => {
+  it('stays alive while a call is under way', async () => {
     const file = join(await scratchFolder(), 'guard.sqlite');
     const thread = new SqliteThread({ file, busyTimeoutMs: 100 }, silentLogger(), 1);
     onTestFinished(() => thread.close());
@@ -116,7 +116,7 @@ describe('a storage worker that dies', () => {
     return { thread, db, rows, log };
   }
 
-  it('is started again with the next statement, and the log says so', async () => {
+  it('is restarted with the next statement, and the log reports it', async () => {
     const { thread, db, rows, log } = await openThread();
     await sql`INSERT INTO t VALUES (1)`.execute(db);
     await thread.simulateCrash();
@@ -124,7 +124,7 @@ describe('a storage worker that dies', () => {
     expect(log.events()).toEqual(['storage-worker-died', 'storage-worker-restarted']);
   });
 
-  it('takes its open transaction with it: no later part of it is stored on its own', async () => {
+  it('rolls back its open transaction: no later part of it is stored separately', async () => {
     const { thread, db, rows } = await openThread();
     const transaction = db.transaction().execute(async (part) => {
       await sql`INSERT INTO t VALUES (1)`.execute(part);
@@ -135,7 +135,7 @@ describe('a storage worker that dies', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('fails the statements that it had not answered, and keeps those that it had', async () => {
+  it('fails the statements without a response, and keeps the others', async () => {
     const { thread, rows } = await openThread();
     await thread.execute('INSERT INTO t VALUES (1)', []);
     const gone = thread.simulateCrash();

@@ -31,8 +31,8 @@ function open(settings: WorkerSettings): SqliteDatabase {
   const { file, readOnly = false } = settings;
   if (!readOnly) makePrivate(file);
   const database = openSqlite(file, settings);
-  // FULL: each commit is on the disk before it is acknowledged, so a setting survives a crash and a power cut.
-  // Secure delete: a row that changes its place or goes leaves no copy behind that `privacy erase` could not find.
+  // FULL: each commit is on the disk before it is acknowledged, so a setting survives a crash and a power cut. Secure
+  // delete: a row that is moved or deleted leaves no copy that `privacy erase` could not find.
   const forWriting = ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', 'secure_delete = ON'];
   const forReading = [`cache_size = -${READ_CACHE_KIB}`];
   for (const pragma of [...(readOnly ? forReading : forWriting), 'trusted_schema = OFF']) {
@@ -51,8 +51,8 @@ function run(statement: SqliteStatement, parameters: readonly unknown[]): Statem
 }
 
 /**
- * Throws if the file was deleted or replaced. SQLite would go on writing to the open file, and all changes would be lost
- * when the process ends.
+ * Throws if the file was deleted or replaced. SQLite would continue to write to the open file, and all changes would be
+ * lost when the process ends.
  */
 function checkNotReplaced(file: string, opened: Stats): void {
   const now = statSync(file, { throwIfNoEntry: false });
@@ -60,7 +60,7 @@ function checkNotReplaced(file: string, opened: Stats): void {
   throw new Error(`unable to open: ${file} was deleted or replaced while guard runs; start guard again`);
 }
 
-/** Runs the thread that owns the SQLite connection, so that the thread that proxies requests never accesses the disk. */
+/** Runs the thread that owns the SQLite connection, so that the thread that proxies requests never reads from disk. */
 function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): void {
   const reply = (message: WorkerReply<StatementResult>) => port.postMessage(message);
   const fail = (id: number, error: unknown) => reply({ kind: 'failed', id, ...toSqliteFault(error) });
@@ -102,11 +102,11 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
   reply({ kind: 'ready' });
 }
 
-/** Rows that one query joins into a text: as many objects would take ten times as long. */
+/** Rows that one query joins into a text: reading them as objects would take ten times as long. */
 const ROWS_PER_QUERY = 20_000;
 
 /**
- * Reads addresses and ranges, up to a million, packed for transfer to another thread. Other calls are handled between
+ * Reads up to a million addresses and ranges, packed for transfer to another thread. Other calls are handled between
  * two queries.
  */
 async function readAddresses(prepare: Prepare, { addressLists }: AddressListCall): Promise<PackedAddresses> {

@@ -16,13 +16,13 @@ const libraries = Object.entries(sqliteLibraries).flatMap(([name, load]) => {
   return library === null ? [] : [{ name, library }];
 });
 
-it('there is a library on every supported release of Node', () => {
+it('a library exists on every supported release of Node', () => {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const hasOwn = major > 22 || (major === 22 && minor >= 16);
   expect(libraries.map(({ name }) => name)).toContain(hasOwn ? 'node' : 'addOn');
 });
 
-it('Node’s own library goes first, and without any the error says what to install', () => {
+it('Node’s own library takes precedence, and without any the error names what to install', () => {
   const own = { DatabaseSync: class {} } as never;
   const other = { DatabaseSync: class {} } as never;
   expect(chooseLibrary({ node: () => own, addOn: () => other })).toBe(own);
@@ -54,7 +54,7 @@ describe.each(libraries)('the library $name', ({ library }) => {
     return { path, open };
   }
 
-  it('runs, reads and iterates statements, and tells which of them give rows', async () => {
+  it('runs, reads and iterates statements, and reports which of them return rows', async () => {
     const database = (await file()).open();
     database.exec('create table t (id integer primary key, text text)');
     const insert = database.prepare('insert into t (text) values (?)');
@@ -74,7 +74,7 @@ describe.each(libraries)('the library $name', ({ library }) => {
     expect(cachePrepared(database)('select 1')).toBeDefined();
   });
 
-  it('knows whether a transaction is under way', async () => {
+  it('reports whether a transaction is under way', async () => {
     const database = (await file()).open();
     database.exec('create table t (n integer)');
     database.exec('begin immediate');
@@ -84,7 +84,7 @@ describe.each(libraries)('the library $name', ({ library }) => {
     expect(database.prepare('select n from t').all()).toEqual([]);
   });
 
-  it('names its faults', async () => {
+  it('reports its faults', async () => {
     const { path, open } = await file();
     const database = open();
     database.exec('create table t (n integer unique); insert into t values (1)');
@@ -105,7 +105,7 @@ describe.each(libraries)('the library $name', ({ library }) => {
     expect(catchFault(() => openSqlite(join(path, 'x'), { busyTimeoutMs: 0 }, library))).toBe('cannot_open');
   });
 
-  it('waits for a lock as long as it is told', async () => {
+  it('waits for a lock as long as configured', async () => {
     const { open } = await file();
     const holder = open();
     holder.exec('create table t (n integer); begin exclusive');
@@ -115,7 +115,7 @@ describe.each(libraries)('the library $name', ({ library }) => {
     expect(performance.now() - start).toBeGreaterThan(150);
   });
 
-  it('makes no file beside one that it only looks at', async () => {
+  it('creates no file beside one that it only reads', async () => {
     const { path, open } = await file();
     const database = open();
     database.exec('pragma journal_mode = wal; create table t (n integer)');

@@ -33,7 +33,7 @@ export const sqliteLibraries = {
   /** Null before Node 22.16, since its module has no `StatementSync.columns`. */
   node(): SqliteLibrary | null {
     const emitWarning = process.emitWarning;
-    // Suppresses the warning that the module is experimental: it would go to the stream of guard's log.
+    // Suppresses the warning that the module is experimental, which would be written to the stream of guard's log.
     process.emitWarning = () => undefined;
     try {
       const library = process.getBuiltinModule('node:sqlite') as
@@ -44,7 +44,7 @@ export const sqliteLibraries = {
       process.emitWarning = emitWarning;
     }
   },
-  /** Null if it is not installed, or not for this platform. */
+  /** Null if it is not installed, or not available for this platform. */
   addOn(): SqliteLibrary | null {
     try {
       return createRequire(import.meta.url)(ADD_ON) as SqliteLibrary;
@@ -56,7 +56,7 @@ export const sqliteLibraries = {
 
 let chosen: SqliteLibrary | undefined;
 
-/** The only SQLite library of this process: two libraries in one process don't see each other's locks (fcntl). */
+/** The only SQLite library of this process. Two libraries in one process don't see each other's locks (fcntl). */
 function chosenLibrary(): SqliteLibrary {
   chosen ??= chooseLibrary();
   return chosen;
@@ -95,7 +95,7 @@ export function openSqlite(
   return database;
 }
 
-/** Size of the cache of prepared statements; guard has few more different statements than this. */
+/** Size of the cache of prepared statements. Guard has fewer different statements than this. */
 const MAX_STATEMENTS = 200;
 
 export type Prepare = (sql: string) => SqliteStatement;

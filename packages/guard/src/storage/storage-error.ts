@@ -13,11 +13,11 @@ export type StorageFault =
   | 'other';
 
 /**
- * A failed storage operation; its transaction was rolled back. A caller of the API gets the general message, the log and
- * the command line get `detail`.
+ * A failed storage operation, whose transaction was rolled back. A client of the API gets the general message; the log
+ * and the command line get `detail`.
  */
 export class StorageError extends ApiError {
-  /** How many there were in this process, by fault. A storage that was closed is no fault of it. */
+  /** Number of faults in this process, by fault. A closed storage is not counted. */
   static readonly counts = new Map<StorageFault, number>();
 
   readonly fault: StorageFault;

@@ -19,7 +19,10 @@ interface WorkerInstance<Result> {
   isClosing: boolean;
 }
 
-/** Limit of the young generation of the worker's heap. Node's default, three times as much, only costs memory. */
+/**
+ * Limit of the young generation of the worker's heap, megabytes. Node's default is three times as much and has no
+ * benefit.
+ */
 const YOUNG_MEGABYTES = 8;
 
 /** The program of a storage thread. */
@@ -27,13 +30,15 @@ export interface ThreadProgram {
   /** The compiled worker file, also when tests run this module from its source. */
   readonly file: string;
   readonly settings: unknown;
-  /** Time without calls after which the worker ends, milliseconds; the next call restarts it. Without it, it never ends. */
+  /**
+   * Time without calls after which the worker ends, milliseconds; the next call restarts it. Default: it never ends.
+   */
   readonly idleTimeoutMs?: number;
 }
 
 /**
- * Main-thread side of a worker that owns a database connection. Starts the worker with the first call, and restarts it
- * after it died: pending calls then fail with `worker_died`, and an open transaction is rolled back.
+ * The main thread's side of a worker that owns a database connection. It starts the worker with the first call, and
+ * restarts it after a crash: pending calls fail with `worker_died`, and an open transaction is rolled back.
  */
 export class StorageThread<Call, Result> {
   readonly #program: ThreadProgram;
@@ -53,7 +58,10 @@ export class StorageThread<Call, Result> {
     this.#logger = logger;
   }
 
-  /** Returns the number of the running worker instance; starts one if there is none. Rejects with StorageError. */
+  /**
+   * Returns the number of the running worker instance; starts one if there is none.
+   * @throws StorageError
+   */
   async open(): Promise<number> {
     const instance = this.#current();
     await instance.opened;
@@ -192,7 +200,7 @@ export interface WorkerSettings {
   readonly file: string;
   /** How long a statement waits for a lock of another process, milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Read only, beside a writing connection of another thread. */
+  /** Read only, in addition to a writing connection of another thread. */
   readonly readOnly?: boolean;
   /** See `SqliteOptions`. */
   readonly immutableAtRest?: boolean;
@@ -212,8 +220,9 @@ export interface StatementCall {
 /** Reads a long list of addresses and ranges in the thread; the result is `PackedAddresses`. */
 export interface AddressListCall {
   /**
-   * Each query reads the next values of its list. After its own parameters it takes the last value that was read ('' at
-   * first) and the maximum number of rows. It returns one row, `last` and `lines` (values joined by line feeds), or nulls.
+   * Each query reads the next values of its list. After its own parameters it takes the last value that was read (''
+   * for the first query) and the maximum number of rows. It returns one row, `last` and `lines` (values joined by line
+   * feeds), or nulls.
    */
   readonly addressLists: readonly StatementCall[];
 }
@@ -229,12 +238,12 @@ export type WorkerReply<Result> =
   | { readonly kind: 'not_opened'; readonly fault: StorageFault; readonly message: string }
   | { readonly kind: 'done'; readonly id: number; readonly result: Result }
   | { readonly kind: 'failed'; readonly id: number; readonly fault: StorageFault; readonly message: string }
-  /** A message for the log that belongs to no call. */
+  /** A log message that belongs to no call. */
   | { readonly kind: 'note'; readonly event: string; readonly message: string };
 
 const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/sqlite-thread');
 
-/** Main-thread side of the SQLite worker, which runs one statement after another. */
+/** The main thread's side of the SQLite worker, which runs one statement after another. */
 export class SqliteThread extends StorageThread<StatementCall | AddressListCall, StatementResult | PackedAddresses> {
   /** @param idleTimeoutMs see ThreadProgram */
   constructor(settings: WorkerSettings, logger: Logger, idleTimeoutMs?: number) {

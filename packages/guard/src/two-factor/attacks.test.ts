@@ -10,7 +10,7 @@ import {
   wrongCode,
 } from '../../test/support/two-factor-site.js';
 
-/** A site whose user has a factor, and a new browser that has passed the password. */
+/** A site whose user has a factor, and a new browser in which the password was correct. */
 async function atChallenge(): Promise<{ site: SecondFactorSite; browser: PlainBrowser; page: Page; secret: Buffer }> {
   const site = await secondFactorSite();
   const { secret } = await enrol(site, new PlainBrowser(site));
@@ -19,7 +19,7 @@ async function atChallenge(): Promise<{ site: SecondFactorSite; browser: PlainBr
 }
 
 describe('wrong codes', () => {
-  it('end the challenge after ten, and slow the account', async () => {
+  it('end the challenge after ten, and pause the account', async () => {
     const { site, browser, page, secret } = await atChallenge();
     for (let i = 1; i <= 9; i++) {
       expect((await browser.send(page, 'code', { code: wrongCode(secret, site.now) })).status).toBe(403);
@@ -37,7 +37,7 @@ describe('wrong codes', () => {
     expect((await next.send(paused, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
   });
 
-  it('are not checked faster by many logins at the same time', async () => {
+  it('are limited across concurrent logins', async () => {
     const { site, secret } = await atChallenge();
     const browsers = Array.from({ length: 4 }, () => new PlainBrowser(site));
     const pages = await Promise.all(browsers.map((browser) => browser.logIn()));
@@ -48,14 +48,14 @@ describe('wrong codes', () => {
     );
     const checked = answers.filter(({ html }) => html.includes('This code isn’t right')).length;
     expect(checked).toBeLessThanOrEqual(10);
-    // In a login of its own: one of the others may be over, if all ten were its own.
+    // A new login, since the challenge of another one has ended if all ten checked codes were its own.
     const late = new PlainBrowser(site);
     const right = await late.send(await late.logIn(), 'code', { code: appCode(secret, site.now) });
     expect(right.status).toBe(429);
     expect(site.issued).toHaveLength(1);
   });
 
-  it('slow the account longer each time, and a restart forgets nothing', async () => {
+  it('pause the account longer each time, and the count survives a restart', async () => {
     const { site, browser, page, secret } = await atChallenge();
     for (let i = 0; i < 10; i++) await browser.send(page, 'code', { code: wrongCode(secret, site.now) });
     await site.db.destroy();
@@ -81,7 +81,7 @@ describe('wrong codes', () => {
 });
 
 describe('a challenge', () => {
-  it('is refused in another browser, which has not its cookie', async () => {
+  it('is refused in another browser, which does not have its cookie', async () => {
     const { site, browser, page, secret } = await atChallenge();
     const other = new PlainBrowser(site);
     expect((await other.open('/wp-login.php?action=second-factor')).status).toBe(403);
@@ -90,7 +90,7 @@ describe('a challenge', () => {
     expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(303);
   });
 
-  it('gives a thief of its cookie no session without a code', async () => {
+  it('gives an attacker with its cookie no session without a code', async () => {
     const { site, browser, page, secret } = await atChallenge();
     const thief = new PlainBrowser(site, { 'user-agent': 'Other/1.0' });
     thief.cookies.set('sf_challenge', browser.cookies.get('sf_challenge') as string);
@@ -111,7 +111,7 @@ describe('a challenge', () => {
     expect(site.issued).toHaveLength(1);
   });
 
-  it('belongs to one user: another user’s code or a named user in the form changes nothing', async () => {
+  it('belongs to one user: another user’s code or a user named in the form changes nothing', async () => {
     const { site, secret } = await atChallenge();
     site.needed = { ...site.needed, userId: 2, login: 'editor' };
     await enrol(site, new PlainBrowser(site));
@@ -123,7 +123,7 @@ describe('a challenge', () => {
     expect(site.issued.map(({ user }) => user)).toEqual([1, 2]);
   });
 
-  it('is not acted on from another site, nor without the page’s token', async () => {
+  it('does not accept a form from another site, or without the page’s token', async () => {
     const { site, browser, page, secret } = await atChallenge();
     const code = appCode(secret, site.now);
     const token = /name="token" value="([^"]+)"/.exec(page.html)?.[1] as string;
@@ -138,7 +138,7 @@ describe('a challenge', () => {
     expect(site.issued).toHaveLength(2);
   });
 
-  it('does not exist without its cookie, or with a made-up one', async () => {
+  it('does not exist without its cookie, or with an invented one', async () => {
     const { site } = await atChallenge();
     for (const cookie of [null, 'x', 'A'.repeat(43), "' or 1=1--"]) {
       const browser = new PlainBrowser(site);
@@ -147,7 +147,7 @@ describe('a challenge', () => {
     }
   });
 
-  it('answers what is no form, or a huge one, with an error and stays alive', async () => {
+  it('responds with an error to anything but a form, and to a huge form', async () => {
     const { site, browser, page, secret } = await atChallenge();
     const path = `${site.url}/wp-login.php?action=second-factor`;
     for (const [type, body] of [
@@ -163,7 +163,7 @@ describe('a challenge', () => {
 });
 
 describe('pages', () => {
-  it('are neither stored nor indexed, run only their own script, and are framed by the site alone', async () => {
+  it('are not stored or indexed, run only their own script, and are framed by the same site only', async () => {
     const { page } = await atChallenge();
     const policy = page.headers.get('content-security-policy') ?? '';
     const nonce = /script-src 'nonce-([^']+)'/.exec(policy)?.[1];
@@ -176,7 +176,7 @@ describe('pages', () => {
     expect(page.headers.get('x-robots-tag')).toContain('noindex');
   });
 
-  it('hold no product name and no address of anybody else', async () => {
+  it('contain no product name and no address of another user', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const enrolment = await browser.logIn();
@@ -188,7 +188,7 @@ describe('pages', () => {
     }
   });
 
-  it('show a login name as text, whatever it holds', async () => {
+  it('show a login name as text, whatever it contains', async () => {
     const site = await secondFactorSite();
     site.needed = { ...site.needed, login: '<img src=x onerror=alert(1)>"\'&' };
     const browser = new PlainBrowser(site);
@@ -200,7 +200,7 @@ describe('pages', () => {
   });
 });
 
-describe('a challenge that waits while its user changes', () => {
+describe('a challenge whose user changes', () => {
   it.each(['new password', 'deleted'])('ends: %s', async (stamp) => {
     const { site, browser, page, secret } = await atChallenge();
     site.needed = { ...site.needed, stamp };
@@ -208,14 +208,14 @@ describe('a challenge that waits while its user changes', () => {
     expect(late.status).toBe(403);
     expect(late.html).toContain('Log in again');
     expect(site.issued).toHaveLength(1);
-    // It has ended for good, even if the old password came back.
+    // It has ended permanently, even if the old password is restored.
     site.needed = { ...site.needed, stamp: 'old' };
     expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(403);
     expect(site.issued).toHaveLength(1);
     expect(site.log.events().filter((event) => event === 'second-factor-outdated')).toHaveLength(1);
   });
 
-  it('gives nobody a factor who has just lost the password', async () => {
+  it('does not let a user set up a factor after the password has changed', async () => {
     const site = await secondFactorSite();
     const thief = new PlainBrowser(site);
     const page = await thief.logIn();

@@ -6,9 +6,9 @@ import type { TwoFactorTables } from './tables.js';
 
 /** Name of the cookie that binds a challenge to a browser. */
 export const CHALLENGE_COOKIE = 'sf_challenge';
-/** Lifetime of a challenge, milliseconds: time to find the phone. */
+/** Lifetime of a challenge, milliseconds. It allows time to find the phone. */
 export const CHALLENGE_MS = 10 * 60_000;
-/** Concurrent challenges of one user; older ones end. */
+/** Limit of concurrent challenges of one user; older ones end. */
 export const CHALLENGES_PER_USER = 5;
 
 /** Random bytes in a cookie: 256 bits can't be guessed. */
@@ -20,28 +20,32 @@ export function hashToken(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The hidden field of the forms: only pages that were served to the owner of the cookie hold it. */
+/**
+ * The value of the hidden field of the forms. Only pages that were served to the browser with the cookie contain it.
+ */
 export function toFormToken(cookie: string): string {
   return createHmac('sha256', cookie).update('second factor form').digest('base64url');
 }
 
-/** Whether a form came from a page that belongs to the cookie. */
+/** Whether a form was sent from a page that belongs to the cookie. */
 export function isFormToken(cookie: string, token: string): boolean {
   const expected = Buffer.from(toFormToken(cookie));
   const given = Buffer.from(token);
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The hash of a cookie that has our format, or null. */
+/** The hash of a cookie that has guard's format, or null. */
 export function toChallengeHash(cookie: string | null): string | null {
   return cookie !== null && ID_PATTERN.test(cookie) ? hashToken(cookie) : null;
 }
 
 /**
- * The challenge of a cookie, if it is alive. Throws StorageError.
+ * The challenge of a cookie, unless it has expired.
  *
- * The cookie alone says which browser it is: 256 random bits that no script reads. User agent, address and languages may
- * change between two steps of one browser, and an attacker who copies the cookie out of a browser can copy them too.
+ * The cookie alone identifies the browser: 256 random bits that no script can read. User agent, address and languages
+ * may change between two steps of one browser, and an attacker who copies the cookie from a browser can copy them too.
+ *
+ * @throws StorageError
  */
 export async function findChallenge(
   store: Pick<ChallengeStore, 'read'>,
@@ -59,7 +63,7 @@ export interface StoredChallenge {
   readonly idHash: string;
   readonly userId: number;
   readonly login: string;
-  /** Only `login` may end in a session. */
+  /** Only a `login` may lead to a session. */
   readonly purpose: 'login' | 'setup';
   readonly remember: boolean;
   /** See `TwoFactorRequirement`. */
@@ -68,27 +72,38 @@ export interface StoredChallenge {
   readonly sitePath: string;
   readonly interim: boolean;
   /**
-   * A stamp of the user's password and role, made by WordPress when the challenge began; empty when WordPress sent
+   * A stamp of the user's password and role, created by WordPress when the challenge began. Empty when WordPress sent
    * none.
    */
   readonly stamp: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Whether the first code of a new factor was right, so that the back-up codes wait for the checkbox. */
+  /**
+   * Whether the first code of a new factor was correct, so that only the confirmation of the back-up codes is missing.
+   */
   readonly confirmed: boolean;
   readonly ended: boolean;
 }
 
-/** Every method may throw StorageError; `countTry` and `end` run one statement each. */
+/**
+ * Stores challenges. `countTry` and `end` run one statement each.
+ * @throws StorageError from every method
+ */
 export interface ChallengeStore {
-  /** Also deletes challenges that are a day old, and the user's oldest beyond `keep`. */
+  /** Creates a challenge. Deletes challenges that are a day old, and the user's oldest beyond `keep`. */
   create(challenge: Omit<StoredChallenge, 'confirmed' | 'ended'>, keep: number): Promise<void>;
   read(site: SiteId, idHash: string): Promise<StoredChallenge | null>;
-  /** Counts one code before it is checked. @returns false when the challenge is over or `max` codes were tried */
+  /**
+   * Counts one code before it is checked.
+   * @returns false when the challenge is over or `max` codes were tried
+   */
   countTry(site: SiteId, idHash: string, max: number, now: number): Promise<boolean>;
-  /** Codes tried so far. */
+  /** Number of codes tried so far. */
   readTries(site: SiteId, idHash: string): Promise<number>;
-  /** Ends the challenge. @returns false when it had ended already: of concurrent callers only one gets true */
+  /**
+   * Ends the challenge.
+   * @returns false when it had already ended: of concurrent callers only one gets true
+   */
   end(site: SiteId, idHash: string, now: number): Promise<boolean>;
 }
 
@@ -197,7 +212,7 @@ export function createChallengeStore(database: Database): ChallengeStore {
   };
 }
 
-/** An update of a challenge that has not ended; the caller adds the change and further conditions. */
+/** An update of a challenge that has not ended. The caller adds the change and further conditions. */
 export function updateOpenChallenge(
   db: Kysely<TwoFactorTables>,
   { site, idHash }: { readonly site: SiteId; readonly idHash: string },

@@ -12,7 +12,7 @@ import {
 
 const PAGE = '/wp-login.php?action=second-factor';
 
-/** What the cookies of one browser may come with next, other than with what they came with before. */
+/** Headers that may change between two requests of one browser with the same cookies. */
 const CHANGES: readonly (readonly [what: string, headers: Record<string, string>])[] = [
   ['a newer version of the browser', { 'user-agent': 'Plain/1.1' }],
   ['the page for desktops', { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }],
@@ -24,15 +24,15 @@ const CHANGES: readonly (readonly [what: string, headers: Record<string, string>
   ['all of it at once', { 'user-agent': 'Other/2.0', 'accept-language': 'it', dnt: '1', 'save-data': 'on' }],
 ];
 
-/** The same browser, with the same cookies, as it asks from now on. */
+/** The same browser, with the same cookies, and other headers from now on. */
 function changed(browser: PlainBrowser, headers: Record<string, string>): PlainBrowser {
   const next = new PlainBrowser(browser.site, headers);
   for (const [name, value] of browser.cookies) next.cookies.set(name, value);
   return next;
 }
 
-describe.each(CHANGES)('one browser that comes with %s', (_what, headers) => {
-  it('opens the page, and its code is right', async () => {
+describe.each(CHANGES)('one browser that changes to %s', (_what, headers) => {
+  it('can open the page, and its code is accepted', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const before = new PlainBrowser(site);
@@ -44,7 +44,7 @@ describe.each(CHANGES)('one browser that comes with %s', (_what, headers) => {
     expect(site.issued).toHaveLength(2);
   });
 
-  it('sends the page that it had open, with a code or a back-up code', async () => {
+  it('can send the page that was open, with a code or a back-up code', async () => {
     const site = await secondFactorSite();
     const { secret, codes } = await enrol(site, new PlainBrowser(site));
     const first = new PlainBrowser(site);
@@ -57,7 +57,7 @@ describe.each(CHANGES)('one browser that comes with %s', (_what, headers) => {
     expect([sent.status, spare.status, site.issued.length]).toEqual([303, 303, 3]);
   });
 
-  it('goes on setting up, and saves its codes', async () => {
+  it('can continue the setup, and save its codes', async () => {
     const site = await secondFactorSite();
     const first = new PlainBrowser(site);
     const page = await first.logIn();
@@ -77,7 +77,7 @@ describe.each(CHANGES)('one browser that comes with %s', (_what, headers) => {
   });
 });
 
-describe('who has given a password while the browser is logged in to another account', () => {
+describe('a user who logs in while the browser is signed in to another account', () => {
   /** A browser that is logged in as `editor`, at the challenge of `owner`. */
   async function switching(): Promise<{ site: SecondFactorSite; browser: PlainBrowser; page: Page; secret: Buffer }> {
     const site = await secondFactorSite();
@@ -89,7 +89,7 @@ describe('who has given a password while the browser is logged in to another acc
     return { site, browser, page: await browser.logIn(), secret };
   }
 
-  it('is told both accounts, and may stay with the one of the browser', async () => {
+  it('sees both accounts, and may stay with the signed-in one', async () => {
     const { browser, page, site } = await switching();
     expect(page.html).toContain('Logging in as <strong>owner</strong>');
     expect(page.html).toMatch(/<a class="so-link" href="\/wp-admin\/">Stay logged in as editor<\/a>/);
@@ -99,7 +99,7 @@ describe('who has given a password while the browser is logged in to another acc
     expect([browser.cookies.get('wp'), site.issued.length]).toEqual(['editor', 1]);
   });
 
-  it('is told so again when the code was wrong, and gets the session of the other by the right one', async () => {
+  it('sees both accounts again after a wrong code, and switches accounts after a correct one', async () => {
     const { site, browser, page, secret } = await switching();
     const wrong = await browser.send(page, 'code', { code: 'x' });
     expect([wrong.status, wrong.html.includes('Stay logged in as editor')]).toEqual([400, true]);
@@ -107,7 +107,7 @@ describe('who has given a password while the browser is logged in to another acc
     expect(browser.cookies.get('wp')).toBe('user-1');
   });
 
-  it('is asked whether it is somebody else when it is the same account, or none', async () => {
+  it('sees “Not you?” when the browser is signed in to the same account, or to none', async () => {
     const { site } = await switching();
     for (const cookie of ['owner', 'nobody', null]) {
       const browser = new PlainBrowser(site);
@@ -119,15 +119,15 @@ describe('who has given a password while the browser is logged in to another acc
     }
   });
 
-  it('has WordPress asked only when the browser has a session at all', async () => {
+  it('causes a query to WordPress only when the browser has a session', async () => {
     const { site } = await switching();
     site.whoIsAnswers = false;
     expect((await new PlainBrowser(site).logIn()).status).toBe(200);
-    // Nobody was asked in vain.
+    // WordPress was not queried.
     expect(site.log.events()).not.toContain('signed-in-account-unknown');
   });
 
-  it('gets the page without that link when WordPress can’t say who it is', async () => {
+  it('gets the page without that link when WordPress can’t identify the session', async () => {
     const { site, browser } = await switching();
     site.whoIsAnswers = false;
     const page = await browser.open(PAGE);

@@ -11,19 +11,19 @@ export type CodeOutcome =
   | { readonly kind: 'wrong' }
   /** Not checked: the account is paused until then, milliseconds since the Unix epoch. */
   | { readonly kind: 'paused'; readonly until: number }
-  /** The challenge has ended; the account may be paused as well (0: it isn't). */
+  /** The challenge has ended. The account may be paused as well; `until` is 0 when it isn't. */
   | { readonly kind: 'over'; readonly until: number };
 
-/** Retries after concurrent writes, before the visitor has to wait. */
+/** Retries after concurrent writes, before the user has to wait. */
 const ROUNDS = 20;
 
 /**
  * Checks one code of a challenge within the limits. The attempt is counted, for the user and for the challenge, before
- * the check: neither parallel requests nor a crash allow more checks than the limits. A right code clears the user's
- * count.
+ * the check, so that neither parallel requests nor a crash allow more checks than the limits. A correct code clears the
+ * user's count.
  *
- * @param check resolves whether the code is right, and consumes it
- * @throws StorageError, and what `check` throws
+ * @param check resolves whether the code is correct, and consumes it
+ * @throws StorageError, and any error of `check`
  */
 export async function checkCode(
   deps: {
@@ -47,7 +47,10 @@ export async function checkCode(
   return { kind: 'over', until: (await deps.tries.read(challenge)).pausedUntil };
 }
 
-/** @returns until when the account is paused, or null when the attempt is counted */
+/**
+ * Counts an attempt of the user.
+ * @returns the end of the account's pause, or null when the attempt was counted
+ */
 async function countForUser(store: FactorTriesStore, owner: StoredChallenge, now: number): Promise<number | null> {
   for (let round = 0; round < ROUNDS; round++) {
     const before = await store.read(owner);
@@ -67,7 +70,7 @@ interface CodeSources {
 /**
  * Consumes a code of the user's app. Of concurrent callers with the same code one gets true.
  *
- * @returns whether the code is right and was never used
+ * @returns whether the code is correct and was never used
  * @throws FactorKeyError, StorageError
  */
 export async function consumeAppCode(
@@ -107,11 +110,15 @@ const MINUTE_MS = 60_000;
 export const PAUSES_MS: readonly number[] = [1, 5, 15, 60, 240, 1440].map((minutes) => minutes * MINUTE_MS);
 
 /**
- * A pause that ends later than this was recorded by a clock that has been set back since, and is over. Milliseconds.
+ * A pause that ends later than this, milliseconds from now, was recorded by a clock that has been set back since, and
+ * is over.
  */
 const MAX_PAUSE_AHEAD_MS = 2 * Math.max(...PAUSES_MS);
 
-/** Counts a code before it is checked, so that concurrent attempts can't exceed the limit. */
+/**
+ * Counts a code before it is checked, so that concurrent attempts can't exceed the limit. Null while the account is
+ * paused.
+ */
 export function countTry(state: FactorTries, now: number): FactorTries | null {
   if (state.pausedUntil > now && state.pausedUntil <= now + MAX_PAUSE_AHEAD_MS) return null;
   const tries = state.tries + 1;
@@ -120,17 +127,23 @@ export function countTry(state: FactorTries, now: number): FactorTries | null {
   return { tries, pausedUntil: now + pause };
 }
 
-/** Codes tried since the last right one, over all challenges of a user. */
+/** Codes tried since the last correct one, over all challenges of a user. */
 export interface FactorTries {
   readonly tries: number;
   /** No code is checked before this time, milliseconds since the Unix epoch; 0 without a pause. */
   readonly pausedUntil: number;
 }
 
-/** Every method may throw StorageError. */
+/**
+ * Stores the tries of users.
+ * @throws StorageError from every method
+ */
 export interface FactorTriesStore {
   read(owner: FactorOwner): Promise<FactorTries>;
-  /** Atomic: stores `after` if the stored value is still `before`. @returns whether it was */
+  /**
+   * Atomic: stores `after` if the stored value is still `before`.
+   * @returns whether it was
+   */
   swap(owner: FactorOwner, before: FactorTries, after: FactorTries): Promise<boolean>;
   clear(owner: FactorOwner): Promise<void>;
 }

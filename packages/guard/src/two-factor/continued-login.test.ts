@@ -10,7 +10,7 @@ import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
 import { REDIRECT_MAX } from './redirect-target.js';
 
-/** A login of the present user, up to its session. */
+/** Logs the current user in, up to the session. */
 async function logIn(site: SecondFactorSite, secret: Buffer) {
   const browser = new PlainBrowser(site);
   const done = await browser.send(await browser.logIn(), 'code', { code: appCode(secret, site.now) });
@@ -23,20 +23,23 @@ async function enrolled() {
   return { site, ...(await enrol(site, new PlainBrowser(site))) };
 }
 
-describe('what a challenge keeps of the login that it goes on with', () => {
+describe('the redirect and the site that a challenge stores', () => {
   it.each([
     ['/wp-admin/edit.php?post_type=page', false, ''],
     ['https://shop.example/basket?a=1#b', true, ''],
     ['com.example.shop://signed-in', true, '/two/'],
     ['', false, '/two/'],
-  ])('is told WordPress when the session is made: %j, decided %j, site %j', async (redirect, decided, sitePath) => {
-    const { site, secret } = await enrolled();
-    site.needed = { ...site.needed, redirect, decided, sitePath };
-    const { request } = await logIn(site, secret);
-    expect(request).toMatchObject({ redirect, decided, sitePath });
-  });
+  ])(
+    'are sent to WordPress when it creates the session: %j, decided %j, site %j',
+    async (redirect, decided, sitePath) => {
+      const { site, secret } = await enrolled();
+      site.needed = { ...site.needed, redirect, decided, sitePath };
+      const { request } = await logIn(site, secret);
+      expect(request).toMatchObject({ redirect, decided, sitePath });
+    },
+  );
 
-  it('survives a restart of guard', async () => {
+  it('survive a restart of guard', async () => {
     const { site, secret } = await enrolled();
     const target = { redirect: 'https://shop.example/a', decided: true, sitePath: '/two/' };
     site.needed = { ...site.needed, ...target };
@@ -51,7 +54,7 @@ describe('what a challenge keeps of the login that it goes on with', () => {
     expect(restarted.issued).toEqual([expect.objectContaining(target)]);
   });
 
-  it('holds an address as long as web servers accept, and the usual page for a longer one', async () => {
+  it('are limited to the length that web servers accept, with the default page for a longer URL', async () => {
     const { site, secret } = await enrolled();
     const longest = `/?${'a'.repeat(REDIRECT_MAX - 2)}`;
     site.needed = { ...site.needed, redirect: longest };
@@ -60,7 +63,7 @@ describe('what a challenge keeps of the login that it goes on with', () => {
     expect((await logIn(site, secret)).request?.redirect).toBe('');
   });
 
-  it('leads to the visitor’s host where WordPress names that of the web server', async () => {
+  it('use the visitor’s host where WordPress names that of the web server', async () => {
     const { site, secret } = await enrolled();
     site.redirect = `${site.upstream}/my-account/?a=1`;
     expect((await logIn(site, secret)).location).toBe(`${site.url}/my-account/?a=1`);
@@ -71,7 +74,7 @@ describe('a program that logs in', () => {
   const begin = (site: SecondFactorSite, browser = new PlainBrowser(site)) =>
     browser.open('/wp-login.php', { log: 'owner', pwd: 'right' });
 
-  it('is told in JSON where the login goes on, with the cookie of the challenge', async () => {
+  it('gets the URL of the next step in JSON, with the cookie of the challenge', async () => {
     const { site, secret } = await enrolled();
     site.program = true;
     const browser = new PlainBrowser(site);
@@ -91,7 +94,7 @@ describe('a program that logs in', () => {
     expect(site.issued).toHaveLength(2);
   });
 
-  it('is told so in the language of the site', async () => {
+  it('gets the message in the language of the site', async () => {
     const { site } = await enrolled();
     site.program = true;
     site.language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })('de_DE');
@@ -100,7 +103,7 @@ describe('a program that logs in', () => {
     expect(message).toContain(`${site.url}/wp-login.php?action=second-factor`);
   });
 
-  it('is told that the factor can’t be checked when the storage is gone, and gets no session', async () => {
+  it('gets an error in JSON and no session when the storage fails', async () => {
     const { site } = await enrolled();
     site.program = true;
     await site.db.destroy();
@@ -118,7 +121,7 @@ describe('a program that logs in', () => {
   });
 });
 
-describe('a code as people type it', () => {
+describe('a code with unusual input', () => {
   const arabic = (code: string) => code.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)] as string);
   const wide = (code: string) => code.replace(/\d/g, (digit) => '０１２３４５６７８９'[Number(digit)] as string);
 
@@ -127,7 +130,7 @@ describe('a code as people type it', () => {
     ['in full-width digits, with a space', (code: string) => `${wide(code.slice(0, 3))}\u3000${wide(code.slice(3))}`],
     ['with marks that nobody sees', (code: string) => `\u200e${code.slice(0, 3)}\u2060${code.slice(3)}\ufeff`],
     ['with the words of a message', (code: string) => `Your code: ${code.slice(0, 3)}-${code.slice(3)}.`],
-  ])('is right %s: as the first code, later, and as a back-up code', async (_how, typed) => {
+  ])('is accepted %s: as the first code, later, and as a back-up code', async (_how, typed) => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const { secret, codes } = await enrol(site, browser, typed);
@@ -140,7 +143,7 @@ describe('a code as people type it', () => {
     expect([app.status, backup.status, site.issued.length]).toEqual([303, 303, 3]);
   });
 
-  it('is no try when it can’t be read: nothing is counted', async () => {
+  it('is not counted as a try when it can’t be read', async () => {
     const { site, secret } = await enrolled();
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
@@ -155,7 +158,7 @@ describe('a code as people type it', () => {
 });
 
 describe('the field for a code', () => {
-  it('has room for a line of a message, and lets the server read the digits', async () => {
+  it('has room for a line of a message, and has no pattern, since the server reads the digits', async () => {
     const site = await secondFactorSite();
     const first = new PlainBrowser(site);
     const setUp = await first.logIn();
@@ -168,7 +171,7 @@ describe('the field for a code', () => {
     }
   });
 
-  it('stands on a page whose form may lead anywhere, and on which nothing foreign runs', async () => {
+  it('is on a page whose form may redirect anywhere, and which runs no foreign script', async () => {
     const { site } = await enrolled();
     const policy = (await new PlainBrowser(site).logIn()).headers.get('content-security-policy') ?? '';
     expect(policy).not.toContain('form-action');

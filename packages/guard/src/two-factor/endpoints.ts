@@ -5,15 +5,19 @@ import type {
   twoFactor,
   twoFactorRoles,
 } from '@security-optimizer/contract/login/endpoints';
+import { TEAM_MAILS_MAX } from '@security-optimizer/contract/login/limits';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import type { CallHandlers, OptionPages } from '../feature.js';
+import type { Clock } from '../lib/clock.js';
+import { getAwayState, toLoginUrlOptions, toUsernamesData } from '../login/index.js';
 import { createMailer } from '../mail/create-mailer.js';
 import type { Services } from '../services.js';
 import type { Actor } from '../settings/audit-store.js';
-import { readSiteSettings } from '../settings/site-settings.js';
+import { toResponseValues } from '../settings/simple-settings.js';
+import { readSiteSettings, type SiteSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { TeamMember } from '../wordpress/connector-responses.js';
+import type { LoginData, TeamMember } from '../wordpress/connector-responses.js';
 import type { FactorStore } from './factor-store.js';
-import { getLoginOptions } from './login-options.js';
 import { loginUrlNotice, mailTeam, twoFactorNotice } from './team-mails.js';
 import {
   listEnrolled,
@@ -22,7 +26,9 @@ import {
   setTwoFactor,
   setTwoFactorRoles,
   toLoginUrl,
+  toTwoFactorRoles,
   toTwoFactorSetupUrl,
+  toTwoFactorUsers,
 } from './two-factor-settings.js';
 
 export type TwoFactorCalls =
@@ -47,7 +53,7 @@ export function twoFactorEndpoints(
   const options = { readSettings, loginData, listEnrolled: enrolled, countLocked, homeUrl, timeZone, clock };
   const mailer = createMailer(config.mail, wordpress);
 
-  /** Mails a notice to these users, with the login address of now. */
+  /** Mails a notice to these users, with the current login address. */
   async function mail(
     { site, actor }: { readonly site: SiteConfig; readonly actor: Actor },
     users: readonly TeamMember[],
@@ -98,7 +104,7 @@ export function twoFactorEndpoints(
               resetTwoFactor(
                 {
                   store: factors,
-                  // The caller's session is kept: WordPress recognises its cookie.
+                  // The caller's session is kept: WordPress identifies it by its cookie.
                   endSessions: (_site, userId) => wordpress.endSessions(site, [userId], visitor),
                   forgetDevices,
                   publish: feed.publish,
@@ -113,5 +119,48 @@ export function twoFactorEndpoints(
         return { data: { reset_2fa: left }, message };
       },
     },
+  };
+}
+
+/** Sources of the options: WordPress and the store. */
+interface LoginOptionsSources {
+  readonly readSettings: (site: SiteId) => Promise<SiteSettings>;
+  readonly loginData: (site: SiteConfig) => Promise<LoginData>;
+  readonly listEnrolled: (site: SiteId) => Promise<LoginOptions['reset_2fa']>;
+  /** Number of addresses that are locked now by failed logins. */
+  readonly countLocked: (site: SiteId) => number;
+  /** Home URL of the site in WordPress, or null while it is not known. */
+  readonly homeUrl: (site: SiteId) => string | null;
+  readonly timeZone: (site: SiteId) => string;
+  readonly clock: Clock;
+}
+
+/**
+ * Everything that the page Login Security shows.
+ * @param actor the caller; the address is canonical
+ * @throws StorageError, ConnectorError
+ */
+async function getLoginOptions(
+  deps: LoginOptionsSources,
+  { site, actor }: { readonly site: SiteConfig; readonly actor: Pick<Actor, 'id' | 'address'> },
+): Promise<LoginOptions> {
+  const [{ login }, wordpress, enrolled] = await Promise.all([
+    deps.readSettings(site.id),
+    deps.loginData(site),
+    deps.listEnrolled(site.id),
+  ]);
+  return {
+    ...toResponseValues('login', login),
+    two_factor_roles: toTwoFactorRoles(login.two_factor_roles, wordpress),
+    two_factor_users: toTwoFactorUsers(wordpress, enrolled, actor.id),
+    reset_2fa: enrolled,
+    locked_addresses: deps.countLocked(site.id),
+    usernames_data: toUsernamesData(wordpress),
+    login_access: [...login.login_access],
+    login_url: toLoginUrlOptions(login.login_url, wordpress),
+    team_size: wordpress.team !== null && wordpress.team <= TEAM_MAILS_MAX ? wordpress.team : null,
+    away_mode: getAwayState(login.away_mode, deps.timeZone(site.id), deps.clock()),
+    your_address: actor.address ?? '',
+    two_factor_setup_url: toTwoFactorSetupUrl(login.login_url, deps.homeUrl(site.id), wordpress),
   };
 }

@@ -15,7 +15,7 @@ export interface EnrolmentServices {
 
 /**
  * The secret that a user sets up, created on first use. The same challenge gets the same secret again; another browser
- * gets a new one, so that nobody scans a code that somebody else has seen.
+ * gets a new one, so that no user scans a code that someone else has seen.
  *
  * @returns null when the user's factor is enabled already
  * @throws FactorKeyError, StorageError
@@ -39,7 +39,7 @@ export async function getSetupSecret(
 
 /**
  * Checks the first code of a new factor and creates the back-up codes, which are shown only once.
- * @returns the codes, or null when the code was wrong, used, or for another browser's secret
+ * @returns the codes, or null when the code was wrong, already used, or for another browser's secret
  * @throws FactorKeyError, StorageError
  */
 export async function confirmSetup(
@@ -59,7 +59,7 @@ export async function confirmSetup(
 }
 
 /**
- * New back-up codes for a visitor who closed the page with the first ones before saving them.
+ * Creates new back-up codes for a user who closed the page with the first ones before saving them.
  * @returns null when there is no confirmed setup
  * @throws FactorKeyError, StorageError
  */
@@ -90,7 +90,7 @@ export const BACKUP_CODES = 10;
 const DIGITS = 8;
 
 /**
- * New back-up codes, all different, 8 digits each: with ten attempts until a pause, they can't be guessed.
+ * Creates back-up codes, all different, 8 digits each. With ten attempts until a pause, they can't be guessed.
  * @param randomInt returns a uniformly random integer from 0 to below its argument
  */
 export function createBackupCodes(randomInt: (below: number) => number): string[] {
@@ -99,7 +99,7 @@ export function createBackupCodes(randomInt: (below: number) => number): string[
   return [...codes];
 }
 
-/** Formats a code for people: two groups of four digits. */
+/** Formats a code for display: two groups of four digits. */
 export function formatBackupCode(code: string): string {
   return `${code.slice(0, 4)} ${code.slice(4)}`;
 }
@@ -120,7 +120,9 @@ export function hashBackupCode(key: Uint8Array, owner: SecretOwner, code: string
     .digest('hex');
 }
 
-/** A QR code as the path of an SVG image whose view box is `size` by `size`, one unit per module, without quiet zone. */
+/**
+ * A QR code as the path of an SVG image with a view box of `size` by `size`: one unit per module, without quiet zone.
+ */
 export function createQrCode(text: string): { readonly size: number; readonly path: string } {
   const { size, data } = encode(text, { ecc: 'M', border: 0 });
   let path = '';

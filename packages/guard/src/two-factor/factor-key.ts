@@ -10,7 +10,7 @@ export interface FactorKey {
   readonly id: string;
 }
 
-/** Codes can't be checked: the key file is not the one that encrypted the stored secrets. */
+/** Codes can't be checked: the key file is missing, unusable, or not the one that encrypted the stored secrets. */
 export class FactorKeyError extends Error {
   constructor(
     readonly problem: 'missing' | 'wrong' | 'unusable',
@@ -21,12 +21,16 @@ export class FactorKeyError extends Error {
   }
 }
 
-/** The keys of enabled factors, over all sites, which the key file is compared with. */
+/** The keys of enabled factors, over all sites, with which the key file is compared. */
 export interface KeysInUse {
   findKeysInUse(keyId: string | null): Promise<{ readonly any: boolean; readonly other: boolean }>;
 }
 
-/** @returns null when there is no file @throws FactorKeyError when the file can't serve as key */
+/**
+ * Reads the key file.
+ * @returns null when there is no file
+ * @throws FactorKeyError when the file can't be used as key
+ */
 export async function readFactorKey(file: string): Promise<FactorKey | null> {
   let text: string;
   try {
@@ -45,8 +49,8 @@ export async function readFactorKey(file: string): Promise<FactorKey | null> {
 }
 
 /**
- * The key for a user who sets up a factor. It is created when there is none and no factor exists yet; a new key beside
- * factors of an old one would lock their users out for good once the old key is restored.
+ * The key for a user who sets up a factor. It is created when there is none and no factor exists yet. A new key in
+ * addition to factors of an old one would lock out its users permanently once the old key is restored.
  *
  * @param file path of the key file; read at every call, so that a restored key is used at once
  * @throws FactorKeyError
@@ -63,7 +67,10 @@ export async function getKeyForSetup(file: string, store: KeysInUse, onMade: () 
   return made;
 }
 
-/** The key of an enabled factor. @throws FactorKeyError when the key file is missing or another one */
+/**
+ * The key of an enabled factor.
+ * @throws FactorKeyError when the key file is missing or has another key
+ */
 export async function getKeyForCheck(file: string, keyId: string): Promise<FactorKey> {
   const key = await readFactorKey(file);
   if (key === null) throw new FactorKeyError('missing', 'The key file is missing.');
@@ -71,7 +78,7 @@ export async function getKeyForCheck(file: string, keyId: string): Promise<Facto
   return key;
 }
 
-/** The first of two concurrent writers wins: linking, unlike renaming, never replaces a file. */
+/** Creates the key file. The first of two concurrent writers wins: linking, unlike renaming, never replaces a file. */
 async function createKeyFile(file: string): Promise<boolean> {
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   try {
@@ -90,7 +97,10 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The owner of a secret. Authenticated by the encryption, so that a row copied to another user can't be decrypted. */
+/**
+ * The owner of a secret. It is authenticated by the encryption, so that a row copied to another user can't be
+ * decrypted.
+ */
 export interface SecretOwner {
   readonly site: string;
   readonly userId: number;
@@ -108,7 +118,7 @@ export function encryptSecret(key: Uint8Array, owner: SecretOwner, secret: Uint8
 }
 
 /**
- * Decrypts the shared key of a user; null when it was encrypted with another key, for another user, or was changed.
+ * Decrypts the shared key of a user. Null when it was encrypted with another key or for another user, or was changed.
  */
 export function decryptSecret(key: Uint8Array, owner: SecretOwner, text: string): Buffer | null {
   const [version, ivText = '', sealedText = ''] = text.split('.');
@@ -124,7 +134,7 @@ export function decryptSecret(key: Uint8Array, owner: SecretOwner, text: string)
   }
 }
 
-/** Derives one key per use, so that back-up codes and secrets never share one (RFC 5869). */
+/** Derives one key per purpose, so that back-up codes and secrets never share one (RFC 5869). */
 function secretsKey(key: Uint8Array): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', 'second factor: secrets', 32));
 }

@@ -16,7 +16,7 @@ const dialects: readonly { name: string; open: () => Promise<TestDatabase> }[] =
 const owner = { site: 'a', userId: 1 };
 const HASHES = ['h1', 'h2'];
 
-describe.each(dialects)('second factors on $name', ({ open }) => {
+describe.each(dialects)('the stores of second factors on $name', ({ open }) => {
   async function stores() {
     const db = await open();
     onTestFinished(() => db.destroy());
@@ -60,21 +60,21 @@ describe.each(dialects)('second factors on $name', ({ open }) => {
   const trueOnes = async (answers: Promise<boolean>[]) => (await Promise.all(answers)).filter(Boolean).length;
   const tenTimes = (task: () => Promise<boolean>) => trueOnes(Array.from({ length: 10 }, task));
 
-  it('let one of ten use the same step, and none an older one', async () => {
+  it('accept a step from one of ten concurrent callers, and no older step', async () => {
     const { factors } = await enabled();
     expect(await tenTimes(() => factors.consumeStep(owner, 6))).toBe(1);
     expect(await tenTimes(() => factors.consumeStep(owner, 5))).toBe(0);
     expect(await factors.consumeStep({ ...owner, site: 'b' }, 9)).toBe(false);
   });
 
-  it('let one of ten use the same back-up code, and leave the others', async () => {
+  it('accept a back-up code from one of ten concurrent callers, and keep the other codes', async () => {
     const { factors } = await enabled();
     expect(await tenTimes(() => factors.consumeBackupCode(owner, 'h1', 4))).toBe(1);
     expect(await factors.consumeBackupCode({ ...owner, userId: 2 }, 'h2', 4)).toBe(false);
     expect(await factors.consumeBackupCode(owner, 'h2', 4)).toBe(true);
   });
 
-  it('let one of ten confirm a set-up with the same code: the back-up codes that it is shown stay good', async () => {
+  it('let one of ten confirm a setup with the same code, and keep the back-up codes of that one', async () => {
     const all = await stores();
     await begin(all);
     const confirmations = Array.from({ length: 10 }, (_, n) =>
@@ -86,7 +86,7 @@ describe.each(dialects)('second factors on $name', ({ open }) => {
     expect(await all.factors.consumeBackupCode(owner, `h${answers.indexOf(true)}`, 4)).toBe(true);
   });
 
-  it('let one of ten end a challenge, and at most three of ten try when three are allowed', async () => {
+  it('let one of ten end a challenge, and count at most three of ten tries when three are allowed', async () => {
     const { challenges } = await enabled();
     await challenges.create(challenge('d'), 5);
     expect(await tenTimes(() => challenges.countTry('a', 'd', 3, 10))).toBe(3);
@@ -116,7 +116,7 @@ describe.each(dialects)('second factors on $name', ({ open }) => {
     expect(await all.factors.confirmSetup(owner, { challenge: 'c', step: 5, codes: HASHES, at: 2 })).toBe(false);
   });
 
-  it('never replace a factor that is on', async () => {
+  it('never replace an enabled factor', async () => {
     const all = await enabled();
     await begin(all, 'd');
     expect(await all.factors.read(owner)).toMatchObject({ secret: 'secret of c', enabled: true });
@@ -125,17 +125,17 @@ describe.each(dialects)('second factors on $name', ({ open }) => {
     expect(await all.factors.replaceSetupCodes(owner, { challenge: 'd', codes: ['x'] })).toBe(false);
   });
 
-  it('are not on before the first code was right, and nothing of a failed step is kept', async () => {
+  it('enable a factor only after a correct first code, and keep nothing of a failed step', async () => {
     const all = await stores();
     await begin(all);
     expect(await all.factors.enable(owner, { challenge: 'c', at: 2 })).toBe(false);
     expect((await all.challenges.read('a', 'c'))?.ended).toBe(false);
-    // The challenge is over: its step must not be used up either.
+    // The challenge has expired, so its step must not be used up.
     expect(await all.factors.confirmSetup(owner, { challenge: 'c', step: 5, codes: HASHES, at: 100 })).toBe(false);
     expect((await all.factors.read(owner))?.lastStep).toBe(0);
   });
 
-  it('keep five logins of a user and forget what is old', async () => {
+  it('keep five logins of a user and delete old ones', async () => {
     const { challenges } = await stores();
     for (let i = 0; i < 8; i++) await challenges.create(challenge(`c${i}`, i), 5);
     const alive = await Promise.all(Array.from({ length: 8 }, (_, i) => challenges.read('a', `c${i}`)));

@@ -18,13 +18,14 @@ export interface StoredFactor {
   readonly keyId: string;
   /** Step of the last code that was used. */
   readonly lastStep: number;
-  /** Hash of the challenge that sets it up, or null once the factor is enabled. */
+  /** Hash of the challenge that sets up the factor, or null once it is enabled. */
   readonly setupChallenge: string | null;
   readonly enabled: boolean;
 }
 
 /**
- * Factors and their back-up codes. Every method may throw StorageError; methods marked as atomic run one statement.
+ * Factors and their back-up codes. Methods marked as atomic run one statement.
+ * @throws StorageError from every method
  */
 export interface FactorStore {
   read(owner: FactorOwner): Promise<StoredFactor | null>;
@@ -32,7 +33,7 @@ export interface FactorStore {
   findKeysInUse(keyId: string | null): Promise<{ readonly any: boolean; readonly other: boolean }>;
   /**
    * Stores the secret of a pending factor, replacing an unfinished one of another browser. Does nothing when the factor
-   * is enabled, or when this challenge has stored a secret under the same key: of two concurrent requests the first one
+   * is enabled, or when this challenge has stored a secret under the same key: the first of two concurrent requests
    * wins.
    */
   startSetup(
@@ -47,7 +48,7 @@ export interface FactorStore {
    */
   consumeStep(owner: FactorOwner, step: number): Promise<boolean>;
   /**
-   * Confirms the setup after a right first code: marks its step as used, stores the back-up codes and updates the
+   * Confirms the setup after a correct first code: marks its step as used, stores the back-up codes and updates the
    * challenge, all or nothing.
    */
   confirmSetup(
@@ -58,14 +59,17 @@ export interface FactorStore {
   replaceSetupCodes(owner: FactorOwner, change: { challenge: string; codes: readonly string[] }): Promise<boolean>;
   /** Enables a confirmed factor and ends the challenge that set it up, all or nothing. */
   enable(owner: FactorOwner, change: { challenge: string; at: number }): Promise<boolean>;
-  /** Atomic: consumes a back-up code. @returns false when it is unknown or used */
+  /**
+   * Atomic: consumes a back-up code.
+   * @returns false when it is unknown or used
+   */
   consumeBackupCode(owner: FactorOwner, hash: string, at: number): Promise<boolean>;
   /** Users whose factor is enabled, sorted by login. */
   listEnabled(site: SiteId): Promise<readonly { readonly userId: number; readonly login: string }[]>;
   /** Updates the login name that lists show, after a user was renamed. */
   rename(owner: FactorOwner, login: string): Promise<void>;
   /**
-   * Deletes everything about a user's factor, with an audit row, and notifies other processes by the site's version.
+   * Deletes all data of a user's factor, with an audit row, and notifies other processes by the site's version.
    * @returns the user's login and the site's new version, or null when there was no factor
    */
   remove(owner: FactorOwner, by: { actor: Actor; at: number }): Promise<{ login: string; version: number } | null>;
@@ -263,8 +267,9 @@ async function removeFactor(db: Kysely<TwoFactorTables>, { site, userId }: Facto
 }
 
 /**
- * Deletes every trusted browser, and every login that waits for a second factor. Throws StorageError.
+ * Deletes every trusted browser, and every login that waits for a second factor.
  * @returns the site's new version for the change feed
+ * @throws StorageError
  */
 export function deleteBrowsers(db: Database, site: SiteId): Promise<number> {
   return withTables<TwoFactorTables>(db)

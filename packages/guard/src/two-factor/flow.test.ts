@@ -51,7 +51,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect((await browser.send(codesPage, 'continue', {})).html).toContain('Setzen Sie hier ein Häkchen');
   });
 
-  it('needs the tick, which the server checks', async () => {
+  it('needs the checkbox, which the server checks', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
@@ -63,7 +63,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect(await site.factors.listEnabled('site')).toEqual([]);
   });
 
-  it('goes on with the same key after an interruption, and has no factor until it ends', async () => {
+  it('continues with the same key after an interruption, and has no factor until the setup ends', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const first = shownSecret(await browser.logIn());
@@ -76,7 +76,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect(shownSecret(await browser.logIn())).toEqual(first);
   });
 
-  it('is never shown the key that another browser was shown', async () => {
+  it('never gets the key that another browser was shown', async () => {
     const site = await secondFactorSite();
     const [thief, owner] = [new PlainBrowser(site), new PlainBrowser(site)];
     const stolen = await thief.logIn();
@@ -87,7 +87,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect(site.issued).toHaveLength(1);
   });
 
-  it('gets new codes after leaving the page; the old ones do not work', async () => {
+  it('gets new codes after leaving the page, and the old ones are not accepted', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
@@ -105,7 +105,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect((await next.send(backup, 'backup', { code: second[0] as string })).status).toBe(303);
   });
 
-  it('cannot skip a step: forms for other steps lead to the page that is due', async () => {
+  it('cannot skip a step: forms for other steps redirect to the next required page', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
@@ -132,7 +132,7 @@ describe('a user with a second factor', () => {
     const code = appCode(secret, site.now);
     const done = await browser.send(page, 'code', { code: `${code.slice(0, 3)} ${code.slice(3)}` });
     expect(done.status).toBe(303);
-    // WordPress looks at the stamp: the password must still be the one that was given.
+    // WordPress compares the stamp: the password must not have changed.
     expect(site.issued.map(({ stamp, newFactor }) => [stamp, newFactor])).toEqual([
       ['old', true],
       ['old', false],
@@ -140,7 +140,7 @@ describe('a user with a second factor', () => {
     expect(site.log.text()).not.toContain(code);
   });
 
-  it('cannot use a code twice, nor an older one after a newer one', async () => {
+  it('cannot use a code twice, or an older one after a newer one', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const step = Math.floor(site.now / 30_000);
@@ -153,7 +153,7 @@ describe('a user with a second factor', () => {
     expect(site.issued).toHaveLength(2);
   });
 
-  it('lets one of many in who send the same code of the app at the same time', async () => {
+  it('gets one session when many requests send the same code of the app at the same time', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const browsers = Array.from({ length: 5 }, () => new PlainBrowser(site));
@@ -168,7 +168,7 @@ describe('a user with a second factor', () => {
     expect(site.issued).toHaveLength(2);
   });
 
-  it('lets one of many in who send the same back-up code at the same time', async () => {
+  it('gets one session when many requests send the same back-up code at the same time', async () => {
     const site = await secondFactorSite();
     const { codes } = await enrol(site, new PlainBrowser(site));
     const browsers = Array.from({ length: 5 }, () => new PlainBrowser(site));
@@ -186,7 +186,7 @@ describe('a user with a second factor', () => {
     expect(rows.every(({ actor_login, address }) => actor_login === 'owner' && address === '192.0.2.7')).toBe(true);
   });
 
-  it('is told when WordPress makes no session, and is not let in later by the same challenge', async () => {
+  it('gets an error when WordPress creates no session, and no session from the same challenge later', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const browser = new PlainBrowser(site);
@@ -209,7 +209,7 @@ describe('a user with a second factor', () => {
     ['\t//evil.example', '/wp-admin/'],
     ['https://owner@shop.example/', '/wp-admin/'],
     ['javascript:1', '/wp-admin/'],
-  ])('is led where WordPress decides, to another host only by a URL spelled in full: %j', async (target, location) => {
+  ])('is redirected where WordPress decides, to another host only by a complete URL: %j', async (target, location) => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     site.redirect = target;
@@ -218,7 +218,7 @@ describe('a user with a second factor', () => {
     expect([done.status, done.headers.get('location')]).toEqual([303, location]);
   });
 
-  it('ends the login dialog of wp-admin with the page that closes it', async () => {
+  it('closes the login dialog of wp-admin with its last page', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     site.needed = { ...site.needed, interim: true };
@@ -232,10 +232,10 @@ describe('a user with a second factor', () => {
   });
 });
 
-describe('an administrator who is logged in', () => {
+describe('an administrator who is signed in', () => {
   const owner = { id: 1, login: 'owner', administrator: true };
 
-  it('sets up the own factor at once and gets no new session', async () => {
+  it('sets up a factor at once and gets no new session', async () => {
     const site = await secondFactorSite();
     site.signedIn.set('wp=owner', owner);
     const browser = new PlainBrowser(site);
@@ -253,7 +253,7 @@ describe('an administrator who is logged in', () => {
     expect(already.html).toContain('already set up');
   });
 
-  it('is the only one who may: anonymous clients and others are told to log in', async () => {
+  it('may set up a factor, unlike anonymous clients and other users, who must log in', async () => {
     const site = await secondFactorSite();
     site.signedIn.set('wp=editor', { id: 2, login: 'editor', administrator: false });
     const browser = new PlainBrowser(site);
@@ -264,14 +264,14 @@ describe('an administrator who is logged in', () => {
     }
   });
 
-  it('is given no session by a challenge that was only for setting up, whichever code is sent with it', async () => {
+  it('gets no session from a challenge for a setup, whatever code is sent with it', async () => {
     const site = await secondFactorSite();
     const { secret, codes } = await enrol(site, new PlainBrowser(site));
     site.signedIn.set('wp=owner', owner);
     const browser = new PlainBrowser(site);
     browser.cookies.set('wp', 'owner');
     await browser.open('/wp-login.php?action=second-factor-setup');
-    // The page holds no form, since there is nothing left to set up; a client with the cookie can make its token.
+    // The page has no form, since there is nothing to set up. A client with the cookie can compute its token.
     const token = toFormToken(browser.cookies.get('sf_challenge') as string);
     for (const [step, code] of [
       ['code', appCode(secret, site.now)],

@@ -29,8 +29,8 @@ import { parseCode } from './totp.js';
 import { TRUSTED_SECONDS, toDeviceCookieName } from './trusted-devices.js';
 
 /**
- * Handles a submitted form of the second factor. The user and the next step come from the stored challenge, never from
- * the form: a form for another step is redirected to the page of the right one.
+ * Handles a submitted form of the second factor. The user and the next step are read from the stored challenge, never
+ * from the form: a form for another step is redirected to the page of the correct one.
  *
  * @throws FactorKeyError, StorageError
  */
@@ -78,7 +78,7 @@ async function confirmLogin(
         : translate('This back-up code isn’t right, or was used before.'),
     });
   }
-  // Only one request may turn a challenge into a session.
+  // Only one request may convert a challenge to a session.
   if (!(await deps.challenges.end(challenge.site, challenge.idHash, now))) {
     return redirectReply(toLinks(step.request.loginPath, challenge.interim).self);
   }
@@ -166,7 +166,7 @@ function logEvent(deps: TwoFactorServices, { challenge, request }: TwoFactorStep
   deps.logger.info({ event, site, user: userId, login, address, requestId, ...more }, 'Second factor.');
 }
 
-/** Writes an audit row, which the Activity Log shows too. A failure to write it stops no login. */
+/** Writes an audit row, which the Activity Log shows too. A login continues even when the row can't be written. */
 async function recordAudit(
   deps: TwoFactorServices,
   { challenge, request, now }: TwoFactorStep,
@@ -179,10 +179,10 @@ async function recordAudit(
 }
 
 /**
- * Ends a passed challenge: WordPress creates the session, and its cookies go to the browser unchanged. An administrator
- * who only set up a factor returns to the dashboard with the existing session.
+ * Ends a passed challenge: WordPress creates the session, and its cookies are sent to the browser unchanged. An
+ * administrator who only set up a factor returns to the dashboard with the existing session.
  *
- * @param trust whether the visitor chose not to be asked again in this browser
+ * @param trust whether the user chose to trust this browser
  */
 export async function finishChallenge(deps: TwoFactorServices, step: TwoFactorStep, trust: boolean): Promise<Reply> {
   const { request, challenge } = step;
@@ -224,7 +224,7 @@ export async function finishChallenge(deps: TwoFactorServices, step: TwoFactorSt
   const known = deps.recordLogin(request, { user, cookieHeader: step.cookieHeader, now: step.now });
   const cookies = [...issued.setCookies, known, forget];
   if (trust) {
-    // The session exists; without the trust, the user only has to enter one more code next time.
+    // The session exists. Without the trust, the user only has to enter one more code next time.
     await trustBrowser(deps, step).then(
       (cookie) => cookies.push(cookie),
       (error: unknown) =>
@@ -258,7 +258,7 @@ async function trustBrowser(deps: TwoFactorServices, step: TwoFactorStep): Promi
 }
 
 /**
- * Records a login that passed the second factor: it clears the same failures as every other login, and the browser
+ * Records a login that passed the second factor: it clears the same failures as any other login, and the browser
  * becomes a known browser of the user.
  *
  * @param home URL path of the site's home

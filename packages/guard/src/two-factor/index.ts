@@ -18,9 +18,15 @@ export { listEnrolled, resetTwoFactor } from './two-factor-settings.js';
 
 /** The running second factor. */
 export interface TwoFactor extends RunningFeature {
-  /** Ids of users who have set up a second factor. Throws StorageError. */
+  /**
+   * Ids of users who have set up a second factor.
+   * @throws StorageError
+   */
   enrolledUsers(site: SiteId): Promise<readonly number[]>;
-  /** Stops trusting all browsers of a site, and ends logins that wait for a code. Throws StorageError. */
+  /**
+   * Stops trusting all browsers of a site, and ends logins that wait for a code.
+   * @throws StorageError
+   */
   forgetBrowsers(site: SiteId): Promise<void>;
   loadEndpoints(): Promise<{
     readonly handlers: CallHandlers<TwoFactorCalls>;

@@ -23,14 +23,14 @@ async function trustedUsers(browser: PlainBrowser): Promise<number[]> {
   return JSON.parse((await browser.open('/trusted')).html);
 }
 
-/** Logs the site's present user in and ticks "don't ask again". */
+/** Logs the site's current user in and ticks "don't ask again". */
 async function trust(site: SecondFactorSite, browser: PlainBrowser, secret: Buffer): Promise<void> {
   site.now += 60_000;
   await browser.send(await browser.logIn(), 'code', { code: appCode(secret, site.now), trust: '1' });
 }
 
 describe('the key file', () => {
-  it('is made once, readable by its owner only, and secrets are not stored without it', async () => {
+  it('is created once, readable by its owner only, and encrypts all stored secrets', async () => {
     const site = await secondFactorSite();
     const { secret, codes } = await enrol(site, new PlainBrowser(site));
     expect((await stat(site.keyFile)).mode & 0o777).toBe(0o600);
@@ -48,7 +48,7 @@ describe('the key file', () => {
     expect(await readFile(site.keyFile, 'utf8')).toBe(before);
   });
 
-  it('is made once by many who start at the same time', async () => {
+  it('is created once by concurrent setups', async () => {
     const site = await secondFactorSite();
     const pages = [];
     for (const userId of [1, 2, 3, 4]) {
@@ -94,7 +94,7 @@ describe('the key file', () => {
 });
 
 describe('a trusted browser', () => {
-  it('is known at once and after a restart, for its user only, for 30 days', async () => {
+  it('is recognised at once and after a restart, for its user only, for 30 days', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const browser = new PlainBrowser(site);
@@ -110,7 +110,7 @@ describe('a trusted browser', () => {
     expect(await trustedUsers(same)).toEqual([]);
   });
 
-  it('is one of 20 of its user at most: with one more the oldest is asked again, at once', async () => {
+  it('is one of at most 20 of its user: one more removes the oldest at once', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const [oldest, newest] = [new PlainBrowser(site), new PlainBrowser(site)];
@@ -124,7 +124,7 @@ describe('a trusted browser', () => {
     expect([await trustedUsers(oldest), await trustedUsers(newest)]).toEqual([[], [1]]);
   });
 
-  it('keeps a cookie that scripts cannot read and the database does not hold', async () => {
+  it('has a cookie that scripts cannot read and that the database does not contain', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const browser = new PlainBrowser(site);
@@ -136,7 +136,7 @@ describe('a trusted browser', () => {
     expect(rows).not.toContain(token);
   });
 
-  it('may be trusted by two users, and a reset of one leaves the other', async () => {
+  it('may be trusted by two users, and a reset of one keeps the other', async () => {
     const site = await secondFactorSite();
     const first = await enrol(site, new PlainBrowser(site));
     const browser = new PlainBrowser(site);
@@ -158,7 +158,7 @@ describe('failures before a login with the second factor', () => {
     for (let i = 0; i < times; i++) site.attempts.recordFailure('site', key, 5, site.now);
   };
 
-  it('are forgotten at its end, and not before', async () => {
+  it('are cleared at its end, and not before', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const { secret } = await enrol(site, browser);
@@ -172,7 +172,7 @@ describe('failures before a login with the second factor', () => {
     expect(site.attempts.size).toBe(0);
   });
 
-  it('stay while the address is locked, and when WordPress makes no session', async () => {
+  it('are kept while the address is locked, and when WordPress creates no session', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const { secret } = await enrol(site, browser);
@@ -190,7 +190,7 @@ describe('failures before a login with the second factor', () => {
 });
 
 describe('a reset', () => {
-  it('takes factor, codes, devices and logins under way, ends the sessions and is written down', async () => {
+  it('deletes factor, codes, devices and logins under way, ends the sessions and writes an audit row', async () => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const trusted = new PlainBrowser(site);
@@ -223,14 +223,14 @@ describe('a reset', () => {
     expect(await site.factors.listEnabled('site')).toHaveLength(1);
   });
 
-  it('says when there is nothing to reset, and leaves the sessions of that user alone', async () => {
+  it('returns null for a user without a factor, and keeps the sessions of that user', async () => {
     const site = await secondFactorSite();
     const ended: number[] = [];
     expect(await reset(site, 7, async () => void ended.push(7))).toBeNull();
     expect(ended).toEqual([]);
   });
 
-  it('makes room for a new key once nobody has a factor', async () => {
+  it('allows a new key once no user has a factor', async () => {
     const site = await secondFactorSite();
     await enrol(site, new PlainBrowser(site));
     await rm(site.keyFile);

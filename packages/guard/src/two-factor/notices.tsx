@@ -2,9 +2,7 @@ import type { Values } from '../i18n/language.js';
 import { type IconName, Tile } from '../pages/visitor-page.js';
 import { type FrameFacts, renderFrame } from './page-frame.js';
 
-/**
- * A page without a form: what happened, or the current state, and a link. The texts are English, with names in braces.
- */
+/** A page without a form: an event or the current state, and a link. The texts are English, with names in braces. */
 export interface Notice {
   readonly title: string;
   readonly text: string;

@@ -9,17 +9,17 @@ export interface FrameFacts {
   /** Host without port. */
   readonly host: string;
   readonly language: Language;
-  /** Allows exactly this page's own style and script (Content-Security-Policy). */
+  /** Allows only this page's own style and script (Content-Security-Policy). */
   readonly nonce: string;
 }
 
-/** Where a form is sent, and the token that proves where it came from. */
+/** The target of a form, and the token that proves its origin. */
 export interface FormFacts {
   readonly action: string;
   readonly token: string;
 }
 
-/** Renders one page from translated texts. React escapes every value that comes from outside. */
+/** Renders a page from translated texts. React escapes every untrusted value. */
 export function renderFrame(
   facts: FrameFacts,
   page: {
@@ -78,15 +78,15 @@ export function FormFields({ form, step }: { readonly form: FormFacts; readonly 
   );
 }
 
-/** The account that a browser is signed in to, and a page to go on with it. */
+/** The account that a browser is signed in to, and the address of a page on which to continue with it. */
 export interface SignedInAccount {
   readonly login: string;
   readonly url: string;
 }
 
 /**
- * The name of the user who is logging in, and a link for somebody else: to the login, or to where the browser's own
- * account goes on.
+ * The name of the user who is logging in, and a link for another user: to the login, or to a page of the account that
+ * the browser is signed in to.
  */
 export function WhoFoot(props: {
   readonly language: Language;
@@ -117,10 +117,10 @@ export function WhoFoot(props: {
 }
 
 /**
- * The script of the pages, which work without it: copy, print, and showing a pasted code without the words around it. It
- * touches only plain ASCII with one number of the right length; all else is pasted as it is, for the server to read. And
- * it tells the Customizer that its login is done (`wp.customize.Messenger`); the dialog of other screens looks at the page.
- * Written for the oldest browsers that WordPress's own login supports.
+ * The script of the pages, which also work without it. It copies and prints codes, and reduces pasted text to the code.
+ * It changes only plain ASCII that contains one number of the right length; any other text is pasted unchanged, for the
+ * server to parse. It also notifies the Customizer that its login is complete (`wp.customize.Messenger`); the dialog of
+ * other screens inspects the page. It is written for the oldest browsers that WordPress's own login supports.
  */
 export const twoFactorScript = `
 (function () {

@@ -11,9 +11,9 @@ import {
 } from './page-frame.js';
 
 /**
- * Characters of the field for a code: room for the line of a mail that holds it. The server reads the code out of what was
- * typed or pasted, in the digits of any script, so the field has no pattern. A form with so many characters is within
- * what the server reads, whatever they are.
+ * Length of the field for a code: enough for the line of a mail that contains it. The server extracts the code from the
+ * text, in the digits of any script, so the field has no pattern. A form with this many characters of any kind is
+ * within the limit that the server reads.
  */
 const LONGEST_TEXT = 300;
 
@@ -144,7 +144,7 @@ export function codesPage(
 }
 
 /**
- * The page for a visitor who returns to the codes, or submits without the checkbox: the old codes can't be shown again.
+ * The page for a user who returns to the codes, or submits without the checkbox: the old codes can't be shown again.
  */
 export function codesAgainPage(
   facts: FrameFacts & { readonly form: FormFacts; readonly missingTick: boolean },

@@ -6,10 +6,10 @@ import { REDIRECT_MAX, readOwnTarget, toRedirectTarget, toVisibleUrl } from './r
 const at = { scheme: 'https', host: 'example.com' } as const;
 const FALLBACK = '/wp-admin/';
 const led = (target: string) => toRedirectTarget(target, at, FALLBACK);
-/** The host of which a browser on the site opens a page. */
+/** The host whose page a browser on the site opens. */
 const toHost = (location: string) => new URL(location, 'https://example.com/').host;
 
-describe('where a visitor is led after the second factor', () => {
+describe('the redirect after the second factor', () => {
   it.each([
     ['/wp-admin/edit.php?x=1#y', 'https://example.com/wp-admin/edit.php?x=1#y'],
     ['https://example.com/a', 'https://example.com/a'],
@@ -19,7 +19,7 @@ describe('where a visitor is led after the second factor', () => {
     ['/.//evil.example', 'https://example.com//evil.example'],
     ['https:evil.example//x@evil.example:443', 'https://example.com/evil.example//x@evil.example:443'],
     ['?a=https://evil.example/', 'https://example.com/?a=https://evil.example/'],
-  ])('%j is a page of the site', (target, location) => {
+  ])('to %j is a page of the site', (target, location) => {
     expect(led(target)).toBe(location);
   });
 
@@ -31,7 +31,7 @@ describe('where a visitor is led after the second factor', () => {
     ['https://example.com.shop.example/', 'https://example.com.shop.example/'],
     ['https://192.0.2.1/', 'https://192.0.2.1/'],
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
-  ])('%j, spelled in full, is a page of another host, which WordPress has decided', (target, location) => {
+  ])('to %j, a complete URL, is a page of another host, as WordPress decided', (target, location) => {
     expect(led(target)).toBe(location);
   });
 
@@ -56,7 +56,7 @@ describe('where a visitor is led after the second factor', () => {
     'https://[',
     '//',
     'https://',
-  ])('%j, which a browser may read as another host, is the usual page or one of the site', (target) => {
+  ])('to %j, which a browser may read as another host, is the default page or a page of the site', (target) => {
     expect(toHost(led(target))).toBe('example.com');
   });
 
@@ -67,12 +67,12 @@ describe('where a visitor is led after the second factor', () => {
     'https://owner@example.com/',
     '//owner@shop.example',
     'com.example.shop://owner@signed-in',
-  ])('%j names a user, and is the usual page', (target) => {
+  ])('to %j, which names a user, is the default page', (target) => {
     expect(led(target)).toBe(FALLBACK);
   });
 
   it.each(['com.example.shop://signed-in?code=1', 'shop://a', 'shop:///a', 'web+shop://a'])(
-    '%j opens a program on the device of the visitor',
+    'to %j opens a program on the visitor’s device',
     (target) => {
       expect(led(target)).toBe(target);
     },
@@ -98,11 +98,11 @@ describe('where a visitor is led after the second factor', () => {
     'mailto:owner@example.com',
     'tel:123',
     'shop:signed-in',
-  ])('%j runs, shows or opens nothing: it is the usual page', (target) => {
+  ])('to %j executes, shows and opens nothing: it is the default page', (target) => {
     expect(led(target)).toBe(FALLBACK);
   });
 
-  it('keeps to the port of the site, which is part of its host', () => {
+  it('keeps the port of the site, which is part of its host', () => {
     const local = { scheme: 'http', host: '127.0.0.1:8080' } as const;
     expect(toRedirectTarget('/a', local, FALLBACK)).toBe('http://127.0.0.1:8080/a');
     expect(toRedirectTarget('http://127.0.0.1:8080/a', local, FALLBACK)).toBe('http://127.0.0.1:8080/a');
@@ -110,7 +110,7 @@ describe('where a visitor is led after the second factor', () => {
   });
 });
 
-describe('a target made of anything', () => {
+describe('a redirect to an arbitrary target', () => {
   const parts = [
     ...['/', '\\', '//', ':', '@', '.', '..', '?', '#', '%2f', '%5c', '%09', ' ', '\t', '\n', '\r', '\u0000', '\u00a0'],
     ...['https:', 'http:', 'HTTP:', 'javascript:', 'data:', 'blob:', 'shop:', 'evil.example', 'example.com'],
@@ -118,7 +118,7 @@ describe('a target made of anything', () => {
   ];
   const targets = fc.array(fc.constantFrom(...parts), { maxLength: 12 }).map((pieces) => pieces.join(''));
 
-  it('leads to another host only when it is spelled in full', () => {
+  it('leads to another host only when the URL is complete', () => {
     fc.assert(
       fc.property(targets, (target) => {
         const location = led(target);
@@ -130,7 +130,7 @@ describe('a target made of anything', () => {
     );
   });
 
-  it('leads to no scheme that runs or shows what is in it, names no user, and is one line of ASCII', () => {
+  it('has no scheme that executes or shows its content, no user information, and is one line of ASCII', () => {
     fc.assert(
       fc.property(fc.oneof(targets, fc.string({ unit: 'binary' }), fc.webUrl()), (target) => {
         const location = led(target);
@@ -143,7 +143,7 @@ describe('a target made of anything', () => {
     );
   });
 
-  it('leads where it says when it is a whole URL of the web', () => {
+  it('is the target when that is a complete http or https URL', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (target) => {
         expect(led(target)).toBe(new URL(target).href);
@@ -152,7 +152,7 @@ describe('a target made of anything', () => {
   });
 });
 
-describe('where WordPress’s own response to a login leads', () => {
+describe('the target of WordPress’s own response to a login', () => {
   const site = siteConfig({ upstream: 'http://127.0.0.1:8081' });
   const get = { method: 'GET', ...at, target: '/sso/?token=1' } as const;
   const post = { ...get, method: 'POST', target: '/wp-login.php' } as const;
@@ -166,27 +166,27 @@ describe('where WordPress’s own response to a login leads', () => {
     expect(own(get, status)).toBeNull();
   });
 
-  it('is read from the page that was asked for, when it is relative', () => {
+  it('is resolved against the requested page when it is relative', () => {
     expect(own({ ...get, target: '/shop/sso/?token=1' }, 302, 'Location', 'account')).toBe(
       'https://example.com/shop/sso/account',
     );
     expect(own(get, 302, 'Location', '?done=1')).toBe('https://example.com/sso/?done=1');
   });
 
-  it('has the host of the visitor in place of that of the web server', () => {
+  it('has the visitor’s host in place of that of the web server', () => {
     expect(own(post, 302, 'Location', 'http://127.0.0.1:8081/a')).toBe('https://example.com/a');
     expect(toVisibleUrl('http://127.0.0.1:8081/a?b=1', at, site)).toBe('https://example.com/a?b=1');
     expect(toVisibleUrl('https://shop.example/a', at, site)).toBe('https://shop.example/a');
   });
 
-  it('is the page itself that a link opened, and no page that answers a form', () => {
+  it('is the page that a link opened, but not the page that responds to a form', () => {
     expect(own(get, 200, 'Content-Type', 'text/html; charset=UTF-8')).toBe('https://example.com/sso/?token=1');
     expect(own(post, 200, 'Content-Type', 'text/html')).toBeNull();
     expect(own(get, 200, 'Content-Type', 'application/json')).toBeNull();
     expect(own(get, 200)).toBeNull();
   });
 
-  it('is nothing that an error says', () => {
+  it('is null for an error', () => {
     for (const status of [201, 204, 400, 403, 404, 500]) {
       expect(own(get, status, 'Location', '/a', 'Content-Type', 'text/html')).toBeNull();
     }
@@ -197,7 +197,7 @@ describe('where WordPress’s own response to a login leads', () => {
     expect(own(post, 302, 'Location', bytes)).toBe('https://example.com/gr%c3%b6%c3%9fe/%c3%bc?%c3%a4');
   });
 
-  it('is kept up to the longest URL that web servers accept, and nothing longer', () => {
+  it('is at most as long as web servers accept', () => {
     const longest = `https://shop.example/${'a'.repeat(REDIRECT_MAX - 21)}`;
     expect(longest).toHaveLength(REDIRECT_MAX);
     expect(own(post, 302, 'Location', longest)).toBe(longest);
@@ -205,7 +205,7 @@ describe('where WordPress’s own response to a login leads', () => {
     expect(own(post, 302, 'Location', 'https://[')).toBeNull();
   });
 
-  it('is a URL or nothing, whatever the Location holds', () => {
+  it('is a URL or null, whatever the Location contains', () => {
     const bytes = fc.uint8Array({ maxLength: 60 }).map((all) => Buffer.from(all).toString('latin1'));
     fc.assert(
       fc.property(bytes, (location) => {

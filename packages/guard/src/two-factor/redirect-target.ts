@@ -7,21 +7,21 @@ import type { SiteConfig } from '../site.js';
 export interface SentRequest {
   readonly method: string;
   readonly scheme: 'http' | 'https';
-  /** With port. */
+  /** Includes the port. */
   readonly host: string;
   /** Path and query. */
   readonly target: string;
 }
 
-/** Longest URL that is kept for the end of a login; web servers accept no longer one either. Characters. */
+/** Longest URL that is stored until the end of a login, characters. Web servers accept no longer one either. */
 export const REDIRECT_MAX = 8000;
 
 /**
- * Where WordPress's own response to a login leads, whose session was held back: to the `Location` of a redirect, or to
- * the page itself that a link opened (a GET request with an HTML response).
+ * The target of WordPress's own response to a login whose session was withheld: the `Location` of a redirect, or the
+ * page that a link opened (a GET request with an HTML response).
  *
  * @param headers of the response, as WordPress sent them
- * @returns an absolute URL; null when the response says nothing about it
+ * @returns an absolute URL; null when the response names no target
  */
 export function readOwnTarget(
   request: SentRequest,
@@ -37,12 +37,12 @@ export function readOwnTarget(
 }
 
 /**
- * The URL to which a visitor is redirected after the second factor: what WordPress or a plugin has decided, as without
- * the second factor. WordPress itself allows only its own hosts and those of `allowed_redirect_hosts`.
+ * The URL to which a visitor is redirected after the second factor: the one that WordPress or a plugin decided, as
+ * without a second factor. WordPress itself allows only its own hosts and those of `allowed_redirect_hosts`.
  *
- * Only a URL that is spelled in full leads to another host: whatever else a browser might read as one (URL Standard: it
- * skips tabs and treats a backslash as a slash) was meant as a path. Schemes that run or show what is in the URL lead
- * nowhere, and neither do URLs with user information.
+ * Only a complete URL leads to another host. Any other text that a browser might read as one (URL Standard: it skips
+ * tabs and treats a backslash as a slash) was intended as a path. Schemes that execute or show the content of the URL
+ * are refused, and so are URLs with user information.
  *
  * @param target a path or a URL, as WordPress returned it
  * @param at scheme and host, with port, of the page that redirects
@@ -67,7 +67,7 @@ export function toRedirectTarget(
   return /^https?:\/\//i.test(target) ? url.href : `${here}${url.pathname}${url.search}${url.hash}`;
 }
 
-/** A URL of WordPress as the visitor must see it: with the host of the visitor in place of that of the web server. */
+/** A URL of WordPress with the host that the visitor uses in place of that of the web server. */
 export function toVisibleUrl(
   url: string,
   { scheme, host }: Pick<SentRequest, 'scheme' | 'host'>,
@@ -77,7 +77,7 @@ export function toVisibleUrl(
   return rewriteLocation(url, { scheme, host, upstream, target: null });
 }
 
-/** Schemes of the web that are no addresses of programs: browsers follow no redirect to them. */
+/** Schemes that do not belong to programs. Browsers follow no redirect to them. */
 const NOT_OF_APPS: ReadonlySet<string> = new Set([
   'about:',
   'blob:',
@@ -90,7 +90,10 @@ const NOT_OF_APPS: ReadonlySet<string> = new Set([
   'view-source:',
 ]);
 
-/** Whether a URL opens a program on the visitor's device (`com.example.shop://signed-in`), as phone apps register them. */
+/**
+ * Whether a URL opens a program on the visitor's device (`com.example.shop://signed-in`), with a scheme that a phone
+ * app registered.
+ */
 function isAppUrl(url: URL): boolean {
   return !NOT_OF_APPS.has(url.protocol) && url.href.startsWith(`${url.protocol}//`);
 }
@@ -99,7 +102,10 @@ function isSameHost(url: URL, at: { readonly host: string }): boolean {
   return URL.canParse(`${url.protocol}//${at.host}`) && url.host === new URL(`${url.protocol}//${at.host}`).host;
 }
 
-/** @param reference holds bytes as latin1, as HTTP headers do */
+/**
+ * Resolves a reference.
+ * @param reference holds bytes as latin1, as HTTP headers do
+ */
 function toAbsolute(reference: string, base: string): string | null {
   const encoded = reference.replace(/[^\x21-\x7e]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
   if (!URL.canParse(encoded, base)) return null;

@@ -6,13 +6,13 @@ export interface Reply {
   readonly status: number;
   /** Renders the page with the nonce that its headers allow. */
   readonly page?: (nonce: string) => string;
-  /** Sent in place of a page, to a program. */
+  /** Sent to a program in place of a page. */
   readonly json?: object;
   /** The target of a 303. */
   readonly location?: string;
   /** `Set-Cookie` values, in order. */
   readonly cookies?: readonly string[];
-  /** Seconds, for `Retry-After`. */
+  /** Value of `Retry-After`, seconds. */
   readonly retryAfter?: number;
 }
 
@@ -50,7 +50,7 @@ export function sendReply(request: IncomingMessage, response: ServerResponse, re
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (reply.location !== undefined) response.setHeader('Location', reply.location);
   if (reply.retryAfter !== undefined) response.setHeader('Retry-After', String(reply.retryAfter));
-  // Appended, not set: other parts may have set cookies on this response, which must stay.
+  // Appended, not set: other code may have set cookies on this response, which must be kept.
   for (const cookie of reply.cookies ?? []) response.appendHeader('Set-Cookie', cookie);
   // An unread body would be parsed as the next request on this connection.
   if (!request.complete) response.setHeader('Connection', 'close');
@@ -64,8 +64,8 @@ function contentPolicy(nonce: string): string {
     `script-src 'nonce-${nonce}'`,
     // The image of the checkbox's tick.
     'img-src data:',
-    // Without `form-action`: browsers apply it to the redirect that answers the form as well, and the right code leads
-    // wherever WordPress sends its visitors. The pages hold no HTML but their own.
+    // Without `form-action`: browsers also apply it to the redirect after a form, and a correct code redirects to any
+    // target that WordPress decides. The pages contain no HTML but their own.
     "base-uri 'none'",
     "frame-ancestors 'self'",
   ].join('; ');

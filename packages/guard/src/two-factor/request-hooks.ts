@@ -7,10 +7,10 @@ import { readOwnTarget } from './redirect-target.js';
 import type { TwoFactorRequest } from './steps.js';
 import type { TwoFactorFlow } from './two-factor-flow.js';
 
-/** Actions of the login page that the second factor answers itself. */
+/** Actions of the login page that the second factor handles. */
 const ACTIONS: ReadonlySet<string> = new Set(['second-factor', 'second-factor-setup']);
 
-/** Leads requests to the pages of the second factor, and logins that need a code. */
+/** Creates the hooks that handle the pages of the second factor, and logins that need a code. */
 export function createTwoFactorHooks(flow: TwoFactorFlow): Pick<RequestHooks, 'onPage'> & SecondFactor {
   return {
     onPage(exchange) {
@@ -26,7 +26,7 @@ export function createTwoFactorHooks(flow: TwoFactorFlow): Pick<RequestHooks, 'o
       const { facts, scheme, host, uri, target, site } = allowed;
       const { id: userId, site: sitePath, withheld, ...needed } = factor;
       const sent = { method: facts.method, scheme, host, target: uri ?? target };
-      // An address of the visitor's choice comes first; WordPress looks at it when it makes the session.
+      // A target that the visitor requested takes precedence; WordPress validates it when it creates the session.
       const own = withheld ? readOwnTarget(sent, { status, headers, site: site.config }) : null;
       const isOwn = own !== null && (status !== 200 || needed.redirect === '');
       exchange.prepareResponse();
@@ -47,7 +47,7 @@ function toTwoFactorRequest({ allowed, requestId }: Exchange): TwoFactorRequest 
   return { site: site.config, address: seen, scheme, host, requestId, loginPath, language, mayBeSignedIn };
 }
 
-/** Lets a page of another origin read the response, where WordPress allows it (Fetch Standard, section 3.2). */
+/** Allows a page of another origin to read the response where WordPress allows it (Fetch Standard, section 3.2). */
 function copyCorsHeaders(headers: readonly string[], response: ServerResponse): void {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;

@@ -15,7 +15,7 @@ const owner = { site: 'site', userId: 1 };
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 
 describe('an encrypted secret', () => {
-  it('opens with its key for its user, and with nothing else', () => {
+  it('can be decrypted with its key for its user only', () => {
     fc.assert(
       fc.property(bytes(20), bytes(12), (secret, iv) => {
         const text = encryptSecret(key, owner, secret, iv);
@@ -27,7 +27,7 @@ describe('an encrypted secret', () => {
     );
   });
 
-  it('does not open when any of it was changed or is missing', () => {
+  it('can’t be decrypted when any part was changed or is missing', () => {
     const text = encryptSecret(key, owner, Buffer.alloc(20, 1), Buffer.alloc(12, 2));
     const [version, iv, sealed] = text.split('.') as [string, string, string];
     const flipped = Buffer.from(sealed, 'base64url');
@@ -44,13 +44,13 @@ describe('an encrypted secret', () => {
 });
 
 describe('back-up codes', () => {
-  it('are ten different ones, even when chance repeats itself', () => {
+  it('are ten different ones, even when random numbers repeat', () => {
     const numbers = [5, 5, 5, 1, 2, 3, 4, 6, 7, 8, 9, 10];
     const codes = createBackupCodes(() => numbers.shift() as number);
     expect([codes.length, new Set(codes).size, codes[0]]).toEqual([BACKUP_CODES, BACKUP_CODES, '00000005']);
   });
 
-  it('are read back from how they are shown', () => {
+  it('are parsed from the form in which they are shown', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 99_999_999 }), (number) => {
         const code = String(number).padStart(8, '0');
@@ -72,7 +72,7 @@ describe('back-up codes', () => {
   });
 });
 
-describe('the rule of tries', () => {
+describe('the limit of tries', () => {
   it('pauses the account after every tenth try, longer each time, never shorter', () => {
     let state = { tries: 0, pausedUntil: 0 };
     let now = 0;
@@ -92,17 +92,17 @@ describe('the rule of tries', () => {
     expect([...pauses].sort((a, b) => a - b)).toEqual(pauses);
   });
 
-  it('pauses nobody for a year because the clock was a year ahead, where every right code is a wrong one', () => {
+  it('does not extend a pause because the clock was a year ahead', () => {
     const [year, NOW] = [365 * 86_400_000, Date.UTC(2026, 10, 22)];
     let state: FactorTries = { tries: 0, pausedUntil: 0 };
     for (let n = 0; n < 10; n++) state = countTry(state, NOW + year) as FactorTries;
     expect(countTry(state, NOW + year)).toBeNull();
     expect(countTry(state, NOW)).toEqual({ tries: 11, pausedUntil: 0 });
-    // A clock that is set right by a little ends no pause, not the longest either.
+    // A small correction of the clock ends no pause, not even the longest.
     expect(countTry({ tries: 60, pausedUntil: NOW + 86_400_000 }, NOW - 5000)).toBeNull();
   });
 
-  it('checks at most ten codes between two pauses, at whatever times they are tried', () => {
+  it('allows at most ten codes between two pauses, at whatever times they are tried', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 120_000 }), { maxLength: 200 }), (waits) => {
         let state = { tries: 0, pausedUntil: 0 };
@@ -121,7 +121,7 @@ describe('the rule of tries', () => {
 });
 
 describe('cookies', () => {
-  it('are found by their whole name among others', () => {
+  it('are found by their exact name among others', () => {
     const header = 'xsf_challenge=1; sf_challenge = 2 ;sf_challengex=3; sf_challenge=4';
     expect(readCookie(header, 'sf_challenge')).toBe('2');
     expect(readCookie(undefined, 'sf_challenge')).toBeNull();
@@ -133,8 +133,8 @@ describe('cookies', () => {
   });
 });
 
-describe('making the key file', () => {
-  it('leaves one key and no draft behind when many make it at the same time', async () => {
+describe('creating the key file', () => {
+  it('creates one key and leaves no draft when many callers create it at the same time', async () => {
     const folder = await scratchFolder();
     const file = join(folder, 'two-factor.key');
     let made = 0;

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 
-it('a visitor whose form of the second factor falls silent is let go, as with any other request', async () => {
+it('a client that stops sending its form of the second factor is disconnected, as with any other request', async () => {
   const dataDir = await dataFolderFor(await fakeConnector(), {}, { limits: { idleSeconds: 1 } });
   const guard = await runningGuard(dataDir);
   const socket = connect(Number(new URL(guard.url).port), '127.0.0.1');

@@ -20,12 +20,12 @@ import type { TrustedDevices } from './trusted-devices.js';
 /** A request to the pages of the second factor. */
 export interface TwoFactorRequest {
   readonly site: SiteConfig;
-  /** Client address in canonical text, as it is seen: WordPress is told it. */
+  /** Client address in canonical text, as it is seen. It is sent to WordPress. */
   readonly address: string;
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly requestId: string;
-  /** Path at which the login is reached now, with leading slash and home: `/wp-login.php` or the custom address. */
+  /** Current path of the login, with leading slash and home: `/wp-login.php` or the custom address. */
   readonly loginPath: string;
   /** The site's language. */
   readonly language: Language;
@@ -33,20 +33,23 @@ export interface TwoFactorRequest {
   readonly mayBeSignedIn: boolean;
 }
 
-/** The connector's report that a password was right but a second factor is needed. */
+/** The connector's report that a password was correct but a second factor is needed. */
 export interface TwoFactorRequirement {
   readonly userId: number;
   readonly login: string;
   readonly remember: boolean;
-  /** Where the visitor wanted to go, or '' for the usual page. WordPress checks it when it makes the session. */
+  /**
+   * The target that the visitor requested, or '' for the default page. WordPress validates it when it creates the
+   * session.
+   */
   readonly redirect: string;
-  /** WordPress has decided already: `redirect` is the URL to which its own response to the login leads. */
+  /** WordPress has already decided: `redirect` is the target of its own response to the login. */
   readonly decided: boolean;
   /** Path of the site of a network on which the login began, `/two/`; empty for its main site. */
   readonly sitePath: string;
   /** The login dialog inside wp-admin (`interim-login`). */
   readonly interim: boolean;
-  /** Changes when the user's password changes, or a role by which a second factor is needed or not. */
+  /** Changes with the user's password, and with a role that determines whether a second factor is needed. */
   readonly stamp: string;
 }
 
@@ -58,9 +61,12 @@ export interface TwoFactorServices extends EnrolmentServices {
   readonly devices: TrustedDevices;
   readonly issuer: SessionIssuer;
   readonly users: UserLookup;
-  /** The audit of factors that were set up, failed, or replaced by a back-up code. */
+  /** The audit of factors that were set up or failed, and of used back-up codes. */
   readonly audit: Pick<AuditStore, 'add'>;
-  /** Records each successful login. @returns the `Set-Cookie` text of the known browser */
+  /**
+   * Records each successful login.
+   * @returns the `Set-Cookie` text of the known browser
+   */
   readonly recordLogin: (
     request: TwoFactorRequest,
     login: { readonly user: number; readonly cookieHeader: string | undefined; readonly now: number },
@@ -105,12 +111,15 @@ export function toForm({ request, challenge, cookie }: TwoFactorStep): FormFacts
   return { action: toLinks(request.loginPath, challenge.interim).self, token: toFormToken(cookie) };
 }
 
-/** The host as people know it, and the language of the pages. */
+/** The host without its port, and the language of the pages. */
 export function toPageFacts({ host, language }: TwoFactorRequest): Omit<FrameFacts, 'nonce'> {
   return { host: stripPort(host), language };
 }
 
-/** The visitor's next task, according to the store. Throws StorageError. */
+/**
+ * The visitor's next task, according to the store.
+ * @throws StorageError
+ */
 export async function getNextTask(
   factors: Pick<FactorStore, 'read'>,
   challenge: StoredChallenge,
@@ -120,7 +129,7 @@ export async function getNextTask(
   return challenge.confirmed && factor?.setupChallenge === challenge.idHash ? 'save-codes' : 'enrol';
 }
 
-/** What was wrong with the submitted form. */
+/** The fault of the submitted form. */
 export interface FormError {
   readonly error: string;
   readonly status: number;
@@ -131,7 +140,7 @@ export interface FormError {
 
 /**
  * The page for the visitor's next task.
- * @param method how the visitor wants to confirm: with the app or a back-up code
+ * @param method the visitor's choice: the app or a back-up code
  * @throws FactorKeyError, StorageError
  */
 export async function showStep(
@@ -155,7 +164,7 @@ export async function showStep(
 
   switch (await getNextTask(deps.factors, challenge)) {
     case 'code': {
-      // Reports that a code can't be checked before the visitor types one.
+      // Reports that codes can't be checked before the visitor types one.
       const factor = await deps.factors.read(challenge);
       if (factor) await getKeyForCheck(deps.keyFile, factor.keyId);
       const otherMethodUrl = method === 'app' ? `${self}&method=backup` : self;
@@ -182,8 +191,8 @@ export async function showStep(
 }
 
 /**
- * The account that this browser is signed in to, when it is another one than that of the challenge: a plugin that
- * switches accounts may have led here somebody who can't give this code, and stays signed in.
+ * The account that this browser is signed in to, when it differs from that of the challenge. A plugin that switches
+ * accounts may have caused this challenge for a user who can't provide the code, and who is still signed in.
  */
 async function findOtherAccount(
   { users, adminPath, logger }: TwoFactorServices,

@@ -16,15 +16,15 @@ export interface TwoFactorTables {
 interface SecondFactorsTable {
   site: string;
   user_id: number;
-  /** Login name when last seen, for lists. */
+  /** Login name when it was last read, for lists. */
   login: string;
   /** The shared key, encrypted. */
   secret: string;
-  /** The key that encrypted it. */
+  /** Identifies the key that encrypted the secret. */
   key_id: string;
-  /** Step of the last code that was used, so that no code works twice; 0 before the first. */
+  /** Step of the last code that was used, so that no code is accepted twice; 0 before the first. */
   last_step: number;
-  /** During setup: hash of the challenge that may see the secret; then null. */
+  /** During setup: hash of the challenge that may see the secret. Null afterwards. */
   setup_challenge: string | null;
   created_at: number;
   /** Null during setup. */
@@ -48,7 +48,7 @@ interface SecondFactorChallengesTable {
   purpose: 'login' | 'setup';
   remember: number;
   redirect: string;
-  /** 1 when `redirect` is where WordPress's own response led. */
+  /** 1 when `redirect` is the target of WordPress's own response. */
   decided: Generated<number>;
   /** Path of the site of a network; empty for its main site. */
   site_path: Generated<string>;
@@ -57,11 +57,13 @@ interface SecondFactorChallengesTable {
   stamp: Generated<string>;
   created_at: number;
   expires_at: number;
-  /** Codes tried, right or wrong. */
+  /** Number of codes tried, correct or wrong. */
   tries: number;
-  /** When the first code of a new factor was right: the back-up codes were shown and wait for the checkbox. */
+  /**
+   * Time of the correct first code of a new factor. The back-up codes were shown, and their confirmation is missing.
+   */
   confirmed_at: number | null;
-  /** When the challenge led to a session or was ended. */
+  /** Time at which the challenge led to a session or was ended. */
   ended_at: number | null;
 }
 
@@ -74,7 +76,7 @@ interface SecondFactorDevicesTable {
   expires_at: number;
 }
 
-/** Codes tried since the last right one, over all challenges of a user. */
+/** Codes tried since the last correct one, over all challenges of a user. */
 interface SecondFactorTriesTable {
   site: string;
   user_id: number;
@@ -148,7 +150,7 @@ const twoFactorMigration: Migration = {
   },
 };
 
-/** An earlier challenge has no stamp to compare; it lives ten minutes. */
+/** An earlier challenge has no stamp to compare; it expires after ten minutes. */
 const challengeStampMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
@@ -158,7 +160,7 @@ const challengeStampMigration: Migration = {
   },
 };
 
-/** Earlier challenges ask WordPress where they lead, at its main site, as they did before. */
+/** Earlier challenges let WordPress decide their target, at its main site, as before. */
 const challengeTargetMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
@@ -172,7 +174,7 @@ const challengeTargetMigration: Migration = {
   },
 };
 
-/** The cookie alone says which browser it is; see `findChallenge`. */
+/** The cookie alone identifies the browser; see `findChallenge`. */
 const challengeBrowserMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema.alterTable('second_factor_challenges').dropColumn('browser_hash').execute();

@@ -11,9 +11,9 @@ import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig } from '../site.js';
 import type { TeamMember } from '../wordpress/connector-responses.js';
 
-/** Mails that are sent at the same time. */
+/** Number of mails that are sent at the same time. */
 const AT_A_TIME = 4;
-/** Characters of a name that others have chosen. */
+/** Limit for a name that users have chosen, characters. */
 const NAME_MAX = 80;
 
 export interface TeamMailContext {
@@ -52,7 +52,7 @@ export function loginUrlNotice({ language, timeZone, now }: TeamMailContext, { l
   };
 }
 
-/** The mail that says how to set up the second factor. */
+/** The mail that explains how to set up the second factor. */
 export function twoFactorNotice({ language, timeZone, now }: TeamMailContext, { login, actor }: TeamMailFacts): Notice {
   const site = new URL(login).host;
   return {
@@ -82,8 +82,8 @@ export function twoFactorNotice({ language, timeZone, now }: TeamMailContext, { 
 /**
  * Sends a notice to each of these users, a few at a time.
  *
- * @returns how many got it, and the text for the owner
- * @throws ApiError mail_not_sent when nobody got it, or when they are too many
+ * @returns the number of recipients, and the text for the owner
+ * @throws ApiError mail_not_sent when no mail was sent, or when there are too many users
  */
 export async function mailTeam(
   { mailer, language }: Pick<TeamMailContext, 'mailer' | 'language'>,

@@ -32,14 +32,14 @@ describe('codes', () => {
     expect(hotp(rfcSecret, toStep(seconds * 1000), 8)).toBe(code);
   });
 
-  it('are accepted one step early and late, and no further', () => {
+  it('are accepted one step early and late, and no more', () => {
     const time = fc.integer({ min: 60_000, max: 4e12 });
     const secret = fc.uint8Array({ minLength: 20, maxLength: 20 });
     fc.assert(
       fc.property(secret, time, fc.integer({ min: -1, max: 1 }), (bytes, now, off) => {
         const step = toStep(now) + off;
         const found = findMatchingStep(bytes, hotp(bytes, step), { now, lastStep: 0 });
-        // Two neighbouring steps may share a code by chance; then the earlier one is taken.
+        // Two adjacent steps may have the same code by chance; the earlier one is returned then.
         expect(found !== null && found <= step && hotp(bytes, found) === hotp(bytes, step)).toBe(true);
       }),
     );
@@ -67,7 +67,7 @@ describe('codes', () => {
     }
   });
 
-  it('match at no step when no code can be read in the text', () => {
+  it('match no step when no code can be read in the text', () => {
     fc.assert(
       fc.property(fc.string(), (typed) => {
         fc.pre(parseCode(typed) === null);
@@ -86,11 +86,11 @@ describe('keys', () => {
     ['foob', 'MZXW6YQ'],
     ['fooba', 'MZXW6YTB'],
     ['foobar', 'MZXW6YTBOI'],
-  ])('are written in base 32 as RFC 4648 section 10 has it: %s', (text, expected) => {
+  ])('are encoded in base 32 as in RFC 4648 section 10: %s', (text, expected) => {
     expect(toBase32(Buffer.from(text))).toBe(expected);
   });
 
-  it('reach the app whole, whatever the login name holds', () => {
+  it('are passed to the app unchanged, whatever the login name contains', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (login) => {
         const uri = new URL(toKeyUri(rfcSecret, { host: 'example.com', login }));

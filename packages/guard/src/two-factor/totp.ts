@@ -12,14 +12,17 @@ export function hotp(secret: Uint8Array, counter: number, digits = HOTP.defaults
   return HOTP.generate({ secret: toSecret(secret), counter, digits });
 }
 
-/** The 30-second step that contains a time (RFC 6238 section 4.2). @param now milliseconds since the Unix epoch */
+/**
+ * The 30-second step that contains a time (RFC 6238 section 4.2).
+ * @param now milliseconds since the Unix epoch
+ */
 export function toStep(now: number): number {
   return TOTP.counter({ timestamp: now });
 }
 
 /**
  * The first step around `now` that has this code and comes after the last used step, or null. All steps are computed
- * and compared in every case, so that the duration reveals nothing; `HOTP.validate` of the library stops at the first
+ * and compared in every case, so that the duration reveals nothing. `HOTP.validate` of the library stops at the first
  * match and has no last used step.
  *
  * @param code as typed

@@ -16,7 +16,7 @@ const root = join(fileURLToPath(import.meta.url), '../../../../..');
 const NOW = Date.UTC(2026, 10, 21, 13, 33);
 const HOUR = 3600_000;
 
-/** Every page that guard itself shows, in a language. */
+/** Every page that guard itself shows, in this language. */
 function pagesIn(language: Language): Record<string, string> {
   const visit = { host: 'h.example', address: '192.0.2.1', time: new Date(NOW), reference: '7K2M-94QX' };
   const closed = { host: 'h.example', home: '/', now: NOW, timeZone: 'Europe/Berlin' };
@@ -56,7 +56,7 @@ function pagesIn(language: Language): Record<string, string> {
   };
 }
 
-/** What people read or hear, also the file that they download. */
+/** Visible and spoken text, including the file that users download. */
 function toWords(html: string): string {
   const visible = html.replace(/<(style|script)[^>]*>.*?<\/\1>/gs, '');
   const named = [...visible.matchAll(/(?:aria-label|data-copied|data-copy|download)="([^"]*)"/g)].map(
@@ -65,28 +65,28 @@ function toWords(html: string): string {
   return [visible.replace(/<[^>]*>/g, ' '), ...named].join(' ');
 }
 
-/** What is left when everything that the language says is taken away, the innermost first. */
+/** Removes the marked translations, the innermost first, and returns the remaining text. */
 function toUntranslated(text: string): string {
   const without = text.replace(/\u202e[^\u202e\u202c]*\u202c/g, '');
   return without === text ? text : toUntranslated(without);
 }
 
-/** What is nobody's language. */
+/** Values that no language translates. */
 const VALUES = /h\.example|192\.0\.2\.1|7K2M-94QX|LOGIN|\bK2\b|\bUTC\b|\.txt\b|^H\b|\bH\b/g;
 
-describe('every page, in a language that nobody speaks', () => {
+describe('every page, in a pseudo-language', () => {
   let pages: Record<string, string>;
   beforeAll(async () => {
     pages = pagesIn(toLanguage(readCatalogue('ar', pseudoLocale(await collectTexts(root)))));
   });
 
-  it('takes each of its words from the catalogue', () => {
+  it('takes all its words from the catalogue', () => {
     const left = Object.entries(pages).map(([name, html]) => [name, toUntranslated(toWords(html)).replace(VALUES, '')]);
     expect(left.filter(([, text]) => /[a-z]{2}/i.test(text as string))).toEqual([]);
     expect(Object.keys(pages).length).toBeGreaterThan(30);
   });
 
-  it('is written from right to left', () => {
+  it('has the direction right to left', () => {
     for (const [name, html] of Object.entries(pages)) {
       expect(html, name).toMatch(/^<!DOCTYPE html><html class="so-fronthtml" lang="ar" dir="rtl">/);
       expect(html, name).toContain('.so-dl dd{text-align:left}');
@@ -98,14 +98,14 @@ describe.each(['de_DE', 'es_ES', 'it_IT'])('every page in %s', (locale) => {
   const language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })(locale);
   const pages = pagesIn(language);
 
-  it('says its language and leaves nothing unfilled', () => {
+  it('declares its language and has no unfilled placeholder', () => {
     for (const [name, html] of Object.entries(pages)) {
       expect(html, name).toContain(` lang="${locale.replace('_', '-')}">`);
       expect(toWords(html), name).not.toMatch(/[{}]|%%|undefined/);
     }
   });
 
-  it('says nothing that English says', () => {
+  it('has no heading in English', () => {
     const english = pagesIn(toLanguage({ locale: 'en_US', lang: 'en', texts: new Map() }));
     for (const name of Object.keys(pages)) {
       const sentences = (html: string) => /<main.*?<h1>(.*?)<\/h1>/s.exec(html)?.[1];
@@ -114,7 +114,7 @@ describe.each(['de_DE', 'es_ES', 'it_IT'])('every page in %s', (locale) => {
   });
 });
 
-describe('the words of a time', () => {
+describe('the texts of a time', () => {
   const said = (locale: string) => {
     const language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })(locale);
     const closed = { host: 'h.example', home: '/', now: NOW, timeZone: 'Europe/Berlin' };

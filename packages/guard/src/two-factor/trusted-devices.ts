@@ -7,15 +7,15 @@ import { hashToken } from './challenges.js';
 import type { TwoFactorTables } from './tables.js';
 
 export const TRUSTED_SECONDS = 30 * 24 * 3600;
-/** Trusted devices per user; the oldest is dropped first. */
+/** Limit of trusted devices per user; the oldest is dropped first. */
 const DEVICES_PER_USER = 20;
-/** Users of one browser whose tokens fit in its cookie. */
+/** Limit of users of one browser whose tokens fit in its cookie. */
 const TOKENS_PER_COOKIE = 5;
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Browsers in which users chose "don't ask again". All of them are in memory, so that a login is handled without
- * storage; a browser that is not in memory is not trusted.
+ * storage. A browser that is not in memory is not trusted.
  */
 export class TrustedDevices {
   readonly #sites = new Map<SiteId, Map<string, StoredDevice>>();
@@ -23,7 +23,7 @@ export class TrustedDevices {
 
   constructor(private readonly store: TrustedDeviceStore) {}
 
-  /** Reloads a site's devices. When that fails none is trusted, and the error is thrown. */
+  /** Reloads a site's devices. If that fails, no device is trusted, and the error is thrown. */
   load(site: SiteId, now: number): Promise<void> {
     return this.#mutex.run(site, async () => {
       try {
@@ -47,9 +47,10 @@ export class TrustedDevices {
   }
 
   /**
-   * Trusts the browser for a user. Throws StorageError.
-   * @param token 43 characters of base64url, never used before
+   * Trusts the browser for a user.
+   * @param token 43 characters of base64url, unique
    * @returns the new value of the site's device cookie: this token and those of the browser's other users
+   * @throws StorageError
    */
   trust(
     site: SiteId,
@@ -60,7 +61,7 @@ export class TrustedDevices {
     return this.#mutex.run(site, async () => {
       const device = { tokenHash: hashToken(token), userId, expiresAt: now + TRUSTED_SECONDS * 1000 };
       await this.store.add(site, device, { now, keep: DEVICES_PER_USER });
-      // Reloaded: the store has deleted the user's oldest devices, and expired ones.
+      // Reloaded, since the store has deleted the user's oldest devices and expired ones.
       const devices = await this.#stored(site, now);
       this.#sites.set(site, devices);
       const others = readTokens(site, cookieHeader).filter((other) => {
@@ -84,7 +85,7 @@ export class TrustedDevices {
 }
 
 /**
- * Name of the cookie with the trusted-device tokens of a site; sites in sub-directories of one host have different
+ * Name of the cookie with the trusted-device tokens of a site. Sites in subdirectories of one host have different
  * names.
  */
 export function toDeviceCookieName(site: string): string {
@@ -106,11 +107,14 @@ export interface StoredDevice {
   readonly expiresAt: number;
 }
 
-/** Every method may throw StorageError. */
+/**
+ * Stores trusted devices.
+ * @throws StorageError from every method
+ */
 export interface TrustedDeviceStore {
   /** Devices of a site that are valid at `now`. */
   read(site: SiteId, now: number): Promise<readonly StoredDevice[]>;
-  /** Also deletes expired devices, and the user's oldest beyond `keep`. */
+  /** Adds a device. Deletes expired devices, and the user's oldest beyond `keep`. */
   add(site: SiteId, device: StoredDevice, at: { now: number; keep: number }): Promise<void>;
 }
 

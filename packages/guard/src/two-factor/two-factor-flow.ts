@@ -34,12 +34,15 @@ import {
 /**
  * Guard's own pages of the second factor. The hooks call `handle` for requests to the login path with
  * `?action=second-factor` (challenge, enrolment, codes; GET shows a page, POST submits a form) or
- * `?action=second-factor-setup` (administrators set up their own factor), and `begin` when a password was right. Both
+ * `?action=second-factor-setup` (administrators set up their own factor), and `begin` after a correct password. Both
  * own the response and never throw.
  */
 export interface TwoFactorFlow {
   handle(request: IncomingMessage, response: ServerResponse, facts: TwoFactorRequest): void;
-  /** @param json a program asked, so it is told in JSON where the login goes on; else a redirect leads there */
+  /**
+   * Begins a challenge after a correct password.
+   * @param json for a program: the response is JSON with the URL of the next step; otherwise it is a redirect
+   */
   begin(
     request: IncomingMessage,
     response: ServerResponse,
@@ -51,7 +54,7 @@ export interface TwoFactorFlow {
   trustedUsers(site: SiteConfig, cookieHeader: string | undefined): readonly number[];
 }
 
-/** The browser keeps the cookie longer than the challenge lives, so that an interrupted set-up can go on. */
+/** Lifetime of the cookie, seconds. It exceeds that of the challenge, so that an interrupted setup can continue. */
 const COOKIE_SECONDS = 24 * 3600;
 
 /** The flow with the methods that only its feature uses. */
@@ -62,7 +65,7 @@ export interface RunningTwoFactorFlow extends TwoFactorFlow {
   forgetDevices(site: SiteId, user: number): void;
 }
 
-/** Builds guard's pages of the second factor. */
+/** Creates guard's pages of the second factor. */
 export function createTwoFactorFlow(options: Omit<TwoFactorServices, 'onKeyCreated'>): RunningTwoFactorFlow {
   const { clock, logger } = options;
   const deps: TwoFactorServices = {
@@ -162,8 +165,8 @@ async function beginChallenge(
 }
 
 /**
- * The start of a challenge for a program: the window of a page that logs in by script, a phone app. Fields stand where
- * clients of WordPress's REST API and of `admin-ajax.php` look for them.
+ * The start of a challenge for a program, for example a page that logs in by script or a phone app. The fields have the
+ * places in which clients of WordPress's REST API and of `admin-ajax.php` expect them.
  */
 function toProgramReply(facts: TwoFactorRequest, started: Reply): Reply {
   const url = `${facts.scheme}://${facts.host}${started.location ?? facts.loginPath}`;
@@ -226,8 +229,8 @@ async function submit(
 }
 
 /**
- * Whether the user who began the challenge could begin it now: password and role are unchanged; an administrator who
- * sets up their own factor still has the session.
+ * Whether the user who began the challenge could still begin it: password and role are unchanged, and an administrator
+ * who sets up their own factor still has the session.
  */
 async function isStillValid(
   deps: TwoFactorServices,
@@ -298,7 +301,7 @@ function errorReply(deps: TwoFactorServices, outages: OutageLog, facts: TwoFacto
     );
     return noticeReply(facts, 503, notices.keyProblem(toReference(requestId)));
   }
-  // WordPress was not queried, or does not respond to anybody.
+  // WordPress was not queried, or does not respond at all.
   const { code } = error instanceof ApiError ? error : { code: 'internal' };
   if (
     code === 'internal' ||
@@ -309,10 +312,10 @@ function errorReply(deps: TwoFactorServices, outages: OutageLog, facts: TwoFacto
   return noticeReply(facts, 503, notices.unavailable(toLinks(facts.loginPath, false).again, toReference(requestId)));
 }
 
-/** Bytes. The forms hold a token, a code and checkboxes. */
+/** Limit for the body of a form, bytes. The forms hold a token, a code and checkboxes. */
 const MAX_BYTES = 4096;
 
-/** Fields of a form sent as `application/x-www-form-urlencoded`, or null when it is something else or too long. */
+/** Fields of a form sent as `application/x-www-form-urlencoded`. Null for another type, or when it is too long. */
 export function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return Promise.resolve(null);

@@ -19,12 +19,12 @@ import type { FactorStore } from './factor-store.js';
 
 /**
  * Switches the second factor of administrators and editors on or off. Switching it on ends their sessions, so that no
- * session without a factor goes on; the caller's session is kept.
+ * session without a factor continues; the caller's session is kept.
  *
  * @param change `endOtherSessions` ends the sessions of all users who need a second factor, except the caller's
  * @returns the text for the owner
- * @throws ApiError when WordPress or the store can't take the change, or the sessions can't be ended; then the setting
- *   is unchanged
+ * @throws ApiError when WordPress or the store can't apply the change, or the sessions can't be ended; the setting is
+ *   unchanged in these cases
  */
 export async function setTwoFactor(
   change: SettingChangeContext & { readonly endOtherSessions: (site: SiteConfig) => Promise<void> },
@@ -52,14 +52,14 @@ export interface TwoFactorRolesContext extends SettingChangeContext {
 const REQUIRED: ReadonlySet<string> = new Set(TWO_FACTOR_ROLES);
 
 /**
- * Sets the roles that need a second factor, beside those that always do. While the second factor is on, users of an
- * added role are logged out of sessions that began without one.
+ * Sets the roles that need a second factor, in addition to those that always do. While the second factor is on, users
+ * of an added role are logged out of sessions that began without one.
  *
  * @param change `roles` as WordPress stores them; roles that always need a second factor are accepted
  * @returns the roles as the API returns them, and the text for the owner
  * @throws ApiError invalid_input for a role that the site does not have and that was not chosen before,
- *   connector_outdated; also when WordPress or the store can't take the change, or the sessions can't be ended: then
- *   the setting is unchanged
+ *   connector_outdated; also when WordPress or the store can't apply the change, or the sessions can't be ended. The
+ *   setting is unchanged in these cases
  */
 export async function setTwoFactorRoles(
   deps: TwoFactorRolesContext,
@@ -94,8 +94,8 @@ export async function setTwoFactorRoles(
 }
 
 /**
- * The roles of the site, and chosen roles that no longer exist: a plugin that is deactivated for a while does not undo
- * a choice.
+ * The roles of the site, and chosen roles that no longer exist: deactivating a plugin temporarily does not undo a
+ * choice.
  */
 export function toTwoFactorRoles(chosen: readonly string[], { roles }: LoginData): LoginOptions['two_factor_roles'] {
   if (roles === null) return [];
@@ -118,7 +118,7 @@ function refused(text: ServerText): ApiError {
 }
 
 export interface EnrolledUsers {
-  /** Deletes everything about the factor; null when the user had none. */
+  /** Deletes all data of the factor. Null when the user had none. */
   readonly reset: (reset: { site: SiteId; user: number; actor: Actor }) => Promise<{ readonly login: string } | null>;
   readonly listEnrolled: (site: SiteId) => Promise<LoginOptions['reset_2fa']>;
 }
@@ -132,7 +132,7 @@ export async function resetTwoFactorForUser(
   deps: EnrolledUsers,
   reset: { readonly site: SiteId; readonly user: number; readonly actor: Actor },
 ): Promise<{ readonly enrolled: LoginOptions['reset_2fa']; readonly message: ServerText }> {
-  // Checked first: the reset ends sessions, which a user without a factor must not lose.
+  // Checked first: the reset ends sessions, which a user without a factor must keep.
   const before = await deps.listEnrolled(reset.site);
   const done = before.some(({ ID }) => ID === reset.user) ? await deps.reset(reset) : null;
   if (done === null) throw new ApiError('not_found', { message: 'This user has no second factor.' });
@@ -144,9 +144,9 @@ export async function resetTwoFactorForUser(
 
 export interface ResetServices {
   readonly store: Pick<FactorStore, 'read' | 'remove'>;
-  /** Ends the user's sessions in WordPress; a failure stops the reset before anything is deleted. */
+  /** Ends the user's sessions in WordPress. A failure stops the reset before anything is deleted. */
   readonly endSessions: (site: SiteId, user: number) => Promise<void>;
-  /** Drops the user’s trusted devices in this process at once; absent in processes that serve no requests. */
+  /** Drops the user's trusted devices in this process at once. Absent in processes that serve no requests. */
   readonly forgetDevices?: (site: SiteId, user: number) => void;
   /** Notifies other processes, which then drop the user's trusted devices. */
   readonly publish: (change: { site: SiteId; version: number }) => void;
@@ -159,7 +159,7 @@ export interface ResetServices {
  * the user's sessions. At the next login the user sets it up again. Safe to repeat.
  *
  * @returns the user's login, or null when the user had no factor
- * @throws what `endSessions` throws, then nothing was reset; StorageError
+ * @throws any error of `endSessions`, in which case nothing was reset; StorageError
  */
 export async function resetTwoFactor(
   deps: ResetServices,
@@ -180,7 +180,10 @@ export async function resetTwoFactor(
   return { login: removed.login };
 }
 
-/** Users whose second factor is set up, as `reset_2fa` of the API lists them, sorted by login. Throws StorageError. */
+/**
+ * Users whose second factor is set up, as `reset_2fa` of the API lists them, sorted by login.
+ * @throws StorageError
+ */
 export async function listEnrolled(
   store: Pick<FactorStore, 'listEnabled'>,
   site: SiteId,
@@ -189,9 +192,9 @@ export async function listEnrolled(
 }
 
 /**
- * Who needs a second factor, as the API lists them: the caller, those without one, then the others.
+ * Users who need a second factor, as the API lists them: the caller, those without one, then the others.
  *
- * @param enrolled users who have set theirs up
+ * @param enrolled users who have set up a factor
  * @param caller the caller's id, or null
  */
 export function toTwoFactorUsers(
@@ -214,7 +217,10 @@ export function toTwoFactorUsers(
   };
 }
 
-/** The address of the login now. @param homeUrl address of the site's home, or null while it is not known */
+/**
+ * The current address of the login.
+ * @param homeUrl address of the site's home, or null while it is unknown
+ */
 export function toLoginUrl(
   stored: LoginSettings['login_url'],
   homeUrl: string | null,
@@ -227,7 +233,7 @@ export function toLoginUrl(
 /**
  * The address at which an administrator sets up a second factor: below the current login address.
  *
- * @param homeUrl address of the site's home, or null while it is not known
+ * @param homeUrl address of the site's home, or null while it is unknown
  */
 export function toTwoFactorSetupUrl(
   stored: LoginSettings['login_url'],

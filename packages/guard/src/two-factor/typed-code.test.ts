@@ -4,7 +4,7 @@ import { parseBackupCode } from './enrolment.js';
 import { parseCode } from './totp.js';
 import { readCode } from './typed-code.js';
 
-/** The ten digits of every numbering system of this Node that counts with decimal digits. */
+/** The ten digits of every decimal numbering system of this Node. */
 const SCRIPTS = Intl.supportedValuesOf('numberingSystem')
   .map((numberingSystem) =>
     Array.from({ length: 10 }, (_, value) => new Intl.NumberFormat('en', { numberingSystem }).format(value)),
@@ -14,7 +14,7 @@ const SCRIPTS = Intl.supportedValuesOf('numberingSystem')
 const inScript = (code: string, digits: readonly string[]) => [...code].map((digit) => digits[Number(digit)]).join('');
 const createCode = (length: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length }).map((all) => all.join(''));
-/** What keyboards and programs put between the digits of a number. */
+/** Characters that keyboards and programs put between the digits of a number. */
 const GAPS = [' ', '\u00a0', '\u2009', '\u3000', '\t', '\n', '-', '\u2010', '\u2011', '\u2013', '\u2212', '\u30fc', '_']
   .concat(['.', ',', '\u00b7', '\u30fb', '\u3002', "'", '\u2019'])
   .concat([
@@ -74,7 +74,7 @@ describe('a code', () => {
     '12:00 Code 123456',
     'Version 2. 123456',
     'Code 123456. 30 seconds left.',
-  ])('is read out of %j', (typed) => {
+  ])('is read from %j', (typed) => {
     expect(parseCode(typed)).toBe('123456');
   });
 
@@ -103,11 +103,11 @@ describe('a code', () => {
     '\u202e123456',
     '123\u202e456',
     '123456\u202e',
-  ])('is not read out of %j', (typed) => {
+  ])('is not read from %j', (typed) => {
     expect(parseCode(typed)).toBeNull();
   });
 
-  it('is one code, or none: whatever is typed, all its digits stand in the text in this order', () => {
+  it('is one code or none, and all its digits are in the text in the same order', () => {
     const pieces = fc.constantFrom(...'0123456789', ...GAPS, 'x', '/', ':', '²', '\u202e', '１', '٢');
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 30 }), (all) => {
@@ -121,7 +121,7 @@ describe('a code', () => {
     );
   });
 
-  it('is null or the digits for any text at all, and reading it never fails', () => {
+  it('is null or digits for any text, and reading it never fails', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 10 }), (typed, length) => {
         const code = readCode(typed, length);
@@ -131,7 +131,7 @@ describe('a code', () => {
     );
   });
 
-  it('is never one of two', () => {
+  it('is null when the text contains two codes', () => {
     fc.assert(
       fc.property(
         createCode(6),

@@ -1,13 +1,13 @@
 import { isUnseen, toDigit } from '@security-optimizer/contract/typed-text';
 
 /**
- * The code in what somebody typed or pasted, in ASCII digits; null when there is none, or more than one.
+ * The code in a typed or pasted text, in ASCII digits. Null when there is none, or more than one.
  *
- * Decimal digits of any script count. Marks that nobody sees, white space, dashes, dots and the like between digits are
- * left out, and so are words around the number: `Code: 123 456`. One text is never read as two codes, so however it is
- * written it costs a try like any other.
+ * Decimal digits of any script count. Invisible characters, white space, dashes, dots and similar characters between
+ * digits are ignored, and so are words around the number: `Code: 123 456`. One text is never read as two codes, so in
+ * any form it counts as one try.
  *
- * @param length how many digits a code has
+ * @param length number of digits of a code
  */
 export function readCode(typed: string, length: number): string | null {
   const outline = toOutline(typed);
@@ -15,7 +15,7 @@ export function readCode(typed: string, length: number): string | null {
   const numbers = (outline.match(NUMBER) ?? []).map(withoutGaps).filter((digits) => digits.length === length);
   if (numbers.length > 1) return null;
   if (numbers[0] !== undefined) return numbers[0];
-  // Without words around it, all of it is the code: `(123) 456`, `12/34/56`.
+  // Without words around it, the whole text is the code: `(123) 456`, `12/34/56`.
   const digits = outline.includes(LETTER) ? '' : withoutGaps(outline);
   return digits.length === length ? digits : null;
 }
@@ -23,7 +23,7 @@ export function readCode(typed: string, length: number): string | null {
 const LETTER = 'x';
 const OTHER_SIGN = '/';
 
-/** A number with gaps. A dot before white space ends a sentence, and so the number. */
+/** A number with gaps. A dot before white space ends a sentence, and with it the number. */
 const NUMBER = /\d(?:(?:[- ]|\.(?! ))*\d)*/g;
 
 function withoutGaps(text: string): string {
@@ -31,9 +31,9 @@ function withoutGaps(text: string): string {
 }
 
 /**
- * The text with one sign for each kind of character: digits, white space, `-` and `.` for what may stand between digits,
- * `x` for letters, `/` for all else. Null when it holds numerals that are no decimal digits (½, ², ⑫), which are no part
- * of a code and must not look like its end, or the mark that turns text round (see `isUnseen`).
+ * The text with one character for each kind: digits, white space, `-` and `.` for separators between digits, `x` for
+ * letters, `/` for all others. Null when it contains numerals that are not decimal digits (½, ², ⑫), which are not part
+ * of a code and must not look like its end, or the mark that reverses the text direction (see `isUnseen`).
  */
 function toOutline(text: string): string | null {
   let outline = '';
@@ -55,11 +55,11 @@ function toSign(character: string): string {
 }
 
 const UNREADABLE = /[\p{No}\p{Nl}\u202e]/u;
-/** With the blank Braille pattern, which some use for a space. */
+/** Includes the blank Braille pattern, which some use as a space. */
 const SPACES = /[\s\p{Z}\p{Cc}\u2800]/u;
-/** Of emoji (keycaps), and lines under or through digits. */
+/** Marks of emoji (keycaps), and lines under or through digits. */
 const MARKS = /[\p{M}\p{Cf}]/u;
-/** Also the minus signs, what a Japanese keyboard has for the hyphen, low lines and apostrophes. */
+/** Includes the minus signs, the character that a Japanese keyboard has for the hyphen, low lines and apostrophes. */
 const DASHES = /[\p{Pd}\p{Pc}\u2212\u207b\u208b\u30fc\uff70'\u2018\u2019\u02bc\uff07]/u;
 /** Full stops, commas and middle dots of several scripts. */
 const DOTS =

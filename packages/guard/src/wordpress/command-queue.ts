@@ -16,16 +16,16 @@ const COMMANDS = 6;
 const SLOW_COMMANDS = 3;
 /** Session requests under way at the same time. Any client can cause one with an invented cookie. */
 const SESSIONS = 4;
-/** How many of them may be for registered users and anonymous clients together, and for anonymous clients alone. */
+/** How many of them registered users and anonymous clients may use together, and anonymous clients alone. */
 const MEMBER_SESSIONS = 3;
 const ANONYMOUS_SESSIONS = 2;
 const ANONYMOUS_SESSIONS_OF_CLIENT = 1;
 
-/** Most commands that may wait. Only guard causes them, so this limit is a safety net. */
+/** Limit of waiting commands. Only guard causes them, so this limit is a safety net. */
 const COMMANDS_WAITING = 1000;
-/** Most session requests of each priority that may wait. */
+/** Limit of waiting session requests for each priority. */
 const SESSIONS_WAITING = 64;
-/** Most of them that may wait for one client. */
+/** Limit of waiting session requests of one client for each priority. */
 const SESSIONS_WAITING_OF_CLIENT = 16;
 /** A session request that has waited this long is refused, milliseconds. */
 const SESSION_WAIT_MS = 10_000;
@@ -40,38 +40,39 @@ export type SessionPriority = 'administrator' | 'member' | 'anonymous';
 export interface CommandRequest {
   readonly kind: 'command';
   readonly slow: boolean;
-  /** How long it may wait, milliseconds. */
+  /** Longest wait, milliseconds. */
   readonly waitMs: number;
 }
 
-/** A request for the user of a browser. */
+/** A request for the user of a browser's session. */
 export interface SessionRequest {
   readonly kind: 'session';
   readonly priority: SessionPriority;
-  /** The client that it counts for; see `toClientKey`. */
+  /** The client to which the request is attributed; see `toClientKey`. */
   readonly client: string;
-  /** False once nobody waits for the result. */
+  /** False once no caller waits for the result. */
   isWanted(): boolean;
 }
 
 interface Waiting<Request> {
   readonly request: Request;
-  /** Its round; see `#roundFor`. */
+  /** The round of the request; see `#roundFor`. */
   readonly round: number;
   start(): void;
   refuse(error: Error): void;
 }
 
 /**
- * The queue of commands to one WordPress. Commands that guard needs (policies, sessions behind a second factor, events,
- * jobs) have reserved connections that visitors can't use up. Session requests have a few other connections and a short
- * queue with room for every address. PHP has few workers, so a higher limit would only fill PHP's own queue.
+ * The queue of commands to one WordPress. Commands that guard itself needs (policies, sessions after a second factor,
+ * events, jobs) have reserved connections that visitors can't use up. Session requests share a few other connections
+ * and a short queue that has room for every client address. PHP has few workers, so a higher limit would only fill
+ * PHP's own queue.
  */
 export class CommandQueue {
   readonly #commands: Waiting<CommandRequest>[] = [];
   readonly #sessions: Waiting<SessionRequest>[] = [];
   readonly #underWay: Waiting<CommandRequest | SessionRequest>[] = [];
-  /** The round of the session request that was started last. */
+  /** The round of the session request that started last. */
   #round = 0;
   readonly #sessionWaitMs: number;
 
@@ -81,8 +82,8 @@ export class CommandQueue {
 
   /**
    * Runs a task when the queue permits it.
-   * @throws ApiError too_many_calls or wordpress_busy for a session request; ConnectorError for a command; what the
-   *   task throws
+   * @throws ApiError too_many_calls or wordpress_busy for a session request; ConnectorError for a command; any error of
+   *   the task
    */
   async run<Result>(request: CommandRequest | SessionRequest, task: () => Promise<Result>): Promise<Result> {
     const started = await (request.kind === 'command' ? this.#enqueueCommand(request) : this.#enqueueSession(request));
@@ -112,7 +113,7 @@ export class CommandQueue {
     const own = counts.get(request.client) ?? 0;
     if (own >= SESSIONS_WAITING_OF_CLIENT) throw new ApiError('too_many_calls');
     if (waiting.length >= SESSIONS_WAITING) {
-      // The client with the most waiting requests makes room, so that a few addresses can't fill the queue.
+      // The client with the most waiting requests loses one, so that a few addresses can't fill the queue.
       const most = Math.max(...counts.values());
       if (most <= own + 1) throw new ApiError('wordpress_busy');
       waiting.findLast((entry) => counts.get(entry.request.client) === most)?.refuse(new ApiError('too_many_calls'));
@@ -157,7 +158,7 @@ export class CommandQueue {
     for (let next = this.#nextSession(); next; next = this.#nextSession()) next.start();
   }
 
-  /** Drops requests whose clients have gone. */
+  /** Drops requests whose clients have disconnected. */
   #dropUnwanted(): void {
     for (const entry of [...this.#sessions])
       if (!entry.request.isWanted()) entry.refuse(new ApiError('wordpress_busy'));
@@ -189,7 +190,7 @@ export class CommandQueue {
     return best;
   }
 
-  /** A client has one request in each round, so that a client with many requests waits longer than one with a single one. */
+  /** Gives each client one request per round, so that a client with many requests does not delay the others. */
   #roundFor({ client }: SessionRequest): number {
     const own = [...this.#sessions, ...this.#underWay].filter(
       ({ request }) => request.kind === 'session' && request.client === client,
@@ -216,13 +217,13 @@ const AT_ONCE: Readonly<Record<SessionPriority, number>> = {
 };
 const BUSY = 'too many commands wait for it';
 
-/** How long an administrator's browser is remembered after WordPress has confirmed it, milliseconds. */
+/** How long a confirmed administrator's browser keeps its priority, milliseconds. */
 const KNOWN_MS = 3600_000;
 const MAX_KNOWN = 1000;
 
 /**
- * Browsers that WordPress has recently confirmed to be an administrator's. They have priority in the queue; their
- * rights are checked again on each request. Keys are hashes, so that no cookie stays in memory.
+ * Browsers that WordPress has recently confirmed to belong to an administrator. They have priority in the queue; their
+ * permissions are checked again on each request. Keys are hashes, so that no cookie stays in memory.
  */
 export class KnownAdministrators {
   readonly #until = new Map<string, number>();
@@ -236,7 +237,7 @@ export class KnownAdministrators {
     return (this.#until.get(toKey(site, cookie, names)) ?? 0) > this.#clock();
   }
 
-  /** Records what WordPress reported about a browser. */
+  /** Records whether WordPress confirmed the browser as an administrator's. */
   update(site: SiteId, cookie: string, names: SessionCookieNames, isAdministrator: boolean): void {
     const key = toKey(site, cookie, names);
     this.#until.delete(key);
@@ -244,7 +245,7 @@ export class KnownAdministrators {
   }
 }
 
-/** A browser's other cookies change between requests. */
+/** Uses the session cookie only, since a browser's other cookies change between requests. */
 function toKey(site: SiteId, cookie: string, names: SessionCookieNames): string {
   const session = readSessionCookie(cookie, names) ?? cookie;
   return createHash('sha256')
@@ -253,14 +254,14 @@ function toKey(site: SiteId, cookie: string, names: SessionCookieNames): string 
 }
 
 const CONNECT_TIMEOUT_MS = 3000;
-/** The largest response that is read, bytes; a list of a thousand names takes less than 100,000. */
+/** Largest response that is read, bytes. A list of a thousand names takes less than 100,000. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
 /** A response to a command, not yet verified. */
 export interface CommandResponse {
   readonly status: number;
   readonly signal: string | undefined;
-  /** Target of a redirect. */
+  /** Target of a redirect; undefined for other responses. */
   readonly location: string | undefined;
   readonly text: string;
   /** Values of `Set-Cookie`, in order. */
@@ -268,21 +269,22 @@ export interface CommandResponse {
 }
 
 /**
- * Connections for commands, one for each command. PHP servers close idle connections at any time, and a command that
- * failed on such a connection could not be distinguished from one that was carried out. `CommandQueue` limits how many
- * there are at the same time.
+ * Connections for commands, one for each command. PHP servers close idle connections at any time. A command that failed
+ * on such a connection could not be distinguished from one that was carried out. `CommandQueue` limits the number of
+ * connections at the same time.
  */
 export class CommandConnections {
   readonly #agent = new Agent({ keepAlive: false });
-  /** Aborts the commands under way, with a cause in plain English. */
+  /** Aborts the commands under way; the cause is in plain English. */
   readonly #running = new Set<(cause: string) => void>();
   #closed = false;
 
   /**
-   * Sends a command and reads its response. Throws ConnectorError.
+   * Sends a command and reads its response.
    *
-   * @param body null for a request that is no command and changes nothing
+   * @param body null for a request that is not a command and changes nothing
    * @param socketPath Unix socket to connect to, in place of the URL's host
+   * @throws ConnectorError
    */
   async exchange(
     url: string,
@@ -309,7 +311,8 @@ export class CommandConnections {
     this.#running.add(end);
     const late = setTimeout(end, timeoutMs, 'no answer within the time allowed');
     limitConnecting(sent, end);
-    // `once` or the response throws the first error. A later one says nothing new and would end the process.
+    // `once` or reading the response throws the first error. Later errors add nothing, but unhandled they would end the
+    // process.
     sent.on('error', () => {});
     try {
       sent.end(body ?? undefined);
@@ -347,7 +350,7 @@ async function read(response: IncomingMessage): Promise<CommandResponse> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // Leaving the loop destroys the stream.
+    // Throwing inside the loop destroys the stream.
     if (bytes > MAX_ANSWER_BYTES) throw unreachable('its answer is too large');
     chunks.push(chunk);
   }
@@ -361,7 +364,10 @@ async function read(response: IncomingMessage): Promise<CommandResponse> {
   };
 }
 
-/** WordPress did not carry out a command, or it is unknown whether it did (`mayBeDone`); `cause` in plain English. */
+/**
+ * Creates the error for a command that WordPress did not carry out, or that it may have carried out (`mayBeDone`).
+ * `cause` is in plain English.
+ */
 export function unreachable(cause: string, error?: unknown, mayBeDone = false): ConnectorError {
   return new ConnectorError({ kind: 'unreachable', cause }, { cause: error, mayBeDone });
 }
@@ -380,13 +386,16 @@ function describeCause(error: unknown): string {
   return (code && causeByCode[code]) ?? message ?? 'unknown network error';
 }
 
-/** Checks the response to a command against its schema. Throws ConnectorError for any status but 200. */
+/**
+ * Checks the response to a command against its schema.
+ * @throws ConnectorError for any status but 200
+ */
 export function parseResponse<Schema extends z.ZodType>(
   schema: Schema,
   command: string,
   { status, text }: CommandResponse,
 ): z.output<Schema> {
-  // The response is signed, so it comes from the connector: it has no route for this command.
+  // The response is signed, so it was sent by a connector that does not have this command.
   if (status === 404) {
     const cause = `the connector does not know the command ${command}; attach the site again`;
     throw new ConnectorError({ kind: 'unreachable', cause, outdated: true });

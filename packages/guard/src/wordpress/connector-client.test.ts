@@ -33,7 +33,7 @@ async function setUp(
 }
 
 describe('a command', () => {
-  it('is understood by the connector and brings back what it says', async () => {
+  it('is accepted by the connector and returns its response', async () => {
     const { connector, client, site } = await setUp();
     connector.home = 'https://example.com/Blog';
     expect(toSiteFacts(await client.hello(site))).toEqual({
@@ -58,13 +58,13 @@ describe('a command', () => {
     ['how far it is ahead, where PHP has other rules by now', 3600, '+01:00'],
     ['how far it is behind', -12_600, '-03:30'],
     ['its zone, where it tells no time that can be', 86_400, 'Europe/Berlin'],
-  ])('brings the clock of the site: %s', async (_what, offset, timeZone) => {
+  ])('returns the time zone of the site: %s', async (_what, offset, timeZone) => {
     const { connector, client, site } = await setUp();
     connector.names = { clock: { time: Date.UTC(2026, 6, 20, 12) / 1000, offset } };
     expect(toSiteFacts(await client.hello(site)).timeZone).toBe(timeZone);
   });
 
-  it('brings the names that the site has chosen, in lower case and without what leads nowhere', async () => {
+  it('returns the names that the site has chosen, in lower case and without empty ones', async () => {
     const { connector, client, site } = await setUp();
     connector.names = {
       admin_url: 'https://admin.example.com/wp-admin/',
@@ -88,13 +88,13 @@ describe('a command', () => {
       },
     });
     expect(adminUrl(facts, 'admin.php?page=x')).toBe('https://admin.example.com/wp-admin/admin.php?page=x');
-    // While WordPress has no rewrite rules, those from before hold.
+    // While WordPress has no rewrite rules, the earlier names stay valid.
     connector.names = { ...connector.names, bases: null };
     expect(toSiteFacts(await client.hello(site), facts).paths.bases).toEqual(facts.paths.bases);
     expect(toSiteFacts(await client.hello(site)).paths.bases).toBeUndefined();
   });
 
-  it('leaves out names that have another form, and takes the others', async () => {
+  it('ignores names that have an invalid form and accepts the others', async () => {
     const { connector, client, site } = await setUp();
     connector.names = {
       admin_url: 'javascript:alert(1)',
@@ -118,7 +118,7 @@ describe('a command', () => {
     expect(toSiteFacts(await client.hello(site)).paths.languages).toHaveLength(200);
   });
 
-  it('that fetches events tells whether a name has changed', async () => {
+  it('reports the hash of the names when it fetches events', async () => {
     const reported: string[] = [];
     const { connector, client, site } = await setUp({ onNames: (names) => reported.push(names) });
     await client.events(site, { ack: [], limit: 1 });
@@ -127,7 +127,7 @@ describe('a command', () => {
     expect(reported).toEqual(['', 'fedcba9876543210']);
   });
 
-  it('finds out what came of password checks', async () => {
+  it('returns the results of password checks', async () => {
     const { connector, client, site } = await setUp();
     const report = { failed: [{ user: 'owner', id: 1, route: 'form' }], refused: 0, ok: null, factor: null };
     connector.checks.set('00112233445566ff', report).set('ff66554433221100', null);
@@ -137,7 +137,7 @@ describe('a command', () => {
     ]);
   });
 
-  it('that hands over a policy has failed when the connector stored another one', async () => {
+  it('that sends a policy fails when the connector stored another one', async () => {
     const { connector, client, site } = await setUp();
     const policy = { disable_feed: 1 };
     const push = { hash: hashPolicy(policy), policy };
@@ -148,7 +148,7 @@ describe('a command', () => {
     expect(connector.policy).toEqual(push);
   });
 
-  it('goes to the host under which WordPress knows itself', async () => {
+  it('is sent to the host by which WordPress names itself', async () => {
     const paths = factsOfHome();
     const facts = {
       homeUrl: 'https://example.com',
@@ -163,22 +163,22 @@ describe('a command', () => {
     expect(connector.hosts).toEqual(['example.com']);
   });
 
-  it('goes to the first named host while nothing is known', async () => {
+  it('is sent to the first named host while the facts of the site are unknown', async () => {
     const { connector, client, site } = await setUp({ hosts: ['*', 'www.example.com'] });
     await client.hello(site);
     expect(connector.hosts).toEqual(['www.example.com']);
   });
 
-  it('finds a network of sites, which answers to no host but its own', async () => {
+  it('follows the redirect of a network of sites, which serves only its own host', async () => {
     const { connector, client, site } = await setUp();
     connector.onlyHost = 'network.example';
     await client.hello(site);
     expect(connector.hosts).toEqual(['network.example']);
   });
 
-  it('follows a network once to another host, and for a visitor not at all', async () => {
+  it('follows a network once to another host, and never when it is sent for a visitor', async () => {
     const { connector, client, site } = await setUp();
-    // Never reached: the address that WordPress names would send on again.
+    // No request matches this host, so each one is redirected again.
     connector.onlyHost = 'network.example:80';
     const redirect = { from: new URL(site.upstream).host, target: 'http://network.example/', to: 'host' };
     await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'unreachable', redirect } });
@@ -194,7 +194,7 @@ describe('a command', () => {
     ['the connector has another secret', { secret: OTHER_SECRET }, { kind: 'other_secret' }],
     ['PHP is down', { mode: 'broken' as const }, { kind: 'unreachable', cause: 'it answered with HTTP status 502' }],
     ['WordPress hangs', { mode: 'slow' as const }, { kind: 'unreachable', cause: 'no answer within the time allowed' }],
-  ])('fails plainly when %s', async (_what, fault, expected) => {
+  ])('fails with the cause when %s', async (_what, fault, expected) => {
     const { connector, client, site } = await setUp(
       'mode' in fault && fault.mode === 'slow' ? { answerTimeoutMs: 300 } : {},
     );
@@ -202,7 +202,7 @@ describe('a command', () => {
     await expect(client.hello(site)).rejects.toMatchObject({ fault: expected });
   });
 
-  it('does not take the connector for missing while WordPress is in maintenance mode', async () => {
+  it('does not report the connector as missing while WordPress is in maintenance mode', async () => {
     let maintained = true;
     const { connector, client, site } = await setUp({ isInMaintenance: async () => maintained });
     connector.mode = 'gone';
@@ -213,7 +213,7 @@ describe('a command', () => {
     await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'missing' } });
   });
 
-  it('asks for maintenance mode only when a response lacks the signature', async () => {
+  it('checks for maintenance mode only when a response has no signature', async () => {
     let calls = 0;
     const { connector, client, site } = await setUp({
       isInMaintenance: async () => {
@@ -242,7 +242,7 @@ describe('a command', () => {
     [200, '<html>a page</html>', 'missing'],
     [404, '{"code":"rest_no_route"}', 'missing'],
     [401, '', 'missing'],
-  ])('takes a response with status %i and %j for one by which the connector is %s', async (status, text, kind) => {
+  ])('with the response status %i and the body %j reports the connector as %s', async (status, text, kind) => {
     const server = createServer((_request, response) => void response.writeHead(status).end(text));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -252,7 +252,7 @@ describe('a command', () => {
     expect(await fault).toMatchObject({ kind });
   });
 
-  it('fails plainly when nobody listens', async () => {
+  it('fails with the cause when no server listens', async () => {
     const { connector, client, site } = await setUp();
     await connector.close();
     await expect(client.hello(site)).rejects.toMatchObject({
@@ -261,7 +261,7 @@ describe('a command', () => {
     });
   });
 
-  it('names the clocks when they differ by more than a minute', async () => {
+  it('fails with the clocks as the cause when they differ by more than a minute', async () => {
     const { client, site } = await setUp({ now: () => Date.now() - 90_000 });
     await expect(client.hello(site)).rejects.toMatchObject({
       fault: { kind: 'unreachable', cause: expect.stringContaining('clocks') },
@@ -275,13 +275,13 @@ const visitor = {
 };
 
 describe('the commands of Login Security', () => {
-  it('tell who is signed in by the cookie alone', async () => {
+  it('find the signed-in user by the cookie alone', async () => {
     const { client, site } = await setUp();
     expect(await client.whoIs(site, visitor)).toEqual({ id: 1, login: 'owner', administrator: true });
     expect(await client.whoIs(site, { ...visitor, cookie: 'session=nobody' })).toBeNull();
   });
 
-  it('make a session and bring back every cookie', async () => {
+  it('create a session and return every cookie', async () => {
     const { client, site, connector } = await setUp();
     const request = {
       user: 1,
@@ -301,7 +301,7 @@ describe('the commands of Login Security', () => {
     expect(connector.hosts).toEqual(['example.com']);
   });
 
-  it('make it at the site of the network that checked the password, and tell what was decided', async () => {
+  it('create a session at the site of the network that checked the password, with the decided redirect', async () => {
     const { client, site, connector } = await setUp();
     const requested: (string | undefined)[] = [];
     connector.onRequest = (_command, { url }) => requested.push(url);
@@ -318,7 +318,7 @@ describe('the commands of Login Security', () => {
     expect(connector.hosts).toEqual(Array.from({ length: 5 }, () => 'example.com'));
   });
 
-  it('find a user, or nobody', async () => {
+  it('find a user by ID, and return null for an unknown ID', async () => {
     const { client, site } = await setUp();
     expect(await client.user(site, 1)).toEqual({
       id: 1,
@@ -330,13 +330,13 @@ describe('the commands of Login Security', () => {
     expect(await client.user(site, 99)).toBeNull();
   });
 
-  it('say what uses a path', async () => {
+  it('name what uses a path', async () => {
     const { client, site, connector } = await setUp();
     connector.usedPaths.set('about', 'a page');
     expect([await client.pathInUse(site, 'about'), await client.pathInUse(site, 'door')]).toEqual(['a page', null]);
   });
 
-  it('rename all, or say why not', async () => {
+  it('rename all users, or return the fault', async () => {
     const { client, site } = await setUp();
     expect(await client.renameUsers(site, [{ ID: 2, user_login: 'Owner' }], visitor)).toEqual({
       faults: { 2: 'exists' },
@@ -349,7 +349,7 @@ describe('the commands of Login Security', () => {
     expect((await client.loginData(site)).users).toEqual(['owner', 'writer']);
   });
 
-  it('bring the outbox, who users are, and whether a mail was sent', async () => {
+  it('return the events of the outbox, users, and whether a mail was sent', async () => {
     const { connector, client, site } = await setUp();
     connector.outbox = [{ uid: 'a' }, { uid: 'b' }, { uid: 'c' }];
     expect(await client.events(site, { ack: ['a'], limit: 1 })).toEqual({
@@ -370,7 +370,7 @@ describe('the commands of Login Security', () => {
     expect(await client.sendMail(site, mail)).toBe('No mail server.');
   });
 
-  it('fail plainly when WordPress could not carry them out', async () => {
+  it('fail with the cause when WordPress could not carry them out', async () => {
     const { client, site, connector } = await setUp();
     connector.failing.add('end-sessions');
     await expect(client.endSessions(site, [1])).rejects.toMatchObject({

@@ -60,9 +60,9 @@ import { verifyResponse } from './verify-response.js';
 
 /** PHP in WebAssembly on a slow machine needs seconds for its first page. */
 const RESPONSE_TIMEOUT_MS = 20_000;
-/** Plugins that send mails wait for servers elsewhere. */
+/** Plugins that send mails wait for external servers. */
 const MAIL_TIMEOUT_MS = 60_000;
-/** How often a command is sent again by another scheme or host. */
+/** How often a command is sent again with another scheme or host. */
 const MORE_ORIGINS = 2;
 
 /**
@@ -73,20 +73,25 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
   hello(site: SiteConfig): Promise<HelloResponse>;
   /** The user to whom this cookie and nonce belong. */
   session(site: SiteConfig, query: BrowserIdentity & { readonly nonce: string | null }): Promise<SessionResponse>;
-  /** Sends a policy; resolves once it is stored. @param push `reconcile`: WordPress runs a policy that guard did not send last */
+  /**
+   * Sends a policy; resolves once it is stored.
+   * @param push `reconcile`: WordPress runs a policy other than the one that guard sent last
+   */
   policy(
     site: SiteConfig,
     push: { readonly hash: string; readonly policy: object; readonly reconcile?: boolean },
   ): Promise<PolicyNotes>;
   /** Users, administrators with a common username, and WordPress's own addresses for login and sign-up. */
   loginData(site: SiteConfig): Promise<LoginData>;
-  /** All who may write on the site (at most one more than get a mail), or all who need a second factor. */
+  /**
+   * All users who may write on the site (at most one more than the limit for mails), or all who need a second factor.
+   */
   team(site: SiteConfig, group: 'team' | 'needs_factor'): Promise<readonly TeamMember[]>;
   /** What uses a path of the site, for example `a page`, or null. */
   pathInUse(site: SiteConfig, path: string): Promise<string | null>;
   /**
-   * Renames all users or none. Faults are by user ID, null when all were renamed. The cookies must be sent to the
-   * caller: a caller who was renamed has a session with the old name.
+   * Renames all users or none. Faults are by user ID, null when all users were renamed. The cookies must be sent to the
+   * caller: a renamed caller gets a new session, since the old one holds the old name.
    */
   renameUsers(
     site: SiteConfig,
@@ -108,11 +113,12 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
   ): Promise<void>;
   /** The results of the password checks in these requests. Requests without a check are omitted. */
   loginReports(site: SiteConfig, requests: readonly string[]): Promise<ReadonlyMap<string, LoginReport | 'unfinished'>>;
-  /** A user by ID, or null; `email` and `stamp` are empty when WordPress does not report them. */
+  /** A user by ID, or null. `email` and `stamp` are empty when WordPress does not report them. */
   user(site: SiteConfig, id: number): Promise<FoundUser | null>;
   /**
-   * Sends any other command, see connector-commands.ts, and returns the verified response whatever its status.
+   * Sends any other command, see connector-commands.ts.
    * @param options `visitor`: the browser for which it is sent; `timeoutMs`: 20 s by default
+   * @returns the verified response, whatever its status
    */
   send(
     site: SiteConfig,
@@ -121,8 +127,8 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
     options?: { readonly visitor?: BrowserIdentity; readonly timeoutMs?: number },
   ): Promise<CommandResponse>;
   /**
-   * The oldest events of the outbox, and in how many seconds there are more that it still holds back (0: none). The
-   * events in `ack` are deleted first.
+   * Deletes the events in `ack` from the outbox, then returns the oldest ones. `held` is the number of seconds until
+   * events that are still held back become available (0: none).
    */
   events(site: SiteConfig, query: { readonly ack: readonly string[]; readonly limit: number }): Promise<OutboxBatch>;
   /** Users by ID or by a part of their login, and the number of administrators. */
@@ -130,12 +136,15 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
     site: SiteConfig,
     query: { readonly users: readonly number[] } | { readonly search: string; readonly limit: number },
   ): Promise<UsersInfo>;
-  /** Sends a mail through WordPress. @returns why WordPress could not send it, or null when it was sent */
+  /**
+   * Sends a mail through WordPress.
+   * @returns the reason why WordPress could not send it, or null when it was sent
+   */
   sendMail(
     site: SiteConfig,
     mail: { readonly to: string; readonly subject: string; readonly html: string; readonly text: string },
   ): Promise<string | null>;
-  /** Deletes the connector's data from WordPress's database. Called right before its files are removed. */
+  /** Deletes the connector's data from WordPress's database. Called immediately before its files are removed. */
   forget(site: SiteConfig): Promise<void>;
   /** Aborts the commands under way and refuses new ones. */
   close(): void;
@@ -143,20 +152,23 @@ export interface ConnectorClient extends SessionIssuer, UserLookup {
 
 /**
  * Creates a client for the commands of docs/developer/connector-protocol.md.
- * @param options `facts`: what is known about a site, for the address under which WordPress expects requests
+ * @param options `facts`: the known facts of a site; they contain the address at which WordPress expects requests
  */
 export function createConnectorClient(options: {
   clock: Clock;
   facts: (site: SiteConfig) => Pick<SiteFacts, 'homeUrl' | 'sessionCookies'> | null;
-  /** Origin of the last page of the site that its connector signed; used while nothing is known about the site. */
+  /** Origin of the last page of the site that its connector signed. Used while no facts of the site are known. */
   lastPage?: (site: SiteConfig) => SiteOrigin | null;
-  /** Whether WordPress loads no plugin now, see `isInMaintenance`. Asked when a response lacks the signature. */
+  /** Whether WordPress is in maintenance mode, see `isInMaintenance`. Called when a response has no signature. */
   isInMaintenance?: (site: SiteConfig) => Promise<boolean>;
-  /** Called after a command failed, so that the site's state is checked. Not called for `hello`, `login-reports` and `forget`. */
+  /**
+   * Called after a command failed, so that the site's state is checked. Not called for `hello`, `login-reports` and
+   * `forget`.
+   */
   onFailed?: (site: SiteConfig) => void;
   /** Called with the connector's signal on each response that it signed. */
   onSignal?: (site: SiteConfig, command: string, signal: Signal) => void;
-  /** Called with the hash of the site's names and addresses, whenever its events are fetched. */
+  /** Called with the hash of the site's names and addresses whenever its events are fetched. */
   onNames?: (site: SiteConfig, names: string) => void;
   answerTimeoutMs?: number;
 }): ConnectorClient {
@@ -185,12 +197,14 @@ export function createConnectorClient(options: {
     const named = toSiteOrigin(site, known, lastPage?.scheme);
     const requested: SiteOrigin[] = [];
     let sender: Sender;
-    /** What has not been asked yet, by a command that may be sent again; null for none. */
+    /**
+     * The first of these origins that has not been tried. Null for none, or when the command must not be sent again.
+     */
     const toOther = (...found: (SiteOrigin | null)[]): SiteOrigin | null =>
       visitor !== undefined || requested.length > MORE_ORIGINS
         ? null
         : (found.find((one) => one !== null && !requested.some((before) => isSameOrigin(one, before))) ?? null);
-    // A page may be of any site of a network, so it tells the host only where the site itself can't be asked for it.
+    // The last page may belong to any site of a network, so its host is used only where the site's own host fails.
     const fallback = name === 'hello' ? lastPage : null;
     const first = visitor?.sender ?? {
       ...(name === 'hello' ? named : (lastPage ?? named)),
@@ -209,7 +223,8 @@ export function createConnectorClient(options: {
           return answer;
         }
       } catch (error) {
-        // Only `hello` is sent again when it is not known whether it was carried out: it changes nothing.
+        // It may be unknown whether the command was carried out. Only `hello`, which changes nothing, is sent again
+        // then.
         other = error instanceof ConnectorError ? toOther(fallback) : null;
         if (other === null) throw error;
       }
@@ -217,7 +232,11 @@ export function createConnectorClient(options: {
     }
   }
 
-  /** @returns the connector's signal. @throws ConnectorError, by which a connector is not missing during maintenance */
+  /**
+   * Verifies the response.
+   * @returns the connector's signal
+   * @throws ConnectorError, which does not report the connector as missing during maintenance
+   */
   async function verifyRunning(
     site: SiteConfig,
     answer: CommandResponse,
@@ -306,7 +325,7 @@ export function createConnectorClient(options: {
   }
 
   function reportFailure<Result>(site: SiteConfig, result: Promise<Result>): Promise<Result> {
-    // A full queue says nothing about WordPress.
+    // A full queue gives no information about WordPress.
     result.catch((error: unknown) => error instanceof ConnectorError && options.onFailed?.(site));
     return result;
   }
@@ -352,7 +371,7 @@ export function createConnectorClient(options: {
       const { redirect } = parseResponse(issueSessionResponse, 'issue-session', answer);
       return { redirect, setCookies: answer.setCookies };
     },
-    // Does not report a failure: the caller checks the site's state.
+    // Does not call `onFailed`: the caller checks the site's state.
     async loginReports(site, requests) {
       const { reports } = await command(site, 'login-reports', { requests }, loginReportsResponse);
       return new Map(Object.entries(reports).map(([id, report]) => [id, report ?? 'unfinished']));
@@ -394,7 +413,7 @@ export function createConnectorClient(options: {
   };
 }
 
-/** The home path as WordPress writes it. Rules compare lower-case paths; a web server may be case-sensitive. */
+/** The home path as WordPress writes it. Rules compare lower-case paths, but a web server may be case-sensitive. */
 function toHomePath(site: SiteConfig, known: Pick<SiteFacts, 'homeUrl'> | null): string {
   return known ? new URL(known.homeUrl).pathname.replace(/\/+$/, '') : (site.home ?? '');
 }
@@ -404,7 +423,9 @@ function toSessionSelection(users: Parameters<ConnectorClient['endSessions']>[1]
   return 'rolesWithoutFactor' in users ? { without_factor: true, roles: users.rolesWithoutFactor } : { users };
 }
 
-/** Has WordPress create the session of a user who passed the second factor. Throws when WordPress did not do it. */
+/**
+ * Creates the session of a user who passed the second factor, in WordPress. Throws when WordPress did not create it.
+ */
 export interface SessionIssuer {
   issueSession(
     site: SiteConfig,
@@ -412,21 +433,21 @@ export interface SessionIssuer {
       readonly user: number;
       readonly remember: boolean;
       readonly redirect: string;
-      /** `redirect` is where the user goes, unless a new password is due. */
+      /** `redirect` is final, unless the user must set a new password. */
       readonly decided: boolean;
-      /** Path of the site of a network that makes the session; empty for its main site. */
+      /** Path of the site of a network that creates the session; empty for its main site. */
       readonly sitePath: string;
       readonly interim: boolean;
-      /** The user's stamp, which must not have changed, or empty. */
+      /** The user's stamp, which must be unchanged; empty if unknown. */
       readonly stamp: string;
-      /** The factor was set up in this login, so it proves nothing beyond the password. */
+      /** The factor was set up in this login, so it proves no more than the password. */
       readonly newFactor: boolean;
       readonly sender: Sender;
     },
   ): Promise<{
     /** The URL to which WordPress redirects the user. */
     readonly redirect: string;
-    /** Its `Set-Cookie` headers, passed on unchanged. */
+    /** Its `Set-Cookie` headers, sent to the browser unchanged. */
     readonly setCookies: readonly string[];
   }>;
 }
@@ -448,6 +469,6 @@ export interface BrowserIdentity {
   readonly sender: Sender;
   /** Whether WordPress has recently confirmed that a user is signed in with this browser. */
   readonly isRegisteredUser?: boolean;
-  /** False once nobody waits for the result. */
+  /** False once no caller waits for the result. */
   isWanted?(): boolean;
 }

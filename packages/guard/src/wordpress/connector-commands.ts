@@ -11,7 +11,10 @@ export interface PluginDirectory {
   readonly checksums: string;
 }
 
-/** Names from files and databases: no sign in them deceives the reader of a list. Longer than any path of PHP. */
+/**
+ * A name from a file or the database, without characters that could deceive the reader of a list. The limit exceeds the
+ * longest path of PHP.
+ */
 const name = z.string().transform((text) => plainText(text, 4096));
 
 const pluginsAnswer = z.object({
@@ -36,18 +39,21 @@ const reinstallAnswer = z.object({
   version: z.string(),
   unknown_files: z.array(name),
   changed_files: z.number().int(),
-  /** File of the package that was not proved. */
+  /** The file of the package that failed verification. */
   refused_file: name.default(''),
 });
 export type Reinstalled = z.output<typeof reinstallAnswer>;
 
-/** By name of a security key and of a scheme: a keyed hash of what WordPress uses; null when a plugin makes it. */
+/**
+ * Keyed hashes of the salts that WordPress uses, by name of a key and of a scheme. Null when a plugin generates the
+ * salt.
+ */
 const saltPrints = z.record(z.string().max(40), z.string().max(64).nullable());
 export type SaltPrints = z.output<typeof saltPrints>;
 const salts = z.discriminatedUnion('change', [
   z.object({ change: z.literal('kept') }),
   z.object({
-    /** `nothing`: no value in wp-config.php that could be replaced. */
+    /** `nothing`: wp-config.php holds no value that could be replaced. */
     change: z.enum(['written', 'not_writable', 'nothing']),
     mark: z.string().max(64),
     before: saltPrints,
@@ -55,7 +61,7 @@ const salts = z.discriminatedUnion('change', [
     files: z.array(name).max(3),
   }),
 ]);
-/** What was done for new salts, and what WordPress used until then. */
+/** The result of a change of salts, and the salts that WordPress used before. */
 export type NewSalts = z.output<typeof salts>;
 const saltsAnswer = z.object({ now: saltPrints });
 
@@ -69,13 +75,15 @@ const mailAnswer = z.object({
 });
 export type MailedLinks = z.output<typeof mailAnswer>;
 
-/** A mail with places that WordPress fills in: `{{site}}`, `{{login}}`, `{{link}}`, `{{until}}` and `{{date}}`. */
+/**
+ * A mail with placeholders that WordPress fills in: `{{site}}`, `{{login}}`, `{{link}}`, `{{until}}` and `{{date}}`.
+ */
 export interface ResetMail {
   readonly subject: string;
   readonly html: string;
   readonly text: string;
 }
-/** By locale of the catalogue, for example `de_DE`; `en_US` is for every language without one. */
+/** Mails by locale of the catalogue, for example `de_DE`. `en_US` is used for every language without a catalogue. */
 export type ResetMails = Readonly<Record<string, ResetMail>>;
 
 const logOutAnswer = z.object({ users: z.number().int(), salts });
@@ -84,7 +92,7 @@ const foundFiles = z.object({
   /** `at`: time of the last change, Unix seconds. */
   files: z.array(z.object({ file: name, at: z.number().int() })),
   count: z.number().int(),
-  /** Differs when any of the files differs. */
+  /** Changes when any of the files changes. */
   state: z.string(),
 });
 export type FoundFiles = z.output<typeof foundFiles>;
@@ -93,7 +101,7 @@ const coreAnswer = z.object({
   changed: foundFiles,
   missing: z.array(name),
   unknown: foundFiles,
-  /** Logs and settings of the server in WordPress's folders; older connectors count them among the unknown. */
+  /** Logs and settings of the web server in WordPress's folders. Older connectors list them among the unknown files. */
   left: z.array(name).default([]),
 });
 export type CoreFiles = z.output<typeof coreAnswer>;
@@ -138,18 +146,28 @@ const pluginAnswer = z.object({
 });
 export type ComparedPlugin = z.output<typeof pluginAnswer>;
 
-/** A download and its check may take long; WordPress itself gives a step five minutes. */
+/** Downloading and verifying a package may take long; WordPress itself allows five minutes for a step. */
 const REINSTALL_MS = 300_000;
 const STEP_MS = 60_000;
 
-/** The commands of docs/developer/post-hack.md. Every method throws ConnectorError when the command was not carried out. */
+/**
+ * The commands of docs/developer/post-hack.md.
+ * @throws ConnectorError when a command was not carried out
+ */
 export interface PostHackCommands {
   plugins(site: SiteConfig): Promise<InstalledPlugins>;
   reinstallPlugin(site: SiteConfig, file: string, directory: PluginDirectory): Promise<Reinstalled>;
   forcePasswordReset(site: SiteConfig): Promise<{ readonly users: number; readonly salts: NewSalts }>;
-  /** What WordPress uses now. @param mark of the answer that is to be compared with */
+  /**
+   * Hashes of the salts that WordPress uses now.
+   * @param mark of the response with which this one is compared
+   */
   salts(site: SiteConfig, mark: string): Promise<SaltPrints>;
-  /** @param step users after this id, in one of the partitions (`partition` of `partitions`), which may run in parallel */
+  /**
+   * Mails links to a part of the users.
+   * @param step users with a higher ID, in one of the partitions (`partition` of `partitions`), which may run in
+   *   parallel
+   */
   mailPasswordLinks(
     site: SiteConfig,
     step: {
@@ -170,7 +188,10 @@ export interface PostHackCommands {
   options(site: SiteConfig): Promise<SiteOptions>;
   tasks(site: SiteConfig): Promise<ScheduledTasks>;
   uploads(site: SiteConfig): Promise<ScriptsInUploads>;
-  /** @param file as WordPress names the plugin; `checksums` of the plugin directory */
+  /**
+   * Compares the files of a plugin with checksums.
+   * @param file the plugin's name in WordPress; `checksums`: URL of the checksums in the plugin directory
+   */
   comparePlugin(site: SiteConfig, file: string, checksums: string): Promise<ComparedPlugin>;
 }
 
@@ -217,7 +238,7 @@ export function createPostHackCommands(client: Pick<ConnectorClient, 'send'>): P
   };
 }
 
-/** Why there is nothing to compare with, or null. */
+/** Why no checksums are available, or null when they are. */
 function getMissing({ status, text }: CommandResponse): 'no_checksums' | 'checksums_unreachable' | null {
   const reasons = ['no_checksums', 'checksums_unreachable'] as const;
   return status === 400 ? (reasons.find((reason) => text.includes(`"${reason}"`)) ?? null) : null;

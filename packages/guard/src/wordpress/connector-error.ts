@@ -11,9 +11,9 @@ const CAUSE_MAX = 200;
 export type ConnectorFault =
   | {
       readonly kind: 'missing';
-      /** WordPress leads to its installation: it loads no plugin before that is done. */
+      /** WordPress redirects to its installation. It loads no plugin before that is done. */
       readonly notSetUp?: true;
-      /** The host that was asked for, where WordPress has never told its own: another site may have answered. */
+      /** The requested host, where WordPress has never reported its own: another site may have responded. */
       readonly host?: string;
     }
   | { readonly kind: 'other_secret'; readonly keyId: string }
@@ -21,9 +21,9 @@ export type ConnectorFault =
   | {
       readonly kind: 'unreachable';
       readonly cause: string;
-      /** The connector responded, but has no such command. */
+      /** The connector responded, but does not have the command. */
       readonly outdated?: true;
-      /** The web server behind guard has answered with it. */
+      /** The redirect with which the web server behind guard responded. */
       readonly redirect?: CommandRedirect;
     };
 
@@ -40,15 +40,15 @@ function toCode(fault: ConnectorFault): ErrorCode {
 }
 
 /**
- * A command that WordPress did not carry out, as far as guard can know. API responses contain the text of its code; log
- * and command line show `detail`.
+ * A command that WordPress did not carry out, as far as guard can know. API responses contain the text of its code; the
+ * log and the command line show `detail`.
  */
 export class ConnectorError extends ApiError {
   readonly fault: ConnectorFault;
   readonly detail: string;
-  /** The same, translatable for the owner. */
+  /** The detail, translatable for the owner. */
   readonly explanation: ServerText;
-  /** The command reached WordPress but the response was lost: it may have been carried out. */
+  /** The command reached WordPress, but the response was lost: WordPress may have carried it out. */
   readonly mayBeDone: boolean;
 
   constructor(fault: ConnectorFault, options: { cause?: unknown; mayBeDone?: boolean } = {}) {
@@ -68,7 +68,7 @@ export function isConnectorGone(error: unknown): boolean {
   return error instanceof ConnectorError && error.fault.kind !== 'unreachable';
 }
 
-/** One sentence about a fault, for log and status. */
+/** Describes a fault in one sentence, for the log and the status. */
 export function describeConnectorFault(fault: ConnectorFault): ServerText {
   switch (fault.kind) {
     case 'missing':
@@ -83,7 +83,7 @@ export function describeConnectorFault(fault: ConnectorFault): ServerText {
   }
 }
 
-/** Names where a redirect leads, and the way out. */
+/** Names the target of a redirect and how to fix the configuration. */
 function describeRedirect({ from, target, to }: CommandRedirect): ServerText {
   switch (to) {
     case 'scheme':

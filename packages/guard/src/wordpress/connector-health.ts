@@ -8,17 +8,23 @@ import { ConnectorError, describeConnectorFault } from './connector-error.js';
 import type { HelloResponse } from './connector-responses.js';
 import type { Signal } from './signature.js';
 
-/** A site in use is checked after this time even when its signals are good, milliseconds: its paths may have changed. */
+/** Interval of the checks of a site in use whose signals are good, milliseconds: its paths may have changed. */
 const HELLO_EVERY_MS = 10 * 60_000;
-/** Checks at the same time: many sites must not start many PHP processes at once. */
+/** Number of checks at the same time: many sites must not start many PHP processes at once. */
 const CHECKS_AT_ONCE = 8;
-/** Pause after each of them, milliseconds: a round over thousands of sites takes minutes instead of a whole processor. */
+/**
+ * Pause after each check, milliseconds. It spreads a round over thousands of sites over minutes, so that it does not
+ * occupy a whole processor.
+ */
 const CHECK_PAUSE_MS = 100;
 /** Shortest pause between two checks of a site that unexpected signals cause, milliseconds. */
 const EXTRA_CHECK_PAUSE_MS = 5000;
-/** Guard's key is written into a WordPress at most this often, milliseconds: two guards must not fight over one site. */
+/**
+ * Shortest pause between two writes of guard's key into a WordPress, milliseconds: two guards must not fight over one
+ * site.
+ */
 const RESTORE_PAUSE_MS = 10 * 60_000;
-/** Delay of `hello` after WordPress signalled a change, milliseconds, so that changes that belong together cause one check. */
+/** Delay of `hello` after WordPress signalled a change, milliseconds, so that related changes cause one check. */
 const AFTER_CHANGE_MS = 1000;
 /** PHP may run a cached copy of the key file for two seconds (opcache.revalidate_freq). */
 const AFTER_RESTORE_MS = 3000;
@@ -31,11 +37,11 @@ export interface ConnectorHealth {
   recheck(site: SiteConfig): void;
   /** Handles the signal on a forwarded response or on the response to a command. */
   handleSignal(site: SiteConfig, signal: Signal): void;
-  /** Records that the site is used. It is checked in the next rounds unless it sends signals. */
+  /** Records that the site is in use. It is checked in the next rounds unless it sends signals. */
   recordUse(site: SiteId): void;
   /**
-   * Checks the sites on a timer, until `stop`: sites in use in every round, sites whose connector does not respond after
-   * growing pauses. An idle site whose connector responds is not checked: draining its outbox yields a signal.
+   * Checks the sites on a timer, until `stop`: sites in use in every round, and sites whose connector does not respond
+   * after growing pauses. An idle site whose connector responds is not checked: draining its outbox yields a signal.
    *
    * @returns when each site was checked once; never throws
    */
@@ -52,9 +58,9 @@ export interface HealthActions {
   /** WordPress reported which policy it runs. */
   onPolicy(site: SiteConfig, hash: string | null): void;
   /**
-   * Writes guard's key into WordPress's files; called only for sites with a known folder.
+   * Writes guard's key into WordPress's files. Called only for sites with a known folder.
    *
-   * @param fault `missing`: no signed response, which is also what a connector without its key looks like
+   * @param fault `missing`: no signed response, which is also the fault of a connector without its key
    * @returns false when the key was not the fault
    */
   restoreKey(site: SiteConfig, fault: 'missing' | 'other_secret'): Promise<boolean>;
@@ -62,7 +68,7 @@ export interface HealthActions {
 
 /** Tracks the state of each site's connector and logs each change once. */
 export function createConnectorHealth(deps: {
-  /** The sites at each round. */
+  /** The sites. Iterated in each round. */
   sites: Iterable<SiteConfig>;
   client: Pick<ConnectorClient, 'hello'>;
   actions: HealthActions;
@@ -76,7 +82,9 @@ export function createConnectorHealth(deps: {
   const lastHello = new Map<SiteId, number>();
   const lastExtraCheck = new Map<SiteId, number>();
   const inUse = new SitesInUse();
-  /** Sites whose connector did not respond: failures in a row, and the pause before the next check of an idle site. */
+  /**
+   * Sites whose connector did not respond: consecutive failures, and the pause before the next check of an idle site.
+   */
   const failures = new Map<SiteId, { readonly count: number; readonly at: number; readonly pause: number }>();
   const lastRestore = new Map<SiteId, number>();
   const checking = new Map<SiteId, Promise<void>>();
@@ -229,14 +237,14 @@ export function createConnectorHealth(deps: {
     check,
     recheck,
     handleSignal(site, signal) {
-      // A response without a signal means nothing: the web server serves static files without WordPress. Nor does one that a
-      // cache has kept, and a question to WordPress for each would take away what the cache saves.
+      // A response without a signal proves nothing: the web server serves static files without WordPress. Neither does
+      // a page from a cache, and a command to WordPress for each such page would cost what the cache saves.
       if (stopped || signal.kind === 'missing' || signal.kind === 'kept') return;
       if (signal.kind === 'ok') {
         const wasOk = states.get(site.id)?.kind === 'ok';
         change(site, { kind: 'ok', version: signal.connectorVersion, policy: signal.policyHash });
         actions.onPolicy(site, signal.policyHash);
-        // The data of `hello` has changed: a plugin was activated or deactivated.
+        // The response to `hello` has changed: a plugin was activated or deactivated.
         if (signal.flags.includes('p')) scheduleCheck(site);
         if (wasOk) return;
       }
@@ -269,26 +277,29 @@ function summary(state: ConnectorState): string {
   }
 }
 
-// Intervals of the checks. Every command starts a WordPress, so sites in use are checked in each round and idle ones at
+// Intervals of the checks. Every command starts WordPress, so sites in use are checked in each round and idle ones at
 // most twice an hour.
 
-/** Pause between two rounds over the sites that are used, milliseconds. */
+/** Pause between two rounds over the sites in use, milliseconds. */
 export const ROUND_MS = 30_000;
 /** Shortest pause between checks of a site without traffic, milliseconds. */
 const IDLE_MS = 30 * 60_000;
 /** Jitter, milliseconds: thousands of sites that start at the same time must not be checked at the same time. */
 const IDLE_SPREAD_MS = 15 * 60_000;
 
-/** Pause before the next check of a site without traffic, milliseconds. @param random from 0 to 1 */
+/**
+ * Pause before the next check of a site without traffic, milliseconds.
+ * @param random from 0 to 1
+ */
 export function idlePause(random = Math.random()): number {
   return IDLE_MS + random * IDLE_SPREAD_MS;
 }
 
 /**
  * Pause before the next check of a site without traffic whose connector did not respond, milliseconds. It grows
- * exponentially: a WordPress that is being started responds soon, an abandoned one never.
+ * exponentially: a WordPress that is starting responds soon, an abandoned one never.
  *
- * @param failures failed checks in a row, at least 1
+ * @param failures consecutive failed checks, at least 1
  * @param random from 0 to 1
  */
 export function faultPause(failures: number, random = Math.random()): number {
@@ -296,12 +307,12 @@ export function faultPause(failures: number, random = Math.random()): number {
 }
 
 /**
- * The sites in use: requests were forwarded to their WordPress, or a page of the dashboard is open. Counts rounds
+ * The sites in use: requests were forwarded to their WordPress, or a page of the dashboard is open. It counts rounds
  * instead of time, so that a clock that jumps has no effect.
  */
 export class SitesInUse {
   readonly #used = new Set<SiteId>();
-  /** Sites used in the previous round: a request that was still running then may have changed something since. */
+  /** Sites used in the previous round: a request that was still running then may have changed data since. */
   readonly #lingering = new Set<SiteId>();
 
   record(site: SiteId): void {

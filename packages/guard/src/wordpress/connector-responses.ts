@@ -4,13 +4,13 @@ import { toKnownTimeZone } from '../lib/time-zone.js';
 import { type NamedFolder, SIGNED_VALUES, type SignedXmlRpc, type SiteFacts } from '../site.js';
 import { reportSchema } from './login-headers.js';
 
-/** A URL path as the connector reports it: '' or `/…` without a slash at the end. */
+/** A URL path as the connector reports it: '' or `/…` without a trailing slash. */
 const urlPath = z.string().regex(/^(?:\/[^?#\s]*[^/?#\s])?$/);
 const cookieName = z.string().max(200);
-/** Most names of a kind that are taken; the connector tells no more. */
+/** Limit of names of one kind. The connector reports no more. */
 const NAMES_MAX = 200;
 
-/** A list of what has this form. What has another is left out, so that a plugin's odd name does not invalidate the rest. */
+/** A list of strings of this form. Others are omitted, so that a plugin's unusual name does not invalidate the rest. */
 const arrayOrObject = (form: z.ZodType<string>) =>
   z
     .array(z.unknown())
@@ -27,7 +27,7 @@ export const helloResponse = z.object({
   multisite: z.boolean(),
   home: z.url({ protocol: /^https?$/ }),
   site_url: z.url({ protocol: /^https?$/ }),
-  /** Where wp-admin is for links. Null from a connector of an older version, as what follows is left out by one. */
+  /** URL of wp-admin for links. Null from a connector of an older version, which also omits the fields below. */
   admin_url: z
     .url({ protocol: /^https?$/ })
     .nullable()
@@ -45,12 +45,15 @@ export const helloResponse = z.object({
     .nullable()
     .catch(null),
   languages: names,
-  /** Null also while WordPress has still to make its rewrite rules. */
+  /** Null also while WordPress has not yet created its rewrite rules. */
   bases: z.object({ text: names, feed: names }).nullable().catch(null),
-  /** Changes with any name or address among these. */
+  /** A hash that changes with any of these names or addresses. */
   names: z.string().max(64).catch(''),
   timezone: z.string().max(100),
-  /** A moment, Unix seconds, and how far the site's clock is ahead of UTC then, seconds. Null from an older connector. */
+  /**
+   * A time, Unix seconds, and the offset of the site's clock from UTC at that time, seconds. Null from an older
+   * connector.
+   */
   clock: z
     .object({
       time: z.number().int().nonnegative(),
@@ -64,9 +67,14 @@ export const helloResponse = z.object({
     .catch(null),
   locale: z.string().max(40).default('en_US'),
   policy: z.string().nullable(),
-  /** Whether the web server named the address that guard signed. Null where PHP can't know, and from an older connector. */
+  /**
+   * Whether the web server reported the address that guard signed. Null where PHP can't know it, and from an older
+   * connector.
+   */
   address_seen: z.boolean().nullable().catch(null),
-  /** Where PHP has WordPress and the connector's loader. Null from a connector of an older version. */
+  /**
+   * Folders of WordPress and of the connector's loader, as PHP sees them. Null from a connector of an older version.
+   */
   folders: z
     .object({ wordpress: z.string().max(4096), connector: z.string().max(4096) })
     .nullable()
@@ -116,7 +124,7 @@ export const loginDataResponse = z.object({
   registration: z.boolean(),
   login_url: z.url({ protocol: /^https?$/ }),
   signup_url: z.url({ protocol: /^https?$/ }),
-  /** Who needs a second factor while it is on. Null from a connector of an older version. */
+  /** Users who need a second factor while it is on. Null from a connector of an older version. */
   factor_users: z
     .object({
       total: z.number().int(),
@@ -133,7 +141,9 @@ export const loginDataResponse = z.object({
     })
     .nullable()
     .default(null),
-  /** Number of users who may write on the site, to one more than get a mail. Null from an older connector. */
+  /**
+   * Number of users who may write on the site, at most one more than the limit for mails. Null from an older connector.
+   */
   team: z.number().int().nullable().default(null),
 });
 export type LoginData = z.infer<typeof loginDataResponse>;
@@ -144,7 +154,7 @@ export const teamResponse = z.object({
 });
 export type TeamMember = z.infer<typeof teamResponse>['users'][number];
 
-/** Response to `path-in-use`; `by` names what uses the path, for example `a page`. */
+/** Response to `path-in-use`. `by` names what uses the path, for example `a page`. */
 export const pathInUseResponse = z.object({ used: z.boolean(), by: z.string().max(200).nullish() });
 
 /** Why a user was not renamed. */
@@ -173,23 +183,26 @@ export const userResponse = z.union([
   }),
 ]);
 
-/** A user, as read from that response. */
+/** A user, parsed from the response to `user`. */
 export interface FoundUser {
   readonly id: number;
   readonly login: string;
   readonly needsFactor: boolean;
   readonly email: string;
-  /** Changes with the password and with whether a second factor is needed. */
+  /** Changes with the password, and when the user starts or stops to need a second factor. */
   readonly stamp: string;
 }
 
-/** Response to `events`. Rows are parsed one by one, so that a broken row does not invalidate the others; see outbox.ts. */
+/**
+ * Response to `events`. Rows are parsed one by one, so that an invalid row does not invalidate the others; see
+ * outbox.ts.
+ */
 export const eventsResponse = z.object({
   events: z.array(z.unknown()).max(1000),
   more: z.boolean(),
-  // Seconds until a row that is held back is handed out. Absent in the response of an older connector.
+  // Seconds until a row that is held back becomes available. Absent in the response of an older connector.
   held: z.number().nonnegative().default(0),
-  /** As in `hello`; empty in the response of an older connector. */
+  /** As in `hello`. Empty in the response of an older connector. */
   names: z.string().max(64).default(''),
 });
 export type OutboxBatch = z.infer<typeof eventsResponse>;
@@ -206,7 +219,7 @@ export const usersInfoResponse = z.object({
       }),
     )
     .max(1000),
-  /** Users who can manage options and are not blocked. */
+  /** Number of users who can manage options and are not blocked. */
   administrators: z.number().int().nonnegative(),
 });
 export type UsersInfo = z.infer<typeof usersInfoResponse>;
@@ -219,8 +232,9 @@ export const sendMailRefusal = z.object({ code: z.literal('not_sent'), message: 
 export const forgetResponse = z.object({ forgotten: z.literal(true) });
 
 /**
- * The facts of a site in the form that rules compare with: lower-case paths, the REST root relative to home.
- * @param before what was known of it; its bases hold on while WordPress has no rewrite rules
+ * Converts a response to the facts of a site in the form that rules compare: lower-case paths, the REST root relative
+ * to home.
+ * @param before the previous facts; their bases are kept while WordPress has no rewrite rules
  */
 export function toSiteFacts(hello: HelloResponse, before: SiteFacts | null = null): SiteFacts {
   const home = new URL(hello.home).pathname.replace(/\/+$/, '').toLowerCase();
@@ -264,7 +278,10 @@ export function toSiteFacts(hello: HelloResponse, before: SiteFacts | null = nul
   };
 }
 
-/** A list under a name; nothing for an empty one, so that sites without have the same facts as before. */
+/**
+ * An object with the list under this name. Empty for an empty list, so that sites without such names keep the same
+ * facts.
+ */
 function withMembers<Name extends string>(
   name: Name,
   list: readonly string[],
@@ -272,16 +289,16 @@ function withMembers<Name extends string>(
   return list.length === 0 ? {} : ({ [name]: list } as Partial<Record<Name, readonly string[]>>);
 }
 
-/** Response to `login-reports`, by request; null where a check began and did not end. */
+/** Response to `login-reports`, by request. Null where a check began and did not end. */
 export const loginReportsResponse = z.object({ reports: z.record(z.string(), reportSchema.nullable()) });
 
-/** Most plugins whose signed requests are allowed. */
+/** Limit of plugins whose signed requests are allowed. */
 const PLUGINS_MAX = 10;
-/** Namespaces of WordPress's own methods, lower-case. No plugin may open them. */
+/** Namespaces of WordPress's own methods, lower-case. No plugin may enable them. */
 const CORE_METHODS = new Set(['wp.', 'metaweblog.', 'blogger.', 'mt.', 'pingback.', 'demo.', 'system.']);
-/** With `rsd`, xmlrpc.php lists its APIs; with `rest_route`, WordPress serves its REST API. */
+/** With `rsd`, xmlrpc.php lists its APIs. With `rest_route`, WordPress serves its REST API. */
 const NOT_A_PARAMETER = new Set(['rsd', 'rest_route']);
-/** A parameter that holds a signature. Without one, an anonymous request could match the plugin's form. */
+/** A parameter that holds a signature. Without this requirement an anonymous request could match the plugin's form. */
 const SIGNATURE = /(?:^|[-_])(?:signature|sig|hmac|mac)$/i;
 
 const parameter = z
@@ -292,7 +309,7 @@ const parameter = z
 /** PHP writes an empty map as a list. */
 const noneAsList = z.array(z.never()).transform(() => ({}));
 
-/** One plugin as the connector describes it; see docs/developer/connector-protocol.md. */
+/** A plugin as the connector describes it; see docs/developer/connector-protocol.md. */
 export const signedXmlRpcSchema = z
   .object({
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/),
@@ -317,8 +334,8 @@ export const signedXmlRpcSchema = z
   });
 
 /**
- * The plugins in `hello`. Entries that are invalid, or that would open unsigned XML-RPC, are ignored.
- * @returns also how many were ignored (`leftOut`), for the log
+ * Reads the plugins in `hello`. Entries that are invalid, or that would enable unsigned XML-RPC, are ignored.
+ * @returns the plugins, and the number of ignored entries (`leftOut`) for the log
  */
 export function readSignedXmlRpc(entries: readonly unknown[]): {
   readonly plugins: readonly SignedXmlRpc[];

@@ -10,7 +10,7 @@ describe('a key file', () => {
     expect(toKeyFileName(wordpressDir)).toBe(file);
   });
 
-  it.skipIf(!hasPhp)('runs nothing that a folder’s name says, and holds for that folder alone', () => {
+  it.skipIf(!hasPhp)('executes no code from a folder’s name, and is valid for that folder alone', () => {
     const key = { secret: 'a'.repeat(64), requireGuard: true };
     const names = ["/srv/it's", '/srv/\\', "/srv/\\'; echo 1; //", '/srv/?><?php echo 1;', '/srv/a\nb'];
     for (const onlyFor of names) {

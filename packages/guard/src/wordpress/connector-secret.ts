@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 export interface WordPressFolders {
   /** Folder that holds wp-load.php. */
   readonly wordpressDir: string;
-  /** Folder of must-use plugins if the site has moved it (`WP_CONTENT_DIR`, `WPMU_PLUGIN_DIR`); else absent. */
+  /** Folder of must-use plugins if the site has moved it (`WP_CONTENT_DIR`, `WPMU_PLUGIN_DIR`); absent otherwise. */
   readonly muPluginsDir?: string;
 }
 
 /**
- * Name of a site's key file in a folder that several sites use. The connector computes the same from what WordPress is,
- * not from what a visitor sends (docs/decisions/0032).
+ * Name of a site's key file in a folder that several sites use. The connector computes the same name from the folder of
+ * WordPress, never from a visitor's input (docs/decisions/0032).
  * @param wordpressDir folder of WordPress without links in its path
  */
 export function toKeyFileName(wordpressDir: string): string {
@@ -19,8 +19,8 @@ export function toKeyFileName(wordpressDir: string): string {
 }
 
 /**
- * Content of a key file, by which the connector knows guard (docs/developer/connector-protocol.md).
- * @param key `secret`: 64 hexadecimal digits; `onlyFor`: folder of the only WordPress that it holds for
+ * Content of a key file, by which the connector authenticates guard (docs/developer/connector-protocol.md).
+ * @param key `secret`: 64 hexadecimal digits; `onlyFor`: folder of the only WordPress for which the key is valid
  */
 export function secretPhp({
   secret,
@@ -43,7 +43,7 @@ export function secretPhp({
   ].join('\n');
 }
 
-/** A text as PHP reads it between single quotes. The owner of a site chooses the names of folders. */
+/** A PHP string literal in single quotes. The owner of a site chooses the names of folders, so they are untrusted. */
 function toPhpString(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }

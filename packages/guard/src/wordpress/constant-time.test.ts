@@ -14,13 +14,13 @@ const signed = signValue(SECRET, 'device', 'value');
 const token = toFormToken('cookie');
 const at = { now: NOW, lastStep: 0 };
 
-/** The same text with another character at a place. */
+/** The same text with another character at this index. */
 function other(text: string, index: number): string {
   const at = (index + text.length) % text.length;
   return `${text.slice(0, at)}${text[at] === '1' ? '2' : '1'}${text.slice(at + 1)}`;
 }
 
-/** How often texts were compared in constant time while `work` ran. */
+/** Number of constant-time comparisons while `work` ran. */
 function comparisons(work: () => unknown): number {
   const { timingSafeEqual } = crypto;
   let count = 0;
@@ -43,6 +43,10 @@ it.each<[string, string, (given: string) => unknown, number]>([
   ['a signed cookie', signed, (given) => verifySignedValue(SECRET, 'device', given), 1],
   ['the token of a form', token, (given) => isFormToken('cookie', given), 1],
   ['the code of an app, with those of three steps', code, (given) => findMatchingStep(secret, given, at), 3],
-])('%s is compared in constant time, right or wrong from whichever place on', (_what, right, check, times) => {
-  for (const given of [right, other(right, -5), other(right, -1)]) expect(comparisons(() => check(given))).toBe(times);
-});
+])(
+  '%s is compared in constant time, whether it is right or wrong, and wherever it first differs',
+  (_what, right, check, times) => {
+    for (const given of [right, other(right, -5), other(right, -1)])
+      expect(comparisons(() => check(given))).toBe(times);
+  },
+);

@@ -17,7 +17,7 @@ async function setUp() {
     dataDir,
     log,
     traffic,
-    /** Visitors once a second, and what is on the disk then. */
+    /** Records a visitor once a second, and returns the record on the disk afterwards. */
     async visitors(seconds: number) {
       for (let second = 0; second <= seconds; second++) {
         if (second > 0) now += 1000;
@@ -33,12 +33,12 @@ async function setUp() {
   };
 }
 
-it('a site that nobody visited through guard has no traffic', async () => {
+it('a site without visitors through guard has no traffic', async () => {
   const { missing } = await setUp();
   expect(await missing()).toBe('No visitor has come through guard yet.');
 });
 
-it('visitors who come for half a minute are traffic, a short check is not', async () => {
+it('visitors over half a minute count as traffic, a short check does not', async () => {
   const { visitors, missing } = await setUp();
   await visitors(12);
   expect(await missing()).toBe('Visitors have come through guard for 10 seconds so far; 30 are asked for.');
@@ -46,7 +46,7 @@ it('visitors who come for half a minute are traffic, a short check is not', asyn
   expect(await missing()).toBe(null);
 });
 
-it('two visits that are half a minute apart are enough for a site with few visitors', async () => {
+it('two visits half a minute apart are enough for a site with few visitors', async () => {
   const { visitors, pass, missing } = await setUp();
   await visitors(0);
   pass(40_000);
@@ -54,7 +54,7 @@ it('two visits that are half a minute apart are enough for a site with few visit
   expect(await missing()).toBe(null);
 });
 
-it('what is long over does not count, and a new start begins anew', async () => {
+it('traffic that ended minutes ago does not count, and the next visitor starts a new period', async () => {
   const { visitors, pass, missing } = await setUp();
   await visitors(35);
   pass(7 * 60_000);
@@ -63,7 +63,7 @@ it('what is long over does not count, and a new start begins anew', async () => 
   expect(await missing()).toContain('for 0 seconds so far');
 });
 
-it('a busy site writes it down now and then, not for each visitor', async () => {
+it('a busy site writes the record periodically, not for each visitor', async () => {
   const { visitors, dataDir } = await setUp();
   const stored = new Set<number>();
   for (let minute = 0; minute < 5; minute++) stored.add((await visitors(59))?.until ?? 0);
@@ -71,7 +71,7 @@ it('a busy site writes it down now and then, not for each visitor', async () => 
   expect(await readGuardedTraffic(dataDir, 'other')).toBe(null);
 });
 
-it('a file that can’t be read counts as no traffic, one that can’t be written stands in the log once', async () => {
+it('an unreadable record counts as no traffic, and a failed write is logged once', async () => {
   const { visitors, dataDir, log, missing } = await setUp();
   await writeFile(guardedTrafficFile(dataDir, 'site'), '{"since":');
   expect(await missing()).toBe('No visitor has come through guard yet.');

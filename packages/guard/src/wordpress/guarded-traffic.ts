@@ -7,7 +7,7 @@ import { type Logger, OutageLog } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
 
 /**
- * Whether visitors of a site come through guard. `attach --require-guard` checks this before it refuses direct requests.
+ * Whether visitors reach a site through guard. `attach --require-guard` checks this before it refuses direct requests.
  * The record is a file beside the site's secret, so that a command reads it without opening guard's database.
  */
 
@@ -15,11 +15,13 @@ import type { SiteId } from '../site.js';
 const ENOUGH_MS = 30_000;
 /** Longest pause between two visitors, milliseconds; a longer one starts a new period. */
 const GAP_MS = 5 * 60_000;
-/** Shortest pause between two writes, milliseconds, before and after the period is long enough. */
+/** Shortest pause between two writes, milliseconds, before the period is long enough and after it. */
 const WRITE_MS = 5000;
 const WRITE_ENOUGH_MS = 60_000;
 
-/** Times of the first and the last response of WordPress to a visitor through guard, milliseconds since the Unix epoch. */
+/**
+ * Times of the first and the last response of WordPress to a visitor through guard, milliseconds since the Unix epoch.
+ */
 export interface SeenTraffic {
   readonly since: number;
   readonly until: number;
@@ -32,7 +34,7 @@ export function guardedTrafficFile(dataDir: string, site: SiteId): string {
   return join(dataDir, 'sites', `${site}.traffic`);
 }
 
-/** The last record of a site's traffic; null when there is none or it can't be read. */
+/** Reads the last record of a site's traffic. Null when there is none or it can't be read. */
 export async function readGuardedTraffic(dataDir: string, site: SiteId): Promise<SeenTraffic | null> {
   try {
     return seenTraffic.parse(JSON.parse(await readFile(guardedTrafficFile(dataDir, site), 'utf8')));
@@ -41,7 +43,7 @@ export async function readGuardedTraffic(dataDir: string, site: SiteId): Promise
   }
 }
 
-/** Why the traffic is not enough yet, as a sentence; null when it is. */
+/** Why the traffic is not sufficient yet, as a sentence; null when it is. */
 export function missingTraffic(seen: SeenTraffic | null, now: number): string | null {
   if (seen === null) return 'No visitor has come through guard yet.';
   const ago = Math.abs(now - seen.until);
@@ -58,7 +60,7 @@ export interface GuardedTraffic {
   stop(): Promise<void>;
 }
 
-/** Records when visitors come through guard. Never throws. */
+/** Records when visitors use a site through guard. Never throws. */
 export function createGuardedTraffic(deps: {
   readonly dataDir: string;
   readonly clock: Clock;

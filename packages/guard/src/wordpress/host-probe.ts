@@ -11,29 +11,29 @@ import { getRedirectOrigin, OWN_ADDRESS, type SiteOrigin, toForwardedHeaders } f
 const RESPONSE_MS = 10_000;
 
 /**
- * What answers to a host: the connector of the site, a redirect to another origin, something else, or nothing that says
- * who it is: no response, or a server that is down or busy. `cause` in plain English.
+ * What responds to a host: the connector of the site, a redirect to another origin, something else, or nothing that can
+ * be identified: no response, or a server that is down or busy. `cause` is in plain English.
  */
 export type HostResponse =
   | { readonly kind: 'signed' }
   | { readonly kind: 'redirect'; readonly to: SiteOrigin }
   | { readonly kind: 'other' | 'silent'; readonly cause: string };
 
-/** Asks the web server behind guard by an origin whether the site answers there. Never rejects. */
+/** Requests an origin from the web server behind guard, and reports whether the site responds there. Never rejects. */
 export type HostProbe = (
   site: SiteConfig,
   facts: Pick<SiteFacts, 'homeUrl'>,
   origin: SiteOrigin,
 ) => Promise<HostResponse>;
 
-/** The connector answers such a request as soon as it runs, and does nothing else. */
+/** Creates the probe. The connector responds to such a request as soon as it is loaded, and does nothing else. */
 export function createHostProbe({ clock }: { readonly clock: Clock }): { readonly probe: HostProbe; close(): void } {
   const connections = new CommandConnections();
 
   async function probeAt(site: SiteConfig, path: string, origin: SiteOrigin): Promise<HostResponse> {
     const upstream = toUpstreamAddress(site.upstream);
     const requestId = randomBytes(8).toString('hex');
-    // By what is new each time no page cache has it.
+    // The request ID makes the URL unique, so that no page cache has a response.
     const url = `http://${toUpstreamAuthority(upstream)}${path}/index.php?rest_route=/&${requestId}`;
     const { scheme, host } = origin;
     const headers = {
@@ -51,7 +51,7 @@ export function createHostProbe({ clock }: { readonly clock: Clock }): { readonl
       const socketPath = 'path' in upstream ? upstream.path : undefined;
       const answer = await connections.exchange(url, headers, null, RESPONSE_MS, socketPath);
       const signal = readSignal(site.secret, answer.signal, requestId);
-      // A cache that looks at no query may have kept it for this host.
+      // A cache that ignores the query may have stored the response for this host.
       if (signal.kind === 'ok' || signal.kind === 'kept') return { kind: 'signed' };
       if (signal.kind === 'other_secret') return { kind: 'other', cause: 'a site with another key' };
       const to = getRedirectOrigin(answer, origin);
@@ -67,7 +67,7 @@ export function createHostProbe({ clock }: { readonly clock: Clock }): { readonl
     async probe(site, facts, origin) {
       const home = new URL(facts.homeUrl).pathname.replace(/\/+$/, '');
       const answer = await probeAt(site, home, origin);
-      // A domain of a network may begin where its main site has a folder.
+      // At another domain of a network the home path of the main site may not exist, so the root is tried as well.
       return answer.kind !== 'other' || home === '' ? answer : probeAt(site, '', origin);
     },
     close: () => connections.close(),

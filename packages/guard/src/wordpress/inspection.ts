@@ -1,7 +1,7 @@
 /**
- * Signed requests by which the command line asks a running guard how a request of its own arrived: from which address,
- * past which proxy, by which scheme. They go the way of every visitor, through all proxies. The format is described in
- * docs/developer/connector-protocol.md.
+ * Signed requests by which the command line learns from a running guard how its request arrived: from which address,
+ * through which proxy, with which scheme. Like every visitor's request, they pass through all proxies. The format is
+ * described in docs/developer/connector-protocol.md.
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -25,25 +25,25 @@ const arrival = z.object({
   isPeerTrusted: z.boolean(),
   scheme: z.enum(['http', 'https']),
   host: z.string(),
-  /** `X-Forwarded-For` and `X-Forwarded-Proto` as guard received them; null for none. */
+  /** `X-Forwarded-For` and `X-Forwarded-Proto` as guard received them; null if absent. */
   forwardedFor: z.string().nullable(),
   forwardedProto: z.string().nullable(),
-  /** Name of the rule that would have refused the request; null for none. */
+  /** Name of the rule that would have refused the request; null if none. */
   refusedBy: z.string().nullable(),
 });
 
 /** How a request arrived at guard. */
 export type Arrival = z.infer<typeof arrival>;
 
-/** The value of the request's header, and what its response is bound to. */
+/** The value of the request's header, and the nonce to which its response is bound. */
 export interface Inspection {
   readonly header: string;
   readonly nonce: string;
 }
 
 /**
- * Signs a request for inspection. The signature names no path, since proxies rewrite paths; who repeats the header learns
- * how their own request arrives.
+ * Signs a request for inspection. The signature includes no path, since proxies rewrite paths. A client that replays
+ * the header only learns how its own request arrives.
  * @param now milliseconds since the Unix epoch
  */
 export function createInspection(secret: string, now: number): Inspection {
@@ -68,13 +68,13 @@ export function readInspection(
   return equalText(mac, signedText(secret, `inspection\n${fields}`)) ? nonce : null;
 }
 
-/** The body of the response: a signature and a line of JSON. */
+/** Formats the body of the response: a signature and a line of JSON. */
 export function printArrival(secret: string, nonce: string, facts: Arrival): string {
   const line = JSON.stringify(facts);
   return `${signedText(secret, `inspection-response\n${nonce}\n${line}`)}\n${line}\n`;
 }
 
-/** Reads the body of a response; null when the site's guard did not write it for this request. */
+/** Reads the body of a response. Null when the site's guard did not write it for this request. */
 export function readArrival(secret: string, nonce: string, body: string): Arrival | null {
   const [mac = '', line = ''] = body.split('\n');
   if (!equalText(mac, signedText(secret, `inspection-response\n${nonce}\n${line}`))) return null;

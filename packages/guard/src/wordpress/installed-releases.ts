@@ -8,7 +8,7 @@ const installedRelease = z.strictObject({
   wordpressDir: z.string(),
   /** Folder of must-use plugins, without links in its path. */
   muPluginsDir: z.string(),
-  /** Names of the files that guard has written there. Of the last release they are in the site's record of files. */
+  /** Names of the files that guard has written there. Those of the last release are in the site's record of files. */
   files: z.array(z.string()),
 });
 
@@ -16,7 +16,7 @@ const installedRelease = z.strictObject({
 export type InstalledRelease = z.output<typeof installedRelease>;
 
 /**
- * The releases of a site in which its connector was installed, the one that was attached last at the end. None for a site
+ * The releases of a site in which its connector was installed, the most recently attached one last. Empty for a site
  * that was attached by an earlier version of guard.
  *
  * @throws the system's error, SyntaxError or ZodError for a file that can't be read
@@ -36,8 +36,8 @@ export function toReleasesFile(dataDir: string, site: SiteId): string {
 /**
  * Finds out whether the path of a site leads to a release in which the connector was never installed.
  *
- * @param wordpressDir as the operator named it, absolute
- * @returns the release; null when the connector was installed there, or this user may not look
+ * @param wordpressDir as the operator specified it, absolute
+ * @returns the release; null when the connector was installed there, or when this user has no permission to look
  */
 export async function findBareRelease(dataDir: string, site: SiteId, wordpressDir: string): Promise<string | null> {
   const current = await realpath(wordpressDir).catch(() => null);

@@ -19,13 +19,13 @@ interface Vectors {
 const file = createRequire(import.meta.url).resolve('@security-optimizer/connector/protocol-vectors.json');
 const { secret, contextHeaders, loginHeaders } = JSON.parse(readFileSync(file, 'utf8')) as Vectors;
 
-describe('the headers of Login Security, by the samples that both sides share', () => {
+describe('the headers of Login Security, by the vectors that both sides share', () => {
   for (const { name, context, header } of contextHeaders.accepted) {
     it(`writes the context: ${name}`, () => {
       expect(contextHeader(secret, contextHeaders.requestId, context)).toBe(header);
     });
   }
-  it('writes no context that might not arrive', () => {
+  it('writes no context that is too long for common web servers', () => {
     const path = `/${'"'.repeat(1023)}`;
     const devices = Array.from({ length: 32 }, (_, i) => 10 ** 14 + i);
     const all = { login: 'refuse', why: 'other-site', path, page: 'signup', devices, trusted: devices } as const;
@@ -38,7 +38,7 @@ describe('the headers of Login Security, by the samples that both sides share', 
     });
   }
   for (const { name, header } of loginHeaders.refused) {
-    it(`believes no report: ${name}`, () => {
+    it(`rejects the report: ${name}`, () => {
       expect(readLoginReport(secret, header, loginHeaders.requestId)).toBe('unreadable');
     });
   }

@@ -1,6 +1,6 @@
 /**
  * The two headers of Login Security between guard and the connector: the login context of a request, and the report on
- * the password checks in it. Formats: docs/developer/login-security.md, "Wire additions".
+ * the password checks in it. The formats are in docs/developer/login-security.md, "Wire additions".
  */
 import { z } from 'zod';
 import { equalText, signedText } from './signature.js';
@@ -15,13 +15,13 @@ export interface LoginContext {
   /** The connector refuses every password check in this request. */
   readonly login?: 'refuse';
   readonly why?: RefuseReason;
-  /** Only when `why` is `locked`: when the lockout ends, Unix seconds. */
+  /** End of the lockout, Unix seconds. Only when `why` is `locked`. */
   readonly until?: number;
-  /** Only when `why` is `locked`: the message for the user, without markup. */
+  /** The message for the user, without markup. Only when `why` is `locked`. */
   readonly message?: string;
   /** `Authorization: Basic` holds credentials of the web server, not of WordPress. */
   readonly basic?: 'web-server';
-  /** For how long the connector keeps its records of password checks, seconds, where its own time is too short. */
+  /** How long the connector keeps its records of password checks, seconds, where its default is too short. */
   readonly keep?: number;
   /** The request is signed XML-RPC: only the methods of this plugin are available. */
   readonly xml_rpc?: string;
@@ -29,7 +29,10 @@ export interface LoginContext {
   readonly path?: string;
   /** The request was sent to the custom login or sign-up address. */
   readonly page?: 'login' | 'signup';
-  /** The request was sent to the custom login address below this folder: there is one only if it is a site of the network. */
+  /**
+   * The request was sent to the custom login address below this folder. It is valid only if the folder is a site of the
+   * network.
+   */
   readonly folder?: string;
   /** Users who have logged in with this browser before. */
   readonly devices?: readonly number[];
@@ -45,7 +48,7 @@ export const CONTEXT_MAX = 6000;
  * @returns null when the header would be too long for common web servers: the request must not be forwarded without it
  */
 export function contextHeader(secret: string, requestId: string, context: LoginContext): string | null {
-  // JSON does not escape characters above 127, and a target holds raw bytes as latin1: both are encoded as UTF-8.
+  // JSON does not escape characters above 127, and a target holds raw bytes as latin1. Both are encoded as UTF-8.
   const payload = Buffer.from(JSON.stringify(context)).toString('base64url');
   if (payload.length > CONTEXT_MAX) return null;
   const fields = `1 ${requestId} ${payload}`;
@@ -65,7 +68,7 @@ export const reportSchema = z.object({
       stamp: z.string().max(64).default(''),
       /** Path of the site of a network, `/two/`; empty for its main site. */
       site: z.string().max(200).default(''),
-      /** Only the session was held back: the response is the one for a user who has logged in. */
+      /** Only the session was withheld: the response is the one for a user who has logged in. */
       withheld: z.boolean().default(false),
     })
     .nullable(),
@@ -76,8 +79,9 @@ export type LoginReport = z.infer<typeof reportSchema>;
 
 /**
  * Reads and verifies the connector's report.
- * @param value the header's value; `unreadable` when it was sent more than once
- * @param requestId binds the report to its request
+ * @param value the header's value, or `unreadable` when the header was sent more than once
+ * @param requestId the request to which the report is bound
+ * @returns `unreadable` when the report is invalid
  */
 export function readLoginReport(secret: string, value: string, requestId: string): LoginReport | 'unreadable' {
   const cut = value.lastIndexOf(' ');

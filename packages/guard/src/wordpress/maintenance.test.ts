@@ -7,7 +7,7 @@ import { isInMaintenance, isMaintenanceResponse } from './maintenance.js';
 const NOW = Date.UTC(2026, 10, 27, 12);
 const since = (secondsAgo: number) => NOW / 1000 - secondsAgo;
 
-describe('the file by which WordPress is in maintenance mode', () => {
+describe('the file that puts WordPress into maintenance mode', () => {
   it.each([
     ['as WordPress writes it', `<?php $upgrading = ${since(0)}; ?>`],
     ['nearly ten minutes old', `<?php $upgrading = ${since(599)}; ?>`],
@@ -23,7 +23,7 @@ describe('the file by which WordPress is in maintenance mode', () => {
     ['of an update that ended ten minutes ago', `<?php $upgrading = ${since(600)}; ?>`],
     ['with another old time', `<?php $upgrading = "${since(86_400)}";`],
     ['from the beginning of time', '<?php $upgrading = 0;'],
-  ])('was left behind %s', (_which, php) => {
+  ])('is ignored as a leftover %s', (_which, php) => {
     expect(isMaintenanceResponse(php, NOW)).toBe(false);
   });
 
@@ -35,7 +35,7 @@ describe('the file by which WordPress is in maintenance mode', () => {
     expect(await isInMaintenance({ wordpressDir }, NOW + 600_000)).toBe(false);
   });
 
-  it('is read only at its beginning, however long it is', async () => {
+  it('is read only at its beginning, whatever its length', async () => {
     const wordpressDir = await scratchFolder();
     const php = `<?php $upgrading = ${since(86_400)}; ?>`;
     await writeFile(join(wordpressDir, '.maintenance'), php + ' '.repeat(1_000_000));
@@ -44,7 +44,7 @@ describe('the file by which WordPress is in maintenance mode', () => {
     expect(await isInMaintenance({ wordpressDir }, NOW)).toBe(true);
   });
 
-  it('is not there where guard can’t read, or knows no folder', async () => {
+  it('is treated as absent where guard can’t read it or the folder is unknown', async () => {
     const wordpressDir = await scratchFolder();
     await mkdir(join(wordpressDir, '.maintenance'));
     expect(await isInMaintenance({ wordpressDir }, NOW)).toBe(false);

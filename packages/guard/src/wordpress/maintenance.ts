@@ -2,14 +2,14 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SiteConfig } from '../site.js';
 
-/** WordPress takes the file for one that an update left behind after this time, milliseconds (`wp_is_maintenance_mode`). */
+/** After this time WordPress ignores the file as a leftover of an update, milliseconds (`wp_is_maintenance_mode`). */
 const LEFT_BEHIND_MS = 10 * 60_000;
-/** WordPress's own file has one line. */
+/** Number of bytes that are read. WordPress's own file has one line. */
 const READ_BYTES = 4096;
 
 /**
- * Whether WordPress is in maintenance mode: then it shows a page, which may be one of the site with status 200, and loads
- * no plugin. False where guard can't read the site's folder.
+ * Whether WordPress is in maintenance mode. In this mode it loads no plugin and shows a page, which may be a page of
+ * the site with status 200. False where guard can't read the site's folder.
  *
  * @param now milliseconds since the Unix epoch
  */
@@ -31,7 +31,7 @@ export async function isInMaintenance(
   }
 }
 
-/** Whether the file is in force. One that holds no number, such as `time()`, is in force for as long as it is there. */
+/** Whether the file is in force. A file that holds no number, such as `time()`, is in force as long as it exists. */
 export function isMaintenanceResponse(php: string, now: number): boolean {
   const since = /\$upgrading\s*=\s*['"]?(\d+)/.exec(php)?.[1];
   return since === undefined || now - Number(since) * 1000 < LEFT_BEHIND_MS;

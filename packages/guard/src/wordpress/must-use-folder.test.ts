@@ -6,8 +6,8 @@ const print = (...parts: readonly string[]) =>
   `\n${MARKER} ${parts.map((part) => Buffer.from(part).toString('base64')).join(' ')} ${MARKER}\n`;
 const usual = ['/site/wp/wp-content/mu-plugins', '/site/wp/wp-content/mu-plugins'] as const;
 
-describe('the answer of WordPress’s own configuration', () => {
-  it('is found among whatever else a configuration prints', () => {
+describe('the folder that WordPress’s own configuration reports', () => {
+  it('is found among other output of the configuration', () => {
     const noise = `<html>\n${MARKER}\nNotice: on\n${'b'.repeat(32)} eA== ${'b'.repeat(32)}\n`;
     expect(
       parseReportedFolder(
@@ -17,7 +17,7 @@ describe('the answer of WordPress’s own configuration', () => {
     ).toEqual({ muPluginsDir: '/site/content/mu-plugins', isUsual: false });
   });
 
-  it('is the usual folder under any spelling, and by a link', () => {
+  it('is the usual folder in any spelling, and through a link', () => {
     const spelled = print('/site/wp/./wp-content//mu-plugins/', '/elsewhere/mu-plugins', ...usual);
     expect(parseReportedFolder(spelled, MARKER)?.isUsual).toBe(true);
     const linked = print('/site/content/mu-plugins', '/shared/mu-plugins', usual[0], '/shared/mu-plugins');
@@ -33,7 +33,7 @@ describe('the answer of WordPress’s own configuration', () => {
     ['a path that controls the terminal', print('/a\u001b[2J', '/a\u001b[2J', ...usual)],
     ['a path that is no text', `\n${MARKER} L/8= L/8= L2E= L2E= ${MARKER}\n`],
     ['a path without end', print(`/${'a'.repeat(5000)}`, '/a', ...usual)],
-  ])('is none for %s', (_what, output) => {
+  ])('is null for %s', (_what, output) => {
     expect(parseReportedFolder(output, MARKER)).toBeNull();
   });
 });
@@ -45,37 +45,37 @@ describe('whether the connector is where WordPress loads it from', () => {
   const signed = (wordpress: string, connector: string) =>
     ({ kind: 'signed', folders: { wordpress, connector } }) as const;
 
-  it('is shown by its answer', () => {
+  it('is confirmed by its response', () => {
     expect(judgeLocation({ ...facts, response: signed('/site/wp/', facts.muPluginsDir) })).toEqual({
       kind: 'confirmed',
     });
     expect(judgeLocation({ ...facts, response: { kind: 'signed', folders: null } })).toEqual({ kind: 'confirmed' });
   });
 
-  it('is shown by its answer whatever the command line of PHP makes of the configuration', () => {
+  it('is confirmed by its response even when the command line of PHP reports another folder', () => {
     const response = signed('/site/wp', facts.muPluginsDir);
     expect(judgeLocation({ ...facts, reported: elsewhere, response })).toEqual({ kind: 'confirmed' });
   });
 
-  it('is not, where another copy of the same WordPress’s answers', () => {
+  it('is denied when another copy for the same WordPress responds', () => {
     expect(judgeLocation({ ...facts, response: signed('/site/wp', elsewhere) })).toEqual({
       kind: 'wrong',
       folder: elsewhere,
     });
   });
 
-  it('is shown in a container and from another release, whose paths are others', () => {
+  it('is confirmed in a container and from another release, where paths differ', () => {
     const response = signed('/var/www/html', '/var/www/html/wp-content/mu-plugins');
     expect(judgeLocation({ ...facts, response })).toEqual({ kind: 'confirmed' });
   });
 
-  it('is not, where it does not answer and WordPress’s configuration names another folder', () => {
+  it('is denied when it does not respond and the configuration names another folder', () => {
     for (const response of [none, without]) {
       expect(judgeLocation({ ...facts, reported: elsewhere, response })).toEqual({ kind: 'wrong', folder: elsewhere });
     }
   });
 
-  it('is not known where WordPress says nothing', () => {
+  it('stays open when the configuration names no other folder', () => {
     for (const reported of [null, facts.muPluginsDir]) {
       expect(judgeLocation({ ...facts, reported, response: none })).toEqual({ kind: 'unverified' });
       expect(judgeLocation({ ...facts, reported, response: without })).toEqual({ kind: 'missing' });
@@ -87,7 +87,7 @@ describe('the path of a folder in every release', () => {
   it.each([
     ['/srv/current/web/wp', '/srv/releases/7/web/wp', '/srv/current/web/app/mu-plugins'],
     ['/srv/current', '/srv/releases/7', '/srv/current/web/app/mu-plugins'],
-    // Where the link leads past the folder's surroundings, there is no such path.
+    // Where the link spans more than the common end of both paths, no such path can be derived.
     ['/srv/current', '/srv/releases/7/web/wp', '/srv/releases/7/web/app/mu-plugins'],
     ['/srv/releases/7/web/wp', '/srv/releases/7/web/wp', '/srv/releases/7/web/app/mu-plugins'],
     ['/other/web/wp', '/web/wp', '/srv/releases/7/web/app/mu-plugins'],

@@ -1,24 +1,25 @@
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path';
 
 /**
- * Where WordPress loads its must-use plugins from. Many sites keep a `wp-content` that nothing uses inside of WordPress's
- * own folder, beside the one that counts (Bedrock, WordPress-Skeleton, Composer's installers), so the folder is asked for
- * and never guessed (docs/decisions/0033-ask-wordpress-for-its-folder.md).
+ * The folder from which WordPress loads its must-use plugins. Many sites have an unused `wp-content` inside WordPress's
+ * own folder, beside the one in use (Bedrock, WordPress-Skeleton, Composer's installers). So the folder is read from
+ * the configuration and never guessed (docs/decisions/0033-ask-wordpress-for-its-folder.md).
  */
 
-/** What WordPress's own configuration says about its folder of must-use plugins. */
+/** The folder of must-use plugins as WordPress's own configuration reports it. */
 export interface ReportedFolder {
-  /** Absolute, without links in its path; it may be missing. */
+  /** Absolute, without links in its path. The folder may not exist. */
   readonly muPluginsDir: string;
   /** Whether it is `wp-content/mu-plugins` below WordPress. */
   readonly isUsual: boolean;
 }
 
 /**
- * Runs in PHP of the command line, with WordPress's folder as working directory, and ends before WordPress loads a
- * drop-in, a plugin or a theme, or asks its database: all that counts stands in `wp-config.php` and what that includes.
- * WordPress ends by itself in a few cases (no database extension, maintenance), so the answer is given at the very end.
- * It goes past output buffers to standard output, between two markers, since a configuration may print anything.
+ * PHP program for the command line. It runs with WordPress's folder as working directory, and ends before WordPress
+ * loads a drop-in, a plugin or a theme, or connects to its database: all relevant settings are in `wp-config.php` and
+ * the files that it includes. WordPress exits by itself in a few cases (no database extension, maintenance), so the
+ * result is written at shutdown. It bypasses output buffers and is written to standard output between two markers,
+ * since a configuration may print anything.
  *
  * Arguments: marker, host, path of the site.
  */
@@ -67,9 +68,9 @@ require './wp-load.php';
 `;
 
 /**
- * Reads what the program has printed.
- * @param marker what it was given
- * @returns null when there is no answer, or one that can't be read
+ * Parses the output of the program.
+ * @param marker the marker that was passed to the program
+ * @returns null when the output has no result, or an unreadable one
  */
 export function parseReportedFolder(output: string, marker: string): ReportedFolder | null {
   const [, list] = new RegExp(`\\n${marker} ([A-Za-z0-9+/= ]*) ${marker}\\n`).exec(output) ?? [];
@@ -80,7 +81,10 @@ export function parseReportedFolder(output: string, marker: string): ReportedFol
   return { muPluginsDir: resolve(real), isUsual: clean(folder) === usual || real === realUsual };
 }
 
-/** @returns null for what is no text, or would control a terminal */
+/**
+ * Decodes a path.
+ * @returns null for a value that is not text, or that would control a terminal
+ */
 function decode(base64: string): string | null {
   const bytes = Buffer.from(base64, 'base64');
   const text = bytes.toString('utf8');
@@ -93,39 +97,42 @@ function clean(path: string): string {
   return normalize(path).replace(/(?<=.)\/+$/, '');
 }
 
-/** What is known once the connector is installed. */
+/** Facts that are known once the connector is installed. */
 export interface LocationFacts {
   /** WordPress's folder, without links. */
   readonly wordpressDir: string;
-  /** Where the connector was put, without links. */
+  /** Folder in which the connector was installed, without links. */
   readonly muPluginsDir: string;
-  /** Where WordPress loads must-use plugins from by its own configuration; null when that could not be asked. */
+  /**
+   * Folder from which WordPress loads must-use plugins by its own configuration; null when it could not be determined.
+   */
   readonly reported: string | null;
   readonly response: LocationResponse;
 }
 
-/** What came of a signed call. */
+/** The outcome of a signed call. */
 export type LocationResponse =
-  /** The connector has answered. `folders`: where it runs, as PHP has it; null for a connector of an older version. */
+  /** The connector responded. `folders`: where it runs, as PHP sees it; null for a connector of an older version. */
   | { readonly kind: 'signed'; readonly folders: { readonly wordpress: string; readonly connector: string } | null }
-  /** WordPress's web server has answered without the connector, or with one that has another key. */
+  /** WordPress's web server responded without the connector, or with one that has another key. */
   | { readonly kind: 'without-connector' }
-  /** Nothing has answered, or the web server by itself. */
+  /** There was no response, or the web server responded by itself. */
   | { readonly kind: 'none' };
 
 export type LocationVerdict =
   | { readonly kind: 'confirmed' }
-  /** WordPress loads must-use plugins from `folder`, and not from where the connector was put. */
+  /** WordPress loads must-use plugins from `folder`, not from where the connector was installed. */
   | { readonly kind: 'wrong'; readonly folder: string }
-  /** WordPress answers without the connector; why is not known. */
+  /** WordPress responds without the connector, for an unknown reason. */
   | { readonly kind: 'missing' }
-  /** WordPress could not be asked by a call. */
+  /** No call reached WordPress. */
   | { readonly kind: 'unverified' };
 
 /**
- * Whether the connector is where WordPress loads it from. A connector that answers counts for more than what PHP on the
- * command line makes of the configuration, which may depend on how PHP is called. Folders are compared only if PHP has
- * WordPress in the same folder: in a container, or in another release, the same connector has another path.
+ * Whether the connector is in the folder from which WordPress loads it. The response of a connector takes precedence
+ * over the configuration as PHP reads it on the command line, since that may depend on how PHP is called. Folders are
+ * compared only if PHP sees WordPress in the same folder: in a container, or in another release, the same connector has
+ * another path.
  */
 export function judgeLocation({ wordpressDir, muPluginsDir, reported, response }: LocationFacts): LocationVerdict {
   if (response.kind === 'signed') {
@@ -140,11 +147,11 @@ export function judgeLocation({ wordpressDir, muPluginsDir, reported, response }
 }
 
 /**
- * The path by which a folder beside WordPress is reached in every release: where the operator has named WordPress by a
- * link to the current one, the folder below that link.
+ * The path of a folder beside WordPress that is valid in every release: where the operator named WordPress by a link to
+ * the current release, the folder below that link.
  *
  * @param folder without links
- * @param wordpress as the operator named it, and without links
+ * @param wordpress its path as the operator named it, and without links
  */
 export function toNamedPath(
   folder: string,

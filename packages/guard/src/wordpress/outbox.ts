@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { parseVisitor } from '../lib/carried-address.js';
 import { plainText } from '../lib/plain-text.js';
 
-/** Characters of a name or value that are kept; the connector truncates at 200. */
+/** Limit for a name or value, characters. The connector truncates at 200. */
 const TEXT_MAX = 300;
 /** WordPress's own limit for logins (`wp_insert_user`). */
 const LOGIN_MAX = 60;
-/** How far a row may be ahead of guard's clock, seconds; the time of a row further ahead is set to now. */
+/**
+ * How far the time of a row may be ahead of guard's clock, seconds. A time further ahead is replaced by the current
+ * one.
+ */
 const AHEAD_MAX = 60;
 
 const text = z.string().transform((value) => plainText(value, TEXT_MAX));
@@ -21,7 +24,8 @@ const row = z.object({
       login: z.string().transform((value) => plainText(value, LOGIN_MAX)),
     })
     .nullable(),
-  // Canonical or empty, since it is shown, searched and shortened as an address. WordPress reports it as it is seen.
+  // Canonical or empty, since it is shown, searched and shortened as an address. WordPress reports the address as it is
+  // seen.
   address: z.string().transform((text) => parseVisitor(text)?.text ?? ''),
   origin: z.enum(['web', 'cli', 'cron', 'system']),
   object: z.object({ type: text, name: text }),
@@ -32,7 +36,7 @@ const row = z.object({
   agent: text.default(''),
 });
 
-/** Something that happened in WordPress. */
+/** An event in WordPress. */
 export interface OutboxEvent {
   readonly uid: string;
   /** Unix seconds. */
@@ -46,17 +50,17 @@ export interface OutboxEvent {
   readonly objectType: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** A login: its user manages the site. A new user or role: the user manages the site from now on. */
+  /** For a login: the user manages the site. For a new user or role: the user manages the site from now on. */
   readonly administrator: boolean;
-  /** User-Agent of the browser of a login, else empty. */
+  /** User-Agent of the browser of a login; empty for other events. */
   readonly agent: string;
 }
 
 /** A parsed row of the outbox. */
 export interface OutboxRow {
-  /** Identifies the row for its acknowledgement; null when it has none and can't be acknowledged. */
+  /** Identifies the row for its acknowledgement. Null when it has none and can't be acknowledged. */
   readonly uid: string | null;
-  /** Null when the row has an unknown form. */
+  /** Null when the row is invalid. */
   readonly event: OutboxEvent | null;
 }
 

@@ -8,7 +8,9 @@ const [one, two] = [siteConfig({ id: 'one' }), siteConfig({ id: 'two' })];
 const owner = { cookie: 'session=owner', nonce: 'owner-nonce', sender, isRegisteredUser: true, isWanted: () => true };
 const user = { id: 1, login: 'owner', name: 'Owner', roles: ['administrator'], can_manage: true };
 
-/** WordPress knows the owner of site one, by this cookie and this nonce together, for as long as `known` says. */
+/**
+ * WordPress recognises the owner of site one by the combination of this cookie and this nonce, while `known` is true.
+ */
 function underTest() {
   const fake = { now: 1_000_000, known: true, asked: 0 };
   const client = {
@@ -22,13 +24,13 @@ function underTest() {
   return { fake: fake, sessions };
 }
 
-describe('the answer who is calling', () => {
+describe('the user of a session', () => {
   it.each([
     ['another cookie', one, { ...owner, cookie: 'session=nobody' }],
     ['another nonce', one, { ...owner, nonce: 'older' }],
     ['another site', two, owner],
     ['cookie and nonce that look alike in a row', one, { ...owner, cookie: 'session=owner","owner-nonce', nonce: '' }],
-  ])('is remembered for nobody with %s', async (_what, site, credentials) => {
+  ])('is not returned from the cache for %s', async (_what, site, credentials) => {
     const { fake, sessions } = underTest();
     expect(await sessions.getUser(one, owner, false)).toEqual(user);
     expect(await sessions.getUser(site, credentials, false)).toBeNull();
@@ -38,7 +40,7 @@ describe('the answer who is calling', () => {
     );
   });
 
-  it('is believed for five seconds, whatever happens in WordPress meanwhile, and no longer', async () => {
+  it('is cached for five seconds, even when WordPress no longer accepts the session, and no longer', async () => {
     const { fake, sessions } = underTest();
     await sessions.getUser(one, owner, false);
     fake.known = false;
@@ -49,7 +51,7 @@ describe('the answer who is calling', () => {
     expect(fake.asked).toBe(2);
   });
 
-  it('is not believed any longer because the clock was set back', async () => {
+  it('is not cached for longer when the clock is set back', async () => {
     const { fake, sessions } = underTest();
     await sessions.getUser(one, owner, false);
     fake.known = false;
@@ -57,7 +59,7 @@ describe('the answer who is calling', () => {
     expect(await sessions.getUser(one, owner, false)).toBeNull();
   });
 
-  it('that is no is never remembered, and takes back a yes', async () => {
+  it('that WordPress refuses is never cached, and replaces a cached user', async () => {
     const { fake, sessions } = underTest();
     await sessions.getUser(one, owner, false);
     fake.known = false;
@@ -67,17 +69,17 @@ describe('the answer who is calling', () => {
     expect(await sessions.getUser(one, owner, false)).toEqual(user);
   });
 
-  it('is asked for anew by what changes something, also while the same question is under way', async () => {
+  it('is queried again for requests that change something, even while the same query is under way', async () => {
     const { fake, sessions } = underTest();
     const early = sessions.getUser(one, owner, false);
     fake.known = false;
-    // The question under way was asked before: its answer may be older than a log-out.
+    // The query under way started earlier: its response may predate a logout.
     expect(await sessions.getUser(one, owner, true)).toBeNull();
     expect(await early).toEqual(user);
     expect(fake.asked).toBe(2);
   });
 
-  it('is shared by calls that arrive together, and forgotten with its site', async () => {
+  it('is queried once for concurrent requests, and cleared with its site', async () => {
     const { fake, sessions } = underTest();
     await Promise.all([1, 2, 3].map(() => sessions.getUser(one, owner, false)));
     expect(fake.asked).toBe(1);

@@ -23,9 +23,9 @@ export interface SessionCredentials {
 
 export interface Sessions {
   /**
-   * The user of cookie and nonce, or null when WordPress does not accept them. Throws ConnectorError, and ApiError
-   * too_many_calls or wordpress_busy when the queue is full.
+   * The user of cookie and nonce, or null when WordPress does not accept them.
    * @param fresh bypasses the cache, so that a logout or a lost role takes effect at once
+   * @throws ConnectorError; ApiError too_many_calls or wordpress_busy when the queue is full
    */
   getUser(site: SiteConfig, credentials: SessionCredentials, fresh: boolean): Promise<WordPressUser | null>;
   /** Clears the cache of a site. */

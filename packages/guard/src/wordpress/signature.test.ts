@@ -61,15 +61,15 @@ const vectors: Vectors = JSON.parse(readFileSync(file, 'utf8'));
 const { secret, otherSecret } = vectors;
 
 describe('the headers between guard and the connector', () => {
-  it.each(vectors.keyIds)('names the secret $keyId', (vector) => {
+  it.each(vectors.keyIds)('identify the secret $keyId', (vector) => {
     expect(keyId(vector.secret)).toBe(vector.keyId);
   });
 
-  it.each(vectors.guardHeaders.accepted)('tells who is visiting: $name', (vector) => {
+  it.each(vectors.guardHeaders.accepted)('carry the visitor’s address and scheme: $name', (vector) => {
     expect(guardHeader(secret, vector, vector.note)).toBe(vector.header);
   });
 
-  it.each(vectors.commands.accepted)('proves a command: $name', (vector) => {
+  it.each(vectors.commands.accepted)('prove a command: $name', (vector) => {
     expect(commandHeader(secret, vector)).toBe(vector.header);
   });
 
@@ -78,27 +78,30 @@ describe('the headers between guard and the connector', () => {
 
   const readCall = ({ header, ...call }: SiteCall) =>
     readCallHeader(secret, header, call, vectors.siteCalls.now * 1000);
-  it.each(vectors.siteCalls.accepted)('read a call that the site’s PHP signed: $name', ({ nonce, body, ...call }) => {
+  it.each(vectors.siteCalls.accepted)('accept a call that the site’s PHP signed: $name', ({ nonce, body, ...call }) => {
     const bodyHash = createHash('sha256').update(body).digest('hex');
     expect(readCall(call)).toEqual({ nonce, bodyHash });
   });
-  it.each(vectors.siteCalls.refused)('believe no signed call $name', (call) => {
+  it.each(vectors.siteCalls.refused)('reject a signed call: $name', (call) => {
     expect(readCall(call)).toBe(null);
   });
 
-  it.each(vectors.cronCalls.accepted)('knows a cron call of WordPress itself: $name', (vector) => {
+  it.each(vectors.cronCalls.accepted)('identify a cron request of WordPress itself: $name', (vector) => {
     expect(isOwn(vector)).toBe(true);
   });
 
-  it.each(vectors.cronCalls.refused)('takes a cron call for a visitor’s when its proof is $name', (vector) => {
-    expect(isOwn(vector)).toBe(false);
-  });
+  it.each(vectors.cronCalls.refused)(
+    'do not accept a cron request as WordPress’s own when its proof is $name',
+    (vector) => {
+      expect(isOwn(vector)).toBe(false);
+    },
+  );
 
-  it.each(vectors.policies)('hashes a policy to $hash', (vector) => {
+  it.each(vectors.policies)('hash a policy to $hash', (vector) => {
     expect(hashPolicy(vector.policy)).toBe(vector.hash);
   });
 
-  it.each(vectors.signals)('reads a signal: $name', ({ header, requestId, ...said }) => {
+  it.each(vectors.signals)('carry a signal: $name', ({ header, requestId, ...said }) => {
     expect(readSignal(secret, header, requestId)).toEqual({
       kind: 'ok',
       policyHash: said.policyHash,
@@ -108,7 +111,7 @@ describe('the headers between guard and the connector', () => {
   });
 });
 
-describe('a signal that cannot be believed', () => {
+describe('a signal that cannot be trusted', () => {
   const [good] = vectors.signals as [Vectors['signals'][number]];
   const read = (value: string | undefined): string => readSignal(secret, value, good.requestId).kind;
 
@@ -116,7 +119,7 @@ describe('a signal that cannot be believed', () => {
     expect(read(undefined)).toBe('missing');
   });
 
-  it('is a cache’s when it was signed for another request, and invalid when nobody signed it', () => {
+  it('is kept when it was signed for another request, and invalid when its signature is wrong', () => {
     for (const { header } of vectors.signals) {
       expect(readSignal(secret, header, 'ffffffffffffffff')).toEqual({ kind: 'kept' });
       const forged = header.replace(/.$/, (end) => (end === '0' ? '1' : '0'));
@@ -124,7 +127,7 @@ describe('a signal that cannot be believed', () => {
     }
   });
 
-  it('is invalid once any one character is changed', () => {
+  it('is invalid when any character has changed', () => {
     for (let i = 0; i < good.header.length; i++) {
       const changed = good.header.slice(0, i) + (good.header[i] === '1' ? '2' : '1') + good.header.slice(i + 1);
       expect([changed, read(changed)]).not.toEqual([changed, 'ok']);
@@ -153,7 +156,7 @@ describe('a signal that cannot be believed', () => {
 const expected = (key: string, text: string): string =>
   createHmac('sha256', Buffer.from(key, 'ascii')).update(text).digest('hex');
 
-test('signs as HMAC-SHA-256 does, for keys of every length up to a block and texts around block ends', () => {
+test('signing matches HMAC-SHA-256, for keys of every length up to a block and texts around block ends', () => {
   for (const keyLength of [0, 1, 31, 32, 63, 64]) {
     const key = '0123456789abcdef'.repeat(4).slice(0, keyLength);
     const mac = createMac(key);
@@ -164,18 +167,18 @@ test('signs as HMAC-SHA-256 does, for keys of every length up to a block and tex
   }
 });
 
-test('gives the MAC of RFC 4231, test case 2', () => {
+test('signing gives the MAC of RFC 4231, test case 2', () => {
   expect(createMac('Jefe')('what do ya want for nothing?')).toBe(
     '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
   );
 });
 
-test('takes texts beyond ASCII as UTF-8', () => {
+test('signing encodes texts beyond ASCII as UTF-8', () => {
   const mac = createMac('k');
   for (const text of ['naïve', '日本語', '\u0080\u00ff', 'a\0b']) expect(mac(text)).toBe(expected('k', text));
 });
 
-test('two keys in turn do not mix', () => {
+test('signing with two keys alternately does not mix them', () => {
   const one = createMac('one');
   const two = createMac('two');
   const first = one('text');
@@ -184,6 +187,9 @@ test('two keys in turn do not mix', () => {
   expect(two('text')).toBe(expected('two', 'text'));
 });
 
-test.each(['k'.repeat(65), 'schlüssel', 'a\n'])('refuses a key that it would sign wrongly with: %j', (key) => {
-  expect(() => createMac(key)).toThrow(RangeError);
-});
+test.each(['k'.repeat(65), 'schlüssel', 'a\n'])(
+  'signing refuses a key that would give a wrong signature: %j',
+  (key) => {
+    expect(() => createMac(key)).toThrow(RangeError);
+  },
+);

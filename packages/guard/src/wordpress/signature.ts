@@ -9,9 +9,9 @@ export const SIGNAL_HEADER = 'X-Security-Optimizer-Signal';
 export const COMMAND_HEADER = 'X-Security-Optimizer-Command';
 /** Sent by WordPress with requests to its own wp-cron.php. */
 export const CRON_HEADER = 'X-Security-Optimizer-Cron';
-/** Sent by WordPress's PHP with calls of guard's API that it makes for WP-CLI. */
+/** Sent by WordPress's PHP with API requests that it makes for WP-CLI. */
 export const CALL_HEADER = 'X-Security-Optimizer-Call';
-/** Prefix of all these headers, lower-case. Inbound ones are stripped. */
+/** Prefix of all these headers, lower-case. Guard strips them from inbound requests. */
 export const HEADER_PREFIX = 'x-security-optimizer-';
 
 interface Key {
@@ -48,7 +48,7 @@ export interface GuardHeaderFacts {
 }
 
 /**
- * A property of a request that the connector must know. It is carried in the signed text only, not in the header's
+ * A property of a request that the connector must know. It is included in the signed text only, not in the header's
  * bytes, since requests for a hidden page and for a missing one must have the same length.
  * - `context`: a context header belongs to the request.
  * - `decoy`: names in the path are disguised; see `decoy-target.ts`.
@@ -57,7 +57,7 @@ export interface GuardHeaderFacts {
  */
 export type GuardNote = '' | 'context' | 'decoy' | 'decoy context' | 'repeated' | 'repeated decoy' | 'probe';
 
-/** Value of the header that carries the visitor's address and scheme to the connector. */
+/** Value of the header that sends the visitor's address and scheme to the connector. */
 export function guardHeader(secret: string, facts: GuardHeaderFacts, note: GuardNote = ''): string {
   const key = getKey(secret);
   const fields = `1 ${key.id} ${facts.time} ${facts.requestId} ${facts.scheme} ${facts.address}`;
@@ -68,13 +68,13 @@ export interface CommandFacts {
   readonly command: string;
   /** Unix seconds. */
   readonly time: number;
-  /** 32 hexadecimal digits, never used before. */
+  /** 32 hexadecimal digits, unique. */
   readonly nonce: string;
   /** The request body, exactly as sent. */
   readonly body: string;
 }
 
-/** Value of the header that proves a command. */
+/** Value of the header that authenticates a command. */
 export function commandHeader(secret: string, facts: CommandFacts): string {
   const bodyHash = createHash('sha256').update(facts.body).digest('hex');
   const text = `guard-command\nPOST\n${facts.command}\n${facts.time}\n${facts.nonce}\n${bodyHash}`;
@@ -86,8 +86,8 @@ const CRON_TOLERANCE = 60;
 const CRON_FORM = /^(1 ([0-9a-f]{8}) ([0-9]{1,12})) ([0-9a-f]{64})$/;
 
 /**
- * Whether WordPress itself sent this request, to run its scheduled tasks: the connector signed it for this target and
- * this minute.
+ * Whether WordPress itself sent this request to run its scheduled tasks: the connector signed it for this target at
+ * this time.
  *
  * @param header the header's value as received, or undefined
  * @param call the request line's method and target
@@ -111,21 +111,22 @@ export function isSignedCronRequest(
 export const CALL_TOLERANCE = 60;
 const CALL_FORM = /^(1 ([0-9a-f]{8}) ([0-9]{1,12}) ([0-9a-f]{32}) ([0-9a-f]{64})) ([0-9a-f]{64})$/;
 
-/** What a signed call of the API says of itself. */
+/** The contents of a signed API request's header. */
 export interface CallFacts {
-  /** 32 hexadecimal digits; whether they were used before is for the caller to check. */
+  /** 32 hexadecimal digits. The caller must check that the nonce was not used before. */
   readonly nonce: string;
-  /** SHA-256 that the body has to have, in hexadecimal. */
+  /** Expected SHA-256 of the body, in hexadecimal. */
   readonly bodyHash: string;
 }
 
 /**
- * Reads the header by which the site's PHP signs a call of the API: for this method and route, this body and minute.
+ * Reads and verifies the header by which the site's PHP signs an API request: for this method and route, this body and
+ * this time.
  *
  * @param header the header's value as received
  * @param call method, and route below the namespace
  * @param now milliseconds since the Unix epoch
- * @returns null when the header is not to be believed
+ * @returns null when the header is invalid
  */
 export function readCallHeader(
   secret: string,
@@ -150,11 +151,14 @@ export type Signal =
       readonly connectorVersion: string;
       readonly flags: string;
     }
-  /** The response carries no signal: WordPress runs without the connector, or the response did not come from PHP. */
+  /** The response has no signal: WordPress runs without the connector, or the response did not come from PHP. */
   | { readonly kind: 'missing' }
   /** The connector holds another secret than guard. */
   | { readonly kind: 'other_secret'; readonly keyId: string }
-  /** The connector signed it for another request, as on a page that a cache behind guard has kept: it says nothing of now. */
+  /**
+   * The connector signed it for another request, as on a page from a cache behind guard: it gives no information about
+   * the current state.
+   */
   | { readonly kind: 'kept' }
   /** Forged or broken. */
   | { readonly kind: 'invalid' };
@@ -164,12 +168,12 @@ export function isSignedIn(signal: Signal): boolean {
   return signal.kind === 'ok' && signal.flags.includes('m');
 }
 
-/** Whether the connector is of a version that refuses what staff would change while guard says that the owner is away. */
+/** Whether the connector's version refuses changes by staff while guard reports that the owner is away. */
 export function checksStaff(signal: Signal): boolean {
   return signal.kind === 'ok' && signal.flags.includes('S');
 }
 
-/** Whether the connector refused the request because one of the staff sent it while the owner is away. */
+/** Whether the connector refused the request because a member of the staff sent it while the owner is away. */
 export function isRefusedForStaff(signal: Signal): boolean {
   return signal.kind === 'ok' && signal.flags.includes('w');
 }
@@ -187,7 +191,7 @@ const FOREIGN = /^1 ([0-9a-f]{8})$/;
 /**
  * Reads and verifies a signal.
  * @param value the header's value, or undefined when the response has none
- * @param requestId the id of the request to which this is the response; binds the signal to it
+ * @param requestId the id of the request to which this is the response; it binds the signal to the request
  */
 export function readSignal(secret: string, value: string | undefined, requestId: string): Signal {
   if (value === undefined) return MISSING;
@@ -221,7 +225,7 @@ export function hashPolicy(policy: Readonly<Record<string, string | number | boo
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16);
 }
 
-/** Signs a text that starts with its purpose and a line end, in lower-case hexadecimal. */
+/** Signs a text that starts with its purpose and a newline. Returns lower-case hexadecimal. */
 export function signedText(secret: string, text: string): string {
   return getKey(secret).mac(text);
 }
@@ -235,7 +239,7 @@ export function equalText(a: string, b: string): boolean {
 
 /** Block size of SHA-256, bytes. */
 const BLOCK = 64;
-/** Length of its digest, bytes. */
+/** Length of a SHA-256 digest, bytes. */
 const DIGEST = 32;
 
 /**

@@ -21,8 +21,8 @@ export interface SecretContent {
 }
 
 /**
- * Where a site's key is put: in `secret.php`, which serves a folder of must-use plugins that this site alone uses; in a
- * file `by-path`, named after WordPress's folder; or `external`, where the operator puts it.
+ * Location of a site's key: `secret.php` for a folder of must-use plugins that only this site uses; `by-path` for a
+ * file named after WordPress's folder; or `external`, where the operator puts it.
  */
 export type KeyLocation = 'secret.php' | 'by-path' | 'external';
 
@@ -30,7 +30,7 @@ export type KeyLocation = 'secret.php' | 'by-path' | 'external';
 export type SiteTask =
   /** Finds a WordPress. */
   | { readonly kind: 'locate' }
-  /** Asks WordPress's own configuration where must-use plugins are, in PHP with the rights of the owner. */
+  /** Reads from WordPress's own configuration where must-use plugins are, in PHP with the permissions of the owner. */
   | { readonly kind: 'ask-folder'; readonly host: string; readonly path: string; readonly timeoutMs: number }
   /** Checks that an installation is possible, and that its files can be written. Writes nothing. */
   | { readonly kind: 'inspect' }
@@ -38,7 +38,7 @@ export type SiteTask =
       readonly kind: 'install';
       readonly sources: ConnectorSources;
       readonly content: SecretContent;
-      /** Folder with the releases that sites share; null for a copy of the site's own. */
+      /** Folder with the releases that sites share; null to install a copy for this site. */
       readonly shared: string | null;
       /** Files that earlier installations wrote. */
       readonly recorded: readonly string[];
@@ -47,17 +47,17 @@ export type SiteTask =
   | {
       readonly kind: 'remove';
       readonly recorded: readonly string[];
-      /** The site's key, by which its file is told from that of another site. */
+      /** The site's key, which distinguishes its file from that of another site. */
       readonly secret: string;
-      /** Other sites run the connector from there, wherever their keys are. */
+      /** Other sites run this connector, wherever their keys are. */
       readonly isInUse: boolean;
     }
-  /** Looks at owners and modes of an installed connector. Writes nothing. */
+  /** Reads owners and modes of an installed connector. Writes nothing. */
   | { readonly kind: 'examine'; readonly secret: string }
   | {
       readonly kind: 'restore-key';
       readonly content: SecretContent;
-      /** Change nothing if the key is there or no connector is installed. */
+      /** Change nothing if the key exists or no connector is installed. */
       readonly onlyIfLacking: boolean;
     };
 
@@ -66,20 +66,22 @@ export interface SiteResults {
   /** WordPress's folder without links in its path. */
   locate: { readonly wordpressDir: string };
   'ask-folder': {
-    /** Null where PHP could not be asked, or had no answer. */
+    /** Null where PHP could not run, or reported no folder. */
     readonly folder: ReportedFolder | null;
-    /** User with whose rights PHP ran. */
+    /** User with whose permissions PHP ran. */
     readonly uid: number;
   };
   inspect: {
-    /** Folder of must-use plugins without links in its path, there or not. */
+    /** Folder of must-use plugins without links in its path, whether or not it exists. */
     readonly muPluginsDir: string;
-    /** Whether sites have a key each in that folder. */
+    /** Whether that folder holds one key per site. */
     readonly hasKeys: boolean;
-    /** Whether it belongs to another user than WordPress and lies outside of it, so that it is likely shared. */
+    /**
+     * Whether the folder belongs to another user than WordPress and lies outside of it, so that it is likely shared.
+     */
     readonly isElsewhere: boolean;
   };
-  /** Every file of guard that is installed now; `sharedKey`: where the key is, if it is in a file by path. */
+  /** Every file of guard that is installed now. `sharedKey`: the location of the key, if it is in a file by path. */
   install: { readonly files: readonly string[]; readonly sharedKey: SharedKey | null };
   remove: {
     /** Whether the connector's folder remains because it holds files that guard did not write. */
@@ -91,12 +93,12 @@ export interface SiteResults {
   'restore-key': { readonly written: boolean };
 }
 
-/** A key among those of other sites. */
+/** A key file beside those of other sites. */
 export interface SharedKey {
   readonly path: string;
-  /** Everybody on the machine may read it, as `wp-config.php`. */
+  /** Every user of the machine may read it, as `wp-config.php`. */
   readonly isPublic: boolean;
-  /** Another site's key belongs to the same user, so that each of both sites may read the other's. */
+  /** Another site's key belongs to the same user, so that each of the two sites may read the other's key. */
   readonly hasSameOwner: boolean;
 }
 
@@ -109,7 +111,7 @@ export interface FileFacts {
 
 /** The connector's files inside a WordPress. */
 export interface ExaminedSite {
-  /** Folder of must-use plugins, or the nearest one that is there. */
+  /** Folder of must-use plugins, or the nearest existing parent. */
   readonly plugins: FileFacts;
   /** Null when it is missing. */
   readonly loader: FileFacts | null;
@@ -122,25 +124,29 @@ export interface ExaminedSite {
 
 export interface SiteCall {
   readonly folders: WordPressFolders;
-  /** Whether the operator specified the folder of must-use plugins; if not, it must belong to the owner of WordPress. */
+  /**
+   * Whether the operator specified the folder of must-use plugins. If not, it must belong to the owner of WordPress.
+   */
   readonly isMuPluginsNamed: boolean;
   readonly task: SiteTask;
-  /** Makes a task possible in a folder that the operator has not named. */
+  /** Permits a task in a folder that the operator has not named. */
   readonly proof?: KeyProof;
-  /** User who must own the folder of must-use plugins, and of whom PHP gets the rights; anybody may when left out. */
+  /** User who must own the folder of must-use plugins, and whose permissions PHP gets. Default: any user. */
   readonly owner?: number;
-  /** User as whom the site's code ran that has named the folder of must-use plugins, which must be theirs. */
+  /**
+   * User as whom the site's code ran that reported the folder of must-use plugins. The folder must belong to this user.
+   */
   readonly reportedOwner?: number;
 }
 
 /**
- * Shows that a folder is a release of a site that the operator has attached: its owner also owns a folder in which the
+ * Proves that a folder is a release of a site that the operator has attached: its owner also owns a folder in which the
  * connector has the key of that site.
  */
 export interface KeyProof {
   /** 64 hexadecimal digits. */
   readonly secret: string;
-  /** Where the connector may be installed already. */
+  /** Folders in which the connector may already be installed. */
   readonly installed: readonly Required<WordPressFolders>[];
 }
 
@@ -148,28 +154,28 @@ export type SiteReply =
   | { readonly ok: true; readonly result: SiteResults[SiteTask['kind']] }
   | { readonly ok: false; readonly message: string };
 
-/** Whose word counts for the folders of a task. */
+/** Determines which folders of a task are trusted. */
 export interface SiteTaskOptions {
   /** For a WordPress folder that the operator has not named. */
   readonly proof?: KeyProof | undefined;
   /**
-   * WordPress's own code, not the operator, has named the folder of must-use plugins. As root, it must belong to the user
-   * as whom that code ran (this one), and to the owner of WordPress.
+   * WordPress's own code, not the operator, has reported the folder of must-use plugins. When guard runs as root, the
+   * folder must belong to this user, as whom that code ran, and to the owner of WordPress.
    */
   readonly reportedOwner?: number | undefined;
 }
 
-/** The work in a site's folder could not be done; the message names the path and the reason. */
+/** A task in a site's folder failed. The message contains the path and the reason. */
 export class SiteFilesError extends Error {}
 
-/** The owner of the site can stop the process that works with their rights. */
+/** Limits the wait: the owner of the site can stop the process that runs with their permissions. */
 const TIMEOUT_MS = 120_000;
 
 const program = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/site-files');
 
 /**
- * Runs one task in a site's folder in a separate process: with the rights of the folder's owner where this process is
- * root, else with the rights of this process (docs/decisions/0019). Links and folders of other users are refused.
+ * Runs one task in a site's folder in a separate process: with the permissions of the folder's owner where this process
+ * is root, otherwise with those of this process (docs/decisions/0019). Links and folders of other users are refused.
  *
  * @param options `timeoutMs`: longest wait for the process; see also `SiteTaskOptions`
  * @throws SiteFilesError
@@ -205,8 +211,8 @@ export async function callChild(call: SiteCall, timeoutMs = TIMEOUT_MS): Promise
 let broker: ChildProcess | null = null;
 
 /**
- * Starts the process that keeps root's rights for site tasks while this process takes the rights of another user. It
- * runs the tasks of this module and nothing else.
+ * Starts the process that keeps root's permissions for site tasks while this process switches to another user. It runs
+ * the tasks of this module and nothing else.
  *
  * @param named absolute paths that the operator specified, where files may be installed
  */

@@ -10,7 +10,7 @@ import { describeRedirect, getRedirectOrigin, type SiteOrigin, toNamedHost, toSi
 
 const upstream = 'http://127.0.0.1:8081';
 
-describe('a site is asked for', () => {
+describe('guard requests a site', () => {
   it.each<[string, Parameters<typeof toSiteOrigin>, SiteOrigin]>([
     [
       'as WordPress names it',
@@ -56,7 +56,7 @@ describe('a site is asked for', () => {
     expect(toSiteOrigin(...args)).toEqual(origin);
   });
 
-  it('has no named host when it takes every host', () => {
+  it('without a named host when it serves every host', () => {
     expect(toNamedHost(['*'])).toBeNull();
   });
 });
@@ -64,7 +64,7 @@ describe('a site is asked for', () => {
 const requested: SiteOrigin = { scheme: 'http', host: 'a.example' };
 const redirect = (location: string, status = 301, signal?: string) => ({ status, signal, location });
 
-describe('a redirect in place of an answer', () => {
+describe('a redirect in place of a response', () => {
   it.each([
     ['https://a.example/index.php?rest_route=/x', { scheme: 'https', host: 'a.example' }],
     ['https://a.example', { scheme: 'https', host: 'a.example' }],
@@ -79,12 +79,12 @@ describe('a redirect in place of an answer', () => {
     ['https://', null],
     ['https://a.example/wp-admin/install.php', null],
     ['https://a.example/wp-admin/setup-config.php?step=1', null],
-  ])('to %s is asked for again by %j', (location, origin) => {
+  ])('to %s is followed to %j', (location, origin) => {
     for (const status of [301, 302, 307, 308])
       expect(getRedirectOrigin(redirect(location, status), requested)).toEqual(origin);
   });
 
-  it('is none that the connector has signed, and no other status', () => {
+  it('is ignored when the connector signed it, or with another status', () => {
     expect(getRedirectOrigin(redirect('https://a.example/', 301, '1 x'), requested)).toBeNull();
     expect(getRedirectOrigin(redirect('https://a.example/', 200), requested)).toBeNull();
     expect(describeRedirect(redirect('https://a.example/', 200), requested)).toBeNull();
@@ -100,12 +100,12 @@ describe('a redirect in place of an answer', () => {
     ['https://me:s3cret@b.example/p?token=s3cret#s3cret', 'https://b.example/p', 'host'],
     ['http://[s3cret?s3cret', 'http://[s3cret', 'elsewhere'],
     ['https://b.example/\u0000\u001b[31m\u202e', 'https://b.example/%00%1B[31m%E2%80%AE', 'host'],
-  ])('to %j is named without what may be secret: %s', (location, target, to) => {
+  ])('to %j is reported without parts that may be secret: %s', (location, target, to) => {
     expect(describeRedirect(redirect(location), requested)).toEqual({ from: 'a.example', target, to });
   });
 
   it.each([`https://b.example/${'x'.repeat(5000)}`, `http://[${'\u001b'.repeat(5000)}`])(
-    'is named in one short line, however long it is',
+    'is reported in one short line, whatever its length',
     (location) => {
       const { target } = describeRedirect(redirect(location), requested) as { target: string };
       expect(target).toMatch(/^[\x20-\x7e]{1,120}$/);
@@ -148,28 +148,31 @@ describe('a command', () => {
     expect(seen).toEqual(['https shop.example:8443 192.0.2.7 192.0.2.7 true']);
   });
 
-  it('for a visitor without a host goes to that of the site', async () => {
+  it('for a visitor without a host is sent to that of the site', async () => {
     const { upstream, seen } = await webServer(() => false);
     const client = clientFor({ facts: toFacts('https://a.example') });
     await client.whoIs(siteConfig({ upstream }), { ...visitor, sender: { ...visitor.sender, host: '' } });
     expect(seen).toEqual(['https a.example 192.0.2.7 192.0.2.7 true']);
   });
 
-  it.each([301, 302, 307, 308])('is sent anew by https where the web server leads there with %i', async (status) => {
-    const { connector, upstream, seen } = await webServer((request, response) => {
-      if (request.headers['x-forwarded-proto'] === 'https') return false;
-      response.writeHead(status, { location: `https://${request.headers.host}${request.url}` }).end();
-      return true;
-    });
-    const policy = { disable_feed: 1 };
-    const push = { hash: hashPolicy(policy), policy };
-    await clientFor().policy(siteConfig({ upstream, hosts: ['a.example'] }), push);
-    expect(connector.policy).toEqual(push);
-    expect(connector.commands).toEqual(['policy']);
-    expect(seen).toEqual(['http a.example 127.0.0.1 127.0.0.1 true', 'https a.example 127.0.0.1 127.0.0.1 true']);
-  });
+  it.each([301, 302, 307, 308])(
+    'is sent again by https where the web server redirects there with %i',
+    async (status) => {
+      const { connector, upstream, seen } = await webServer((request, response) => {
+        if (request.headers['x-forwarded-proto'] === 'https') return false;
+        response.writeHead(status, { location: `https://${request.headers.host}${request.url}` }).end();
+        return true;
+      });
+      const policy = { disable_feed: 1 };
+      const push = { hash: hashPolicy(policy), policy };
+      await clientFor().policy(siteConfig({ upstream, hosts: ['a.example'] }), push);
+      expect(connector.policy).toEqual(push);
+      expect(connector.commands).toEqual(['policy']);
+      expect(seen).toEqual(['http a.example 127.0.0.1 127.0.0.1 true', 'https a.example 127.0.0.1 127.0.0.1 true']);
+    },
+  );
 
-  it('finds the site’s host and then its scheme, and asks no oftener than three times', async () => {
+  it('finds the site’s host and then its scheme, in at most three requests', async () => {
     const found = await webServer((request, response) => {
       if (request.headers.host !== 'a.example') {
         response.writeHead(302, { location: 'http://a.example/' }).end();
@@ -195,7 +198,7 @@ describe('a command', () => {
     expect(endless.seen).toHaveLength(3);
   });
 
-  it('is never sent anew for a visitor, to what WordPress’s own set-up is, or when it may have been carried out', async () => {
+  it('is never sent again for a visitor, to WordPress’s installation, or when it may have run', async () => {
     const { connector, upstream, seen } = await webServer(byHttpsAlone);
     const site = siteConfig({ upstream });
     const byHttp = { ...visitor, sender: { ...visitor.sender, scheme: 'http' as const } };
@@ -219,7 +222,7 @@ describe('a command', () => {
     expect(connector.commands).toEqual([]);
   });
 
-  it('goes to the same web server, wherever it redirects', async () => {
+  it('is sent to the same web server, whatever the target of a redirect', async () => {
     const elsewhere = await webServer(() => false);
     const { upstream } = await webServer((_request, response) => {
       response.writeHead(301, { location: `${elsewhere.upstream}/` }).end();
@@ -229,8 +232,8 @@ describe('a command', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  it('that is led to the very same address names that, and what mends it', async () => {
-    // As `RewriteCond %{HTTPS} off` behind a server that ends TLS.
+  it('that is redirected to the same address reports the address and how to fix it', async () => {
+    // As with `RewriteCond %{HTTPS} off` behind a server that terminates TLS.
     const { upstream, seen } = await webServer((request, response) => {
       response.writeHead(301, { location: `https://${request.headers.host}${request.url}` }).end();
       return true;
@@ -247,7 +250,7 @@ describe('a command', () => {
   });
 });
 
-describe('a site that takes every host, with another server behind', () => {
+describe('a site that serves every host, with another server behind', () => {
   const another: readonly [string, (response: ServerResponse) => void][] = [
     ['answers a page', (response) => void response.writeHead(200).end('<html>another site</html>')],
     ['answers 404', (response) => void response.writeHead(404).end('no such page')],
@@ -272,14 +275,14 @@ describe('a site that takes every host, with another server behind', () => {
     expect(connector.commands).toEqual(['hello', 'login-data']);
   });
 
-  it('says which host was asked for, and the way out, while nobody has visited it', async () => {
+  it('names the requested host and how to fix it while the site has had no visitors', async () => {
     const { upstream } = await webServer(forHost('a.example', (response) => void response.writeHead(404).end()));
     const { host } = new URL(upstream);
     await expect(clientFor().hello(siteConfig({ upstream }))).rejects.toMatchObject({
       fault: { kind: 'missing', host },
       detail: `What answers for the host ${host} has no connector plugin. If the site has another name, attach it again with --host and that name.`,
     });
-    // WordPress has named it, so it is this WordPress.
+    // WordPress has reported this host, so it is the right WordPress.
     const known = clientFor({ facts: toFacts('https://b.example') }).hello(siteConfig({ upstream }));
     await expect(known).rejects.toMatchObject({
       detail: 'WordPress answers, but the connector plugin is missing in it.',

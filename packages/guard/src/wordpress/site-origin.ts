@@ -5,14 +5,14 @@ import type { CommandRedirect, SiteConfig, SiteFacts } from '../site.js';
 import type { CommandResponse } from './command-queue.js';
 
 /**
- * By which scheme and host guard asks a site for itself. Web servers choose by the host which site answers, and many lead
- * requests that have not come by https to https, so guard's own requests must look like those of visitors.
+ * The scheme and host with which guard sends its own requests to a site. Web servers choose the site by the host, and
+ * many redirect requests that did not arrive by https. So guard's own requests must look like those of visitors.
  */
 
 /** Scheme and host of a request. */
 export interface SiteOrigin {
   readonly scheme: 'http' | 'https';
-  /** With the port, if there is one. */
+  /** Includes the port, if there is one. */
   readonly host: string;
 }
 
@@ -22,17 +22,17 @@ export interface Sender extends SiteOrigin {
   readonly requestId: string;
 }
 
-/** The address from which guard asks for itself. */
+/** The client address of guard's own commands. */
 export const OWN_ADDRESS = '127.0.0.1';
 
-/** Longest address of a redirect that is told, characters. */
+/** Longest target of a redirect that is reported, characters. */
 const TARGET_MAX = 120;
 
 /**
- * The origin of the site as WordPress names it, so that it does not redirect; as it was attached while WordPress has told
- * nothing. A site that takes every host has no name then but its web server's address.
+ * The origin of the site as WordPress names it, so that it does not redirect. While WordPress has not reported it, the
+ * host with which the site was attached; for a site that serves every host, the address of its web server.
  *
- * @param scheme by which the site is asked until WordPress has told its own
+ * @param scheme used until WordPress has reported its own
  */
 export function toSiteOrigin(
   site: Pick<SiteConfig, 'hosts' | 'upstream'>,
@@ -46,7 +46,7 @@ export function toSiteOrigin(
   return { scheme, host: toNamedHost(site.hosts) ?? toUpstreamHost(site.upstream) };
 }
 
-/** A host that the site was attached with; of `*.example.com` the one that most sites have. Null for `*` alone. */
+/** A host with which the site was attached; for `*.example.com` the most common one. Null for `*` alone. */
 export function toNamedHost(hosts: readonly string[]): string | null {
   const wildcard = hosts.find((host) => host.startsWith('*.'));
   return hosts.find((host) => !host.includes('*')) ?? (wildcard === undefined ? null : `www${wildcard.slice(1)}`);
@@ -56,7 +56,7 @@ function toUpstreamHost(upstream: string): string {
   return toUpstreamAuthority(toUpstreamAddress(upstream)).replace(/:80$/, '');
 }
 
-/** The headers of a request by which it looks like a visitor's; `host` is another one. */
+/** The headers that make a request look like a visitor's. The `host` header is set separately. */
 export function toForwardedHeaders(client: SiteOrigin & { readonly address: string }): Record<string, string> {
   const flat = forwardedHeaders(client);
   const headers: Record<string, string> = {};
@@ -67,9 +67,10 @@ export function toForwardedHeaders(client: SiteOrigin & { readonly address: stri
 type Redirect = Pick<CommandResponse, 'status' | 'signal' | 'location'>;
 
 /**
- * The origin to ask instead, where a redirect leads to another scheme or host: a web server that serves the site by https
- * alone, or a network of sites, which answers to no host but its own before any plugin runs. The connector has signed
- * nothing, so it has carried out nothing, and the command may be sent again. It goes to the same web server all the same.
+ * The origin to try next, where a redirect leads to another scheme or host: the web server serves the site by https
+ * only, or the site is a network, which redirects all hosts but its own before any plugin runs. The connector has
+ * signed nothing, so it has carried out nothing, and the command may be sent again. It is still sent to the same web
+ * server.
  */
 export function getRedirectOrigin({ status, signal, location }: Redirect, requested: SiteOrigin): SiteOrigin | null {
   if (signal !== undefined || !isRedirect(status) || !location || leadsToSetUp(location)) return null;
@@ -88,8 +89,8 @@ export function isSameOrigin(one: SiteOrigin, other: SiteOrigin): boolean {
 }
 
 /**
- * What a redirect says that came in place of the connector's answer, or null for another response.
- * @param firstHost host that was asked for before redirects led to `asked`
+ * Describes a redirect that replaced the connector's response. Null for another response.
+ * @param firstHost host that was requested before redirects led to `asked`
  */
 export function describeRedirect(
   { status, signal, location }: Redirect,
@@ -118,7 +119,7 @@ function toUrl(location: string, { scheme, host }: SiteOrigin): URL | null {
   return URL.canParse(location, base) ? new URL(location, base) : null;
 }
 
-/** Whether WordPress leads to its installation: it loads no plugin before that is done. */
+/** Whether WordPress redirects to its installation. It loads no plugin before that is done. */
 export function leadsToSetUp(location: string | undefined): boolean {
   return /\/wp-admin\/(?:install|setup-config)\.php(?:\?|$)/.test(location ?? '');
 }

@@ -23,7 +23,7 @@ function setUp() {
   return { checks, fake: fake, pass };
 }
 
-it('a signal of the last ten seconds is enough; a missing one says nothing, since files have none', () => {
+it('a signal of the last ten seconds is sufficient; a missing one changes nothing, as with static files', () => {
   const { checks, pass } = setUp();
   expect(checks.isCertain(site.id)).toBe(false);
   checks.recordSignal(site.id, signed('mS'));
@@ -45,14 +45,14 @@ it.each<[string, Signal]>([
   expect(checks.isCertain(site.id)).toBe(false);
 });
 
-it('asks once for all requests that wait', async () => {
+it('confirm sends one command for all waiting requests', async () => {
   const { checks, fake } = setUp();
   expect(await Promise.all([1, 2, 3].map(() => checks.confirm(site)))).toEqual([true, true, true]);
   expect(await checks.confirm(site)).toBe(true);
   expect(fake.asked).toBe(1);
 });
 
-it('asks no more for five seconds where the connector did not answer', async () => {
+it('confirm sends no command for five seconds after the connector did not respond', async () => {
   const { checks, fake, pass } = setUp();
   fake.answer = null;
   expect([await checks.confirm(site), await checks.confirm(site), fake.asked]).toEqual([false, false, 1]);
@@ -61,7 +61,7 @@ it('asks no more for five seconds where the connector did not answer', async () 
   expect([await checks.confirm(site), fake.asked]).toEqual([true, 2]);
 });
 
-it('doubt asks again, and a site that is no longer served is forgotten', async () => {
+it('a doubt causes a new command, and a site that is no longer served is deleted', async () => {
   const { checks, fake } = setUp();
   await checks.confirm(site);
   checks.recordDoubt(site.id);

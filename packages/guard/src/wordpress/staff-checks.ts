@@ -4,34 +4,41 @@ import { checksStaff, type Signal } from './signature.js';
 
 /** For how long a signal shows that the connector runs, milliseconds. */
 const CERTAIN_MS = 10_000;
-/** For how long after a failed question requests are refused without another one, milliseconds. */
+/** For how long after a failed command requests are refused without another one, milliseconds. */
 const REFUSED_MS = 5000;
 /** Longest wait for the connector, milliseconds. */
 const WAIT_MS = 5000;
 
 /**
- * Whether a site's connector is certain to look who asks while the owner is away, so that a request which may change
- * something can be sent to WordPress. Where it is not certain, such a request is refused.
+ * Whether a site's connector is certain to check the user of a request while the owner is away, so that a request that
+ * may change data can be sent to WordPress. Where it is not certain, guard refuses such a request.
  */
 export interface StaffChecks {
   /** Whether a signal of the last seconds shows it, and nothing since then has cast doubt on it. */
   isCertain(site: SiteId): boolean;
   /**
-   * Asks the connector, once for all requests that wait, and not again at once where it did not answer: invented cookies
-   * must not start a WordPress each. Never rejects.
+   * Sends the connector a command, one for all waiting requests. After a failure no other command is sent for a few
+   * seconds: each request with an invented cookie must not start WordPress. Never rejects.
    *
    * @returns whether it is certain now
    */
   confirm(site: SiteConfig): Promise<boolean>;
-  /** Takes the signal of a response or of an answer to a command. A missing one says nothing: files have none. */
+  /**
+   * Records the signal of a response, to a request or a command. A missing signal changes nothing: static files have
+   * none.
+   */
   recordSignal(site: SiteId, signal: Signal): void;
-  /** A response that only a running connector could have let through came without its signal. */
+  /** Records that a response that only a running connector could have allowed had no signal. */
   recordDoubt(site: SiteId): void;
-  /** Forgets a site that is no longer served. */
+  /** Deletes the records of a site that is no longer served. */
   delete(site: SiteId): void;
 }
 
-/** @param ask sends the connector a command; the signal in its answer is recorded before it resolves. Never rejects. */
+/**
+ * Creates the checks.
+ * @param deps `probe` sends the connector a command; the signal in its response is recorded before it resolves. It
+ *   never rejects.
+ */
 export function createStaffChecks(deps: {
   readonly clock: Clock;
   probe(site: SiteConfig): Promise<void>;

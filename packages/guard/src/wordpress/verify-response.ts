@@ -5,12 +5,13 @@ import { keyId, readSignal, type Signal } from './signature.js';
 import { describeRedirect, leadsToSetUp, type Sender } from './site-origin.js';
 
 /**
- * Checks that the connector has signed a response to a command. What it has not signed says what runs in its place.
+ * Checks that the connector has signed the response to a command. Otherwise the error describes what responded in its
+ * place.
  *
- * @param requested how the command was sent; `firstHost`: the host that was asked for before any redirect; `isKnown`: whether
- *   WordPress has told its own name
+ * @param requested how the command was sent; `firstHost`: the host that was requested before any redirect; `isKnown`:
+ *   whether WordPress has reported its own name
  * @returns the connector's signal
- * @throws ConnectorError when the response is not signed by it
+ * @throws ConnectorError when the response is not signed by the connector
  */
 export function verifyResponse(
   site: SiteConfig,
@@ -48,8 +49,9 @@ export function verifyResponse(
 const WEB_SERVER_REFUSALS: ReadonlySet<number> = new Set([403, 408, 413, 429, 431]);
 
 /**
- * Whether the web server may have responded by itself, because PHP is down, too many requests came, or the site is closed:
- * the connector may be there. WordPress refuses commands of a connector that it has not in JSON, as any call of REST.
+ * Whether the web server may have responded by itself, because PHP is down, too many requests arrived, or the site is
+ * closed. In these cases the connector may be installed. WordPress refuses commands of an absent connector in JSON, as
+ * any REST request.
  */
 function isFromWebServer({ status, text }: CommandResponse): boolean {
   return status >= 500 || (WEB_SERVER_REFUSALS.has(status) && (status === 429 || !text.trimStart().startsWith('{')));

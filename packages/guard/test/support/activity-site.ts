@@ -14,8 +14,8 @@ import { eventually } from './scratch.js';
 export type Traffic = z.output<typeof activityTraffic.response>;
 
 /**
- * Guard with its Activity Log in front of the fake WordPress; visitors come from any address.
- * @param config what its configuration says beside that, and `site` about the site
+ * Guard with its Activity Log in front of the fake WordPress. Visitors may have any address.
+ * @param config further keys of its configuration, and `site` further keys of the site
  */
 export async function activitySite(config: object = {}, site: object = {}) {
   const connector = await fakeConnector();
@@ -42,17 +42,17 @@ export async function activitySite(config: object = {}, site: object = {}) {
     await response.arrayBuffer();
     return response.status;
   };
-  /** WordPress has an event; the next answer says so. */
+  /** Adds an event to WordPress; the next response signals it. */
   const report = (event: FakeEvent) => {
     connector.outbox.push(event);
     connector.flags = 'o';
   };
   const unknown = (body: object = {}) => call<ListPage<UnknownRow>>('/activity-unknown', body);
   const registered = (body: object = {}) => call<ListPage<RegisteredRow>>('/activity-registered', body);
-  /** Waits until so many rows are in the log; they are written twice a second. */
+  /** Waits until this many rows are in the log; they are written twice a second. */
   const logged = (rows: number) => eventually(async () => (await unknown()).total === rows);
   const noted = (rows: number) => eventually(async () => (await registered()).total === rows);
-  /** Stops guard, lets something happen meanwhile, and starts it again. */
+  /** Stops guard, runs a task, and starts guard again. */
   const restart = async (meanwhile: () => unknown = () => undefined) => {
     await guard.close();
     await meanwhile();
@@ -68,13 +68,13 @@ export const BROWSER =
 export const filter = (wp_name: string, selectedValue: unknown) => [
   { wp_name, children: [{ id: wp_name, selectedValue }] },
 ];
-/** The pages that the rows of an answer are about. */
+/** The pages in the rows of a response. */
 export const pages = (answer: { entries: readonly { page_visited: string }[] }) =>
   answer.entries.map(({ page_visited }) => page_visited);
 
 type Site = Awaited<ReturnType<typeof activitySite>>;
 
-/** The visitor id of an address, after a visit of it. */
+/** The visitor id of an address, after a visit from it. */
 export async function findVisitorId(site: Site, address: string): Promise<number> {
   await site.visit('/seen', { address });
   let id: number | undefined;

@@ -19,7 +19,7 @@ export const SITE = 'example';
 export const EVERY_VISIT: VisitFilter = { from: null, to: null, type: null, code: null, addresses: null };
 export const EVERY_EVENT: EventFilter = { from: null, to: null, user: null, activity: null };
 
-/** A store on a real file, closed after the test; commits come quickly. */
+/** A store in a real file, closed after the test. It commits quickly. */
 export async function testStore(options: Partial<ActivityStoreOptions> = {}): Promise<OpenActivityStore> {
   const store = await openActivityStore({
     dataDir: options.dataDir ?? (await scratchFolder()),
@@ -45,7 +45,7 @@ export function aVisit(visit: Partial<Visit> = {}): Visit {
   };
 }
 
-/** So many visits that differ, `gap` milliseconds apart, the last one now. */
+/** This many different visits, `gap` milliseconds apart, the last one now. */
 export function visitsUntilNow(
   count: number,
   gap: number,
@@ -77,13 +77,13 @@ export const allVisits = (store: OpenActivityStore, site = SITE, filter = EVERY_
 export const allEvents = (store: OpenActivityStore, filter = EVERY_EVENT) =>
   store.listEvents({ site: SITE, filter, anchor: null, before: null, skip: 0, limit: 100_000 });
 
-/** A visit as a test writes it; what is left out does not matter to it. */
+/** A visit as a test specifies it; omitted fields are irrelevant to the test. */
 export type TestVisit = Partial<Visit> & Partial<NumberedVisit>;
 
-/** Unix seconds before the first visit that says no time of its own. */
+/** Unix seconds before the first visit without a time. */
 export const FIRST_VISIT = 1_795_000_000;
 
-/** What lists and events ask of the store. */
+/** The methods that lists and events use. */
 type Lists = Pick<
   ActivityStore,
   | 'listVisits'
@@ -106,8 +106,8 @@ type Lists = Pick<
 >;
 
 /**
- * The real store in a folder of the test's own. Its methods may be replaced one by one, for faults. Visits without a
- * target are numbered from `/1`, a second apart.
+ * The real store in the test's own folder. Its methods may be replaced one by one, for faults. Visits without a target
+ * are numbered from `/1`, a second apart.
  */
 export async function activityInFile() {
   const opened = await testStore({ commitMs: 1 });

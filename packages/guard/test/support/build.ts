@@ -7,14 +7,14 @@ import { installProgram, programInCheckout } from './installed-program.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Path of the command line; that of a copy which every user can read, where the tests run as root. */
+    /** Path of the command line; the path of a copy that every user can read, where the tests run as root. */
     readonly program: string;
   }
 }
 
 /**
- * Builds the package before its tests run, so that child processes and threads never run stale code. Nothing is built
- * for tests that reach neither: they run from the sources alone.
+ * Builds the package before its tests run, so that child processes and threads never run outdated code. Nothing is
+ * built for tests that use neither: they run from the sources alone.
  */
 export default async function build(project: TestProject): Promise<(() => void) | undefined> {
   project.provide('program', programInCheckout);

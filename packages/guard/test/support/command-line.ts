@@ -7,12 +7,15 @@ import { eventually } from './scratch.js';
 /** The command line as it runs in production. */
 export const bin = fileURLToPath(new URL('../../dist/program/security-optimizer.js', import.meta.url));
 
-/** Runs a command in a process of its own until it ends. */
+/** Runs a command in a separate process until it ends. */
 export function run(...args: string[]) {
   return runIn({}, args);
 }
 
-/** The same with more in its environment. @param program the command line, or a copy of it */
+/**
+ * Runs a command with additional environment variables.
+ * @param program the command line, or a copy of it
+ */
 export function runIn(env: Readonly<Record<string, string>>, args: readonly string[], program = bin) {
   const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], options);
@@ -25,12 +28,12 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** The same without holding up this process, which may be the WordPress that the command asks. */
+/** Runs a command without blocking this process, which may be the WordPress that the command queries. */
 export function runInChild(...args: string[]): Promise<Outcome> {
   return waitForOutcome(spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
-/** What a process prints until its end, and its exit code. It ends with the test at the latest. */
+/** The output of a process and its exit code. The process is killed when the test ends. */
 export async function waitForOutcome(child: ChildProcess): Promise<Outcome> {
   endWithTest(child);
   let [stdout, stderr] = ['', ''];
@@ -44,7 +47,7 @@ export async function waitForOutcome(child: ChildProcess): Promise<Outcome> {
   return { status, stdout, stderr };
 }
 
-/** Kills a process when the test ends, and waits until it is gone: the folder that it writes to is removed next. */
+/** Kills a process when the test ends, and waits for its end: the folder that it writes to is removed next. */
 function endWithTest(child: ChildProcess): void {
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
@@ -58,11 +61,11 @@ function endWithTest(child: ChildProcess): void {
 
 export interface ServeProcess {
   readonly child: ChildProcess;
-  /** What it has written to standard error. */
+  /** Its output on standard error. */
   readonly log: () => string;
 }
 
-/** Starts `serve` in a process of its own and waits for nothing. */
+/** Starts `serve` in a separate process, without waiting for anything. */
 export function spawnServe(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
@@ -82,7 +85,7 @@ export function spawnServe(
   return { child, log: () => text };
 }
 
-/** Starts `serve` in a process of its own; answers once it serves. */
+/** Starts `serve` in a separate process; resolves once it serves. */
 export async function serve(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},

@@ -4,18 +4,18 @@ import { onTestFinished } from 'vitest';
 
 const TYPES: Readonly<Record<number, 'A' | 'PTR' | 'AAAA'>> = { 1: 'A', 12: 'PTR', 28: 'AAAA' };
 
-/** What a DNS server answers: names and addresses by `TYPE name`, a raw answer, or silence. */
+/** The records of a DNS server: names and addresses by `TYPE name`, a raw response, or silence. */
 export interface DnsServer {
-  /** For `activity.dns`. */
+  /** Value for `activity.dns`. */
   readonly address: string;
   /** Names with raw bytes are given as lists of labels. */
   readonly records: Map<string, readonly (string | readonly string[])[]>;
-  /** `TYPE name` of each question, in order. */
+  /** `TYPE name` of each query, in order. */
   readonly asked: string[];
   silent: boolean;
 }
 
-/** A DNS server on a real UDP socket, ended with the test. Written from RFC 1035 section 4.1. */
+/** A DNS server on a real UDP socket, closed after the test. Written from RFC 1035 section 4.1. */
 export async function dnsServer(): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const server: { -readonly [Name in keyof DnsServer]: DnsServer[Name] } = {
@@ -31,7 +31,7 @@ export async function dnsServer(): Promise<DnsServer> {
     const answers = (server.records.get(`${type} ${name}`) ?? []).map((value) => record(type, value));
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
-    // Answer, recursion wanted and done; 3 = no such name.
+    // A response, with recursion desired and available; 3 = no such name.
     head.writeUInt16BE(0x8180 | (answers.length === 0 ? 3 : 0), 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(answers.length, 6);
@@ -54,7 +54,7 @@ function readQuestion(query: Buffer): { name: string; type: string; end: number 
   return { name: labels.join('.').toLowerCase(), type, end: at + 5 };
 }
 
-/** A resource record whose name is that of the question. */
+/** A resource record whose name is that of the query. */
 function record(type: string, value: string | readonly string[]): Buffer {
   const data = type === 'PTR' ? encodedName(value) : addressBytes(String(value));
   const fixed = Buffer.from([0xc0, 0x0c, 0, type === 'PTR' ? 12 : type === 'A' ? 1 : 28, 0, 1, 0, 0, 0, 60]);

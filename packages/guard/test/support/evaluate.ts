@@ -14,7 +14,7 @@ const all = (value: 0 | 1): SecurityOptions =>
 export const allOff = all(0);
 export const allOn = all(1);
 
-/** The policy of a site with these options on and every other one off. For tests. */
+/** The policy of a site with these options on and all others off. For tests. */
 export function policyWith(options: Partial<SecurityOptions>, paths: Partial<SitePaths> = {}): Snapshot {
   return compileSnapshot({
     options: { ...allOff, ...options },
@@ -29,7 +29,7 @@ export const noFault = (rule: string, cause: unknown): void => {
   throw new Error(`${rule} failed`, { cause });
 };
 
-/** The facts of a GET of that target. */
+/** The facts of a GET of this target. */
 export function parseFacts(target: string, paths: Partial<SitePaths> = {}): RequestFacts {
   const canonical = toCanonicalPath(target);
   if (!canonical.ok) throw new Error(`${target}: ${canonical.reason}`);
@@ -48,7 +48,7 @@ function toFacts(path: CanonicalPath, query: string, paths: Partial<SitePaths>):
 
 /**
  * Name of the rule that refuses a target, with a question mark when the response decides; `ambiguous` when another
- * program would read something that must not be served, or `passes`.
+ * program would read content that must not be served, or `passes`.
  */
 export function evaluateTarget(snapshot: Snapshot, target: string, paths: Partial<SitePaths> = {}): string {
   const canonical = toCanonicalPath(target);

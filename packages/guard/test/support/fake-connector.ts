@@ -7,7 +7,7 @@ import { SECRET } from './site-config.js';
 
 export const OTHER_SECRET = 'a1'.repeat(32);
 
-/** A user whom the fake WordPress knows by cookie and nonce. */
+/** A user whom the fake WordPress identifies by cookie and nonce. */
 interface FakeUser {
   readonly nonce: string;
   readonly can_manage: boolean;
@@ -15,65 +15,68 @@ interface FakeUser {
   readonly login: string;
 }
 
-/** A user whom the fake WordPress has. */
+/** A user of the fake WordPress. */
 interface FakeWordPressUser {
   login: string;
   readonly administrator: boolean;
 }
 
 /**
- * A web server that speaks the connector's side of docs/developer/connector-protocol.md, written from that document alone: it
- * checks every signature and signs its answers with code of its own.
+ * A web server that implements the connector's side of docs/developer/connector-protocol.md, written from that document
+ * alone. It checks every signature and signs its responses with its own code.
  */
 export interface FakeConnector {
   readonly upstream: string;
   secret: string;
   version: string;
   home: string;
-  /** The site's, as `hello` tells it. */
+  /** The site's locale, as `hello` reports it. */
   locale: string;
-  /** `gone`: WordPress without the connector. `broken`: PHP is down. `slow`: never answers. */
+  /** `gone`: WordPress without the connector. `broken`: PHP is down. `slow`: never responds. */
   mode: 'ok' | 'gone' | 'broken' | 'slow';
   readme: 'deleted' | 'absent' | 'not_deleted';
-  /** Called before a command is carried out; its answer waits for this. */
+  /** Called before a command is carried out; its response waits for this. */
   hold: (command: string, cookie: string | undefined) => void | Promise<void>;
-  /** Told of every request, whatever comes of it. @param command `probe` for one that only asks who answers; null for none */
+  /**
+   * Called for every request, whatever its result.
+   * @param command `probe` for a request that only identifies the connector; null for none
+   */
   onRequest: (command: string | null, request: IncomingMessage) => void;
-  /** Called before a policy is stored; may change the world in between. */
+  /** Called before a policy is stored; may change the state in between. */
   beforePolicy: () => void | Promise<void>;
   policy: { hash: string; policy: Record<string, number | string> } | null;
-  /** What it says it has stored, when that is not what it was sent. */
+  /** The hash that it reports as stored, when it differs from the hash that was sent. */
   sentPolicy: string | null;
   /** Users of the site by ID, for Login Security. */
   readonly members: Map<number, FakeWordPressUser>;
-  /** Where it runs, as `hello` tells it; null as a connector that does not tell. */
+  /** Its folders, as `hello` reports them; null as from a connector that does not report them. */
   folders: { readonly wordpress: string; readonly connector: string } | null;
-  /** What `hello` tells of names and addresses besides; empty as a connector that tells nothing of them. */
+  /** Further names and addresses in `hello`; empty as from a connector that reports none. */
   names: Readonly<Record<string, unknown>>;
-  /** What `hello` tells of plugins with signed requests by XML-RPC. */
+  /** Plugins with signed XML-RPC requests, as `hello` reports them. */
   signedXmlRpc: readonly unknown[];
-  /** Roles of the site, as `login-data` tells them; null as a connector that does not know them. */
+  /** Roles of the site, as `login-data` reports them; null as from a connector that does not report them. */
   roles: readonly { readonly role: string; readonly name: string }[] | null;
   /** Whether visitors may register. */
   registration: boolean;
-  /** Names that exist beyond the users that are listed. */
+  /** Names that exist in addition to the listed users. */
   readonly hiddenNames: Set<string>;
   /** Paths of the site and what uses them. */
   readonly usedPaths: Map<string, string>;
   /** Bodies of `issue-session`. */
   readonly issued: unknown[];
-  /** Bodies of `end-sessions`, with the cookie that came along. */
+  /** Bodies of `end-sessions`, with the cookie of the request. */
   readonly endedSessions: { readonly body: unknown; readonly cookie: string | undefined }[];
-  /** Commands that are answered with HTTP status 500. */
+  /** Commands whose response is HTTP status 500. */
   readonly failing: Set<string>;
-  /** Commands that it does not know, as a connector of an older version. */
+  /** Commands that it does not have, as a connector of an older version. */
   readonly unknown: Set<string>;
   readonly users: Map<string, FakeUser>;
-  /** What was written down of password checks, by request; null for one that did not end. */
+  /** Records of password checks, by request; null for a check that did not end. */
   readonly checks: Map<string, object | null>;
   /** Rows of the outbox, oldest first. */
   outbox: FakeEvent[];
-  /** Seconds after which it has more rows, as it says; null as a connector that holds none back. */
+  /** Seconds after which it reports more rows; null as from a connector that holds none back. */
   held: number | null;
   /** Bodies of `events`, in order. */
   readonly drains: { readonly ack: readonly string[]; readonly limit: number }[];
@@ -81,30 +84,30 @@ export interface FakeConnector {
   readonly mails: unknown[];
   /** Why WordPress can't send mail, or null. */
   mailFault: string | null;
-  /** What `overview` answers. */
+  /** The response to `overview`. */
   overview: Record<string, unknown>;
-  /** Flags of the signal on every answer. */
+  /** Flags of the signal on every response. */
   flags: string;
   /** Commands carried out, in order. */
   readonly commands: string[];
-  /** Like a network of sites, redirects requests for another host to this one; null for no such thing. */
+  /** Redirects requests for another host to this one, like a network of sites; null for no redirect. */
   onlyHost: string | null;
   /** Whether requests without guard's signature are refused. */
   requireGuard: boolean;
-  /** By how much its clock is ahead of this machine's, milliseconds. */
+  /** How far its clock is ahead of this machine's, milliseconds. */
   clockAhead: number;
-  /** What `hello` tells as `address_seen`; undefined as a connector that tells nothing. */
+  /** The value of `address_seen` in `hello`; undefined as from a connector that does not report it. */
   addressSeen: ((request: IncomingMessage) => boolean | null) | undefined;
-  /** Pages that its web server has beside WordPress, by path; asked for with the request. */
+  /** Pages that its web server serves in addition to WordPress, by path. Called with the request. */
   readonly pages: Map<string, (request: IncomingMessage) => string | null>;
-  /** The signal on every page in place of the one for the request, as of a cache that has kept it; null for none. */
+  /** The signal on every page in place of the one for the request, as from a cache; null for none. */
   keptSignal: string | null;
   /** Host header of each command. */
   readonly hosts: string[];
   close(): Promise<void>;
 }
 
-/** Status of the answers that refuse. */
+/** Status of the responses that refuse. */
 const refusals: Readonly<Record<string, number>> = { not_renamed: 400, not_sent: 500 };
 
 const usedNonces = new Set<string>();
@@ -225,7 +228,7 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
   const fields = `1 ${toKey(fake.secret)} ${requestId} ${fake.policy?.hash ?? '-'} ${fake.version} ${fake.flags}`;
   response.setHeader('X-Security-Optimizer-Signal', `${fields} ${mac(fake.secret, `connector-signal\n${fields}`)}`);
   if (request.method === 'POST' && request.url === '/wp-login.php') {
-    // Nobody knows the owner's password.
+    // A wrong password for the owner.
     const report = { failed: [{ user: 'owner', id: 1, route: 'form' }], refused: 0, ok: null, factor: null };
     const header = `1 ${requestId} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
     response.setHeader('X-Security-Optimizer-Login', `${header} ${mac(fake.secret, `connector-login\n${header}`)}`);
@@ -315,7 +318,10 @@ function hashPolicy(policy: Record<string, number | string>): string {
     .slice(0, 16);
 }
 
-/** @returns the request id, or null for a header that is missing, forged or too old */
+/**
+ * Checks the guard header of a request.
+ * @returns the request id, or null for a header that is missing, forged or too old
+ */
 function checkGuardHeader(
   { secret, clockAhead }: FakeConnector,
   value: string | string[] | undefined,
@@ -347,13 +353,13 @@ function isNow(time: string | undefined, clockAhead: number): boolean {
   return Math.abs((Date.now() + clockAhead) / 1000 - Number(time)) <= 60;
 }
 
-/** A row of the outbox; anything but `uid` may be broken. */
+/** A row of the outbox; any field but `uid` may be invalid. */
 export interface FakeEvent {
   readonly uid: string;
   readonly [field: string]: unknown;
 }
 
-/** Something that a user did just now, as WordPress reports it. */
+/** An event of a user now, as WordPress reports it. */
 export function fakeEvent(change: Omit<Partial<FakeEvent>, 'uid'> = {}): FakeEvent {
   return {
     uid: randomBytes(16).toString('hex'),
@@ -369,7 +375,10 @@ export function fakeEvent(change: Omit<Partial<FakeEvent>, 'uid'> = {}): FakeEve
   };
 }
 
-/** The fake connector's commands of docs/developer/activity-log.md. @returns null for any other */
+/**
+ * The fake connector's commands of docs/developer/activity-log.md.
+ * @returns null for any other
+ */
 export function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
   switch (command) {
     case 'events': {
@@ -407,7 +416,10 @@ export function runActivityCommand(fake: FakeConnector, command: string, body: R
 
 const COMMON = ['administrator', 'user1', 'admin', 'user'];
 
-/** The fake connector's commands of docs/developer/login-security.md. @returns null for any other */
+/**
+ * The fake connector's commands of docs/developer/login-security.md.
+ * @returns null for any other
+ */
 export function runLoginCommand(
   fake: FakeConnector,
   command: string,

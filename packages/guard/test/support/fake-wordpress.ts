@@ -4,36 +4,37 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { LoginReport } from '../../src/wordpress/login-headers.js';
 
-/** One request as it reached the fake. */
+/** A request as it reached the fake. */
 export interface Reached {
   readonly method: string;
-  /** What the web server was asked for. */
+  /** The target that the web server received. */
   readonly url: string;
   readonly context: Record<string, unknown> | null;
   readonly body: string;
-  /** What guard has signed with the request and sent no byte for. */
+  /** The note that guard has signed with the request, and for which it sent no byte. */
   readonly note: string;
-  /** What WordPress takes for the address. */
+  /** The target that WordPress sees. */
   readonly shown: string;
   /** Length of the request line and of each header line. */
   readonly bytes: readonly number[];
 }
 
 /**
- * A web server with a WordPress behind it, as far as logins go, written from docs/developer/login-security.md alone. It checks
- * passwords on every route, obeys the order to refuse, hides a custom login's traces, and signs with code of its own.
+ * A web server with WordPress behind it, limited to logins, written from docs/developer/login-security.md alone. It
+ * checks passwords on every route, obeys the instruction to refuse, hides traces of a custom login, and signs with its
+ * own code.
  */
 export interface FakeWordPress {
   readonly upstream: string;
   readonly reached: Reached[];
-  /** Password checks that were made, with the route. */
+  /** Password checks that were made, by route. */
   readonly checks: string[];
   refused: number;
-  /** Time that one check takes, milliseconds. */
+  /** Duration of one check, milliseconds. */
   checkMs: number;
-  /** A check that begins while this is set ends when it does, too. */
+  /** A check that begins while this is set ends when the promise does. */
   held: Promise<void> | null;
-  /** Most checks that were under way at the same time. */
+  /** Highest number of checks at the same time. */
   readonly most: number;
   /** A custom login is set in the policy. */
   custom: boolean;
@@ -41,54 +42,54 @@ export interface FakeWordPress {
   registration: boolean;
   /** The owner needs a second factor. */
   factor: boolean;
-  /** What the connector's report says of it besides. */
+  /** Further fields of the connector's report about the second factor. */
   factorReport: Partial<NonNullable<Report['factor']>>;
-  /** WordPress's own response to a login whose session was held back, in place of the login page. */
+  /** WordPress's own response to a login whose session was withheld, in place of the login page. */
   ownResponse: { readonly status: number; readonly headers: Readonly<Record<string, string | string[]>> } | null;
-  /** `/chat` gives no answer. */
+  /** `/chat` never responds. */
   hangs: boolean;
-  /** A user who has a session works on the site, and the connector refuses what they change while the owner is away. */
+  /** A user with a session is staff, and the connector refuses their changes while the owner is away. */
   staff: boolean;
-  /** The connector is of a version that does not look who asks while the owner is away. */
+  /** The connector is of a version that does not check the user while the owner is away. */
   old: boolean;
-  /** No connector says anything. */
+  /** There is no connector. */
   bare: boolean;
-  /** What the connector has written down of the checks in a request, by its id. */
+  /** The connector's records of the checks in a request, by its id. */
   readonly records: Map<string, LoginReport | 'unfinished'>;
-  /** The connector can't be asked. */
+  /** The connector can't be queried. */
   down: boolean;
-  /** Status of the answer that the web server, or WordPress during maintenance, gives before anything is loaded. */
+  /** Status of the response that the web server, or WordPress during maintenance, sends before anything is loaded. */
   unasked: number | 'cut off' | null;
-  /** The web server's own answer in place of that of a request in which a password was checked, or of any. */
+  /** The web server's own response in place of that to a request in which a password was checked, or to any request. */
   lose: { status: number | 'cut off'; when: 'checked' | 'always'; unfinished?: true } | null;
   /**
-   * Which requests with `Authorization: Basic` check a password: all, as with a plugin for it, or those of REST and
-   * XML-RPC alone, as WordPress checks application passwords.
+   * The requests with `Authorization: Basic` that check a password: all, as with a plugin for it, or those of REST and
+   * XML-RPC only, as WordPress checks application passwords.
    */
   checksBasic: 'everywhere' | 'api';
-  /** Keys (`name:secret`) that a plugin compares by itself, as shops do: a client that sends one is signed in. */
+  /** Keys (`name:secret`) that a plugin compares itself, as shops do. A client that sends one is signed in. */
   readonly pluginKeys: Set<string>;
   /** Basic authentication of the web server itself, in front of PHP; null for none. */
   webServer: WebServerBasic | null;
-  /** Questions of guard whose credentials a request holds get no answer. */
+  /** Guard's probes for the owner of credentials get no response. */
   probesHang: boolean;
-  /** Called before an answer to a request in which a password was checked. */
+  /** Called before the response to a request in which a password was checked. */
   mangle: (response: ServerResponse) => void;
 }
 
-/** How a web server asks for credentials of its own. */
+/** How a web server requires its own credentials. */
 export interface WebServerBasic {
   /** Below this path. */
   readonly path: string;
-  /** `name:password`; or `any`: whatever is sent is good enough. */
+  /** `name:password`; `any` accepts all credentials. */
   readonly credentials: string | 'any';
-  /** Only these methods are asked, as by Apache's `<Limit GET>`. */
+  /** Only these methods need credentials, as with Apache's `<Limit GET>`. */
   readonly methods?: readonly string[];
-  /** A cookie that opens it too. */
+  /** A cookie that is accepted in place of credentials. */
   readonly cookie?: string;
 }
 
-/** Everybody's. */
+/** The password of every user. */
 export const PASSWORD = 'right';
 const USERS: Readonly<Record<string, number>> = { owner: 1, reader: 2 };
 
@@ -155,7 +156,7 @@ interface Report {
   } | null;
 }
 
-/** Told when a check begins (1) and when it ends (-1). */
+/** Called when a check begins (1) and when it ends (-1). */
 type CheckCount = (step: 1 | -1) => void;
 
 async function answer(
@@ -237,7 +238,7 @@ async function answer(
     return true;
   };
 
-  // Every route on which a password may come.
+  // Every route on which a password may be sent.
   let loggedIn = false;
   const hasKey = credentials !== null && fake.pluginKeys.has(credentials);
   const isApi = script.startsWith('/wp-json') || query.has('rest_route') || script === '/xmlrpc.php';
@@ -247,7 +248,7 @@ async function answer(
     else if (isApi) loggedIn = await check(user, password, 'application-password');
   }
   if (script === '/xmlrpc.php') {
-    // One call a line: a password of the owner, or a name and a password.
+    // One call per line: a password of the owner, or a name and a password.
     for (const call of body.split('\n').filter(Boolean)) {
       const [password = '', user = 'owner'] = call.split(' ').reverse();
       await check(user, password, 'xmlrpc');
@@ -274,7 +275,7 @@ async function answer(
       fake.records.set(requestId, report as LoginReport);
   }
   if (fake.lose !== null && (fake.lose.when === 'always' || fake.records.has(requestId) || fake.bare)) {
-    // Nothing of PHP's own head is left.
+    // Removes all headers of PHP's own response.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     if (fake.lose.status === 'cut off') request.socket.destroy();
     else response.writeHead(fake.lose.status, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
@@ -310,7 +311,7 @@ async function answer(
   if (script === '/wp-admin/admin-ajax.php' || script === '/wp-admin/admin-post.php')
     return send(200, 'text/plain', '0');
   if (script.startsWith('/wp-admin/css/') || script === '/wp-admin/menu.php') {
-    // The connector has no part in it: a file that the web server sends by itself, a script that loads no WordPress.
+    // The connector is not involved: a file that the web server sends by itself, or a script that loads no WordPress.
     response.removeHeader('X-Security-Optimizer-Signal');
     return send(200, 'text/css', 'body{}');
   }
@@ -326,13 +327,13 @@ async function answer(
     return send(200, 'text/html', 'what a writer wrote');
   if (script === '/' || script === '/shop/account') return send(200, 'text/html', 'a page');
   if (script === '/members') return fake.custom && !asUser ? trace() : send(200, 'text/html', 'members');
-  // A rule of WordPress's own. The connector shows it the visitor's address when the rules have been asked.
+  // A rewrite rule of WordPress. It sees the target that the web server received: the connector restores the visitor's
+  // path later.
   if (/wp-register\.php\/?(?:\?|$)/.test(String(request.url))) {
     response.writeHead(301, { Location: '/wp-login.php?action=register' }).end();
     return;
   }
-  // The theme's page for what is missing shows what WordPress takes for the address.
-  // Its length is not known beforehand, as with PHP.
+  // The theme's 404 page shows the path that WordPress sees. Its length is not known in advance, as with PHP.
   response.writeHead(404, { 'Content-Type': 'text/html' });
   response.write('nothing at ');
   response.end(shown);
@@ -358,7 +359,7 @@ function requestsFactor(server: WebServerBasic, request: IncomingMessage, sent: 
   return server.credentials === 'any' ? sent === null : sent !== server.credentials;
 }
 
-/** Which purpose the guard header was signed for, beyond the plain one. */
+/** The purpose for which the guard header was signed, in addition to the plain one. */
 function readLoginNote(secret: string, header: string): string {
   const cut = header.lastIndexOf(' ');
   const notes = ['', 'context', 'decoy', 'decoy context', 'repeated', 'repeated decoy', 'probe'];
@@ -399,7 +400,7 @@ function shownTo(
   );
 }
 
-/** Turns letters back, plain and encoded ones; enough for the names in ASCII that the tests use. */
+/** Reverses the shift of letters, plain and encoded ones. It is sufficient for the ASCII names that the tests use. */
 function unshifted(name: string, key: Uint8Array): string {
   const kinds = ['abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123456789'];
   const round = (letter: string, alphabets: readonly string[], by: number): string => {

@@ -21,7 +21,10 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A certificate for example.com in a folder of its own. @param days how long it is valid */
+/**
+ * A certificate for example.com in a separate folder.
+ * @param days validity
+ */
 export async function certificate(days = 2): Promise<{ folder: string; key: string; crt: string }> {
   const folder = await scratchFolder();
   const [key, crt] = [join(folder, 'site.key'), join(folder, 'site.crt')];
@@ -30,7 +33,7 @@ export async function certificate(days = 2): Promise<{ folder: string; key: stri
   return { folder, key, crt };
 }
 
-/** The text of an example with some of it replaced, each of which must be there. */
+/** The text of an example with replacements. Each replaced text must exist. */
 export async function readExample(name: string, replaced: Readonly<Record<string, string>>): Promise<string> {
   let text = await readFile(new URL(`../../../../docs/operator/examples/${name}`, import.meta.url), 'utf8');
   for (const [from, to] of Object.entries(replaced)) {
@@ -40,7 +43,11 @@ export async function readExample(name: string, replaced: Readonly<Record<string
   return text;
 }
 
-/** Runs nginx with these servers until the end of the test. @param folder where it may write @param tls port of one of them */
+/**
+ * Runs nginx with these servers until the end of the test.
+ * @param folder a folder that it may write to
+ * @param tls port of one of them
+ */
 export async function runNginx(folder: string, servers: readonly string[], tls: number): Promise<void> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
@@ -53,7 +60,7 @@ export async function runNginx(folder: string, servers: readonly string[], tls: 
   await runProxy('nginx', ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', 'stderr'], tls);
 }
 
-/** Runs a proxy until the end of the test. Resolves when it answers by TLS on this port. */
+/** Runs a proxy until the end of the test. Resolves when it responds by TLS on this port. */
 export async function runProxy(program: string, args: readonly string[], tls: number, env = {}): Promise<void> {
   const proxy = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   onTestFinished(async () => {
@@ -72,7 +79,10 @@ export async function runProxy(program: string, args: readonly string[], tls: nu
   });
 }
 
-/** @param localAddress from which address of this machine the visitor comes */
+/**
+ * Sends a GET request by TLS.
+ * @param localAddress the address of this machine from which the visitor connects
+ */
 export function getByTls(
   port: number,
   path = '/page',

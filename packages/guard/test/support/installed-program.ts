@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url';
 
 const packages = fileURLToPath(new URL('../../..', import.meta.url));
 const GUARD = '@security-optimizer/guard';
-/** SQLite where Node has none of its own. */
+/** SQLite for a Node without its own library. */
 const ADD_ON = ['@photostructure/sqlite', 'node-gyp-build', 'node-addon-api'];
 
 /** Path of the command line in the checkout. */
 export const programInCheckout = join(packages, 'guard/dist/program/security-optimizer.js');
 
 /**
- * Copies guard to where every user can read it, as it is when it is installed: a checkout may be in a folder that only
+ * Copies guard to a folder that every user can read, as after an installation: a checkout may be in a folder that only
  * root may enter.
  *
- * @returns path of the command line, and what removes the copy
+ * @returns path of the command line, and a function that removes the copy
  */
 export function installProgram(): { readonly program: string; readonly remove: () => void } {
   const root = mkdtempSync(join(tmpdir(), 'guard-program-'));

@@ -29,25 +29,25 @@ import { SECRET, siteConfig } from './site-config.js';
 export interface LoginGateway {
   readonly wordpress: FakeWordPress;
   readonly attempts: LoginAttempts;
-  /** What the answer to a failed login waits for. Nothing, unless a test puts something in its place. */
+  /** The promise for which the response to a failed login waits. Resolved unless a test replaces it. */
   settled: () => Promise<void>;
   readonly throttledUsers: (readonly number[])[];
-  /** Paths and users that the second factor's pages were called with. */
+  /** Paths and users of the calls to the second factor's pages. */
   readonly twoFactorCalls: string[];
-  /** What a login that needs the second factor was begun with. */
+  /** The arguments with which logins that need a second factor began. */
   readonly started: (TwoFactorRequirement & { readonly json: boolean; readonly mayBeSignedIn: boolean })[];
-  /** Sites whose connector was looked at because a report was missing. */
+  /** Sites whose connector was checked because a report was missing. */
   readonly lostNotes: readonly string[];
-  /** Sites whose connector was asked whether it looks who asks. */
+  /** Sites whose connector was probed for its check of the user. */
   readonly staffQuestions: readonly string[];
-  /** Status, target and rule of each request that was left for the Activity Log. */
+  /** Status, target and rule of each request that was recorded for the Activity Log. */
   readonly visits: readonly string[];
   readonly port: number;
-  /** The clock of guard; starts at the real time. */
+  /** Sets guard's clock forward. It starts at the real time. */
   advance(ms: number): void;
   settings(change: Partial<LoginSettings>): void;
   send(path: string, options?: RequestOptions): Promise<ClientResponse>;
-  /** Resolves once the connector has been asked for every report that was lost. */
+  /** Resolves once the connector has been queried for every missing report. */
   whenReportsQueried(): Promise<void>;
 }
 
@@ -55,13 +55,13 @@ export interface RequestOptions {
   readonly method?: string;
   readonly body?: string;
   readonly headers?: Record<string, string>;
-  /** Address of the visitor; told in X-Forwarded-For, since guard trusts the loopback here. */
+  /** Address of the visitor; sent in X-Forwarded-For, since guard trusts the loopback address in these tests. */
   readonly from?: string;
-  /** Ends the connection after this many milliseconds. */
+  /** Disconnects after this many milliseconds. */
   readonly leaveAfter?: number;
 }
 
-/** What the login form sends for the owner. */
+/** The login form of the owner. */
 export function form(password: string): RequestOptions {
   return { method: 'POST', body: new URLSearchParams({ log: 'owner', pwd: password }).toString() };
 }
@@ -74,10 +74,10 @@ export interface ClientResponse {
   header(name: string): string | undefined;
 }
 
-/** Anonymous clients wait for nobody but themselves. */
+/** Anonymous clients wait for no one but themselves. */
 const NO_QUEUE: Partial<PasswordCheckLimits> = { guessThreshold: Number.POSITIVE_INFINITY, atOnce: 1000 };
 
-/** Guard's server on a real socket in front of a fake WordPress, with the settings of Login Security given. */
+/** Guard's server on a real socket in front of a fake WordPress, with these settings of Login Security. */
 export async function startLoginGateway(
   settings: Partial<LoginSettings> = {},
   {
@@ -264,7 +264,7 @@ function send(port: number, path: string, options: RequestOptions): Promise<Clie
   });
 }
 
-/** A bare connection, for what an HTTP client would not send. */
+/** A raw connection, for bytes that an HTTP client would not send. */
 export function rawSocket(port: number): Socket {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());

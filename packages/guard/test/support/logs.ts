@@ -1,28 +1,31 @@
 import { Writable } from 'node:stream';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 
-/** As many lines as the report of a failed test shows. */
+/** Number of lines that the report of a failed test shows. */
 const KEPT = 40;
 
 const lines: string[] = [];
 
-/** Keeps what a guard of the running test has written to its log. @param text one line or several */
+/**
+ * Keeps the log lines of a guard of the running test.
+ * @param text one line or several
+ */
 export function keepRecentLog(text: string): void {
   lines.push(...text.split('\n').filter(Boolean));
   lines.splice(0, Math.max(0, lines.length - KEPT));
 }
 
-/** The last lines that guards of the running test have written. */
+/** The last log lines of guards of the running test. */
 export function recentLog(): readonly string[] {
   return [...lines];
 }
 
-/** Forgets the lines of the test before. */
+/** Deletes the lines of the previous test. */
 export function forgetRecentLog(): void {
   lines.length = 0;
 }
 
-/** The log of a guard whose lines no test reads: they are shown if the test fails. */
+/** The log of a guard whose lines no test reads. They are shown if the test fails. */
 export function recentLogger(): Logger {
   const stream = new Writable({
     write(chunk, _encoding, done) {

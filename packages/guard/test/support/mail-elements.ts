@@ -1,18 +1,18 @@
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 
-/** An element of a mail, as a mail program finds it. */
+/** An element of a mail, as a mail program parses it. */
 export interface MailElement {
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string>>;
   /** Its own declarations. */
   readonly style: ReadonlyMap<string, string>;
-  /** Itself and the elements around it, innermost first. */
+  /** The element and its ancestors, innermost first. */
   readonly path: readonly MailElement[];
-  /** Its own texts, without those of elements in it and without white space alone. */
+  /** Its own texts, without those of child elements and without pure white space. */
   readonly texts: readonly string[];
 }
 
-/** All elements of a page in order, and the sheets in its head. */
+/** All elements of a page in order, and the style sheets in its head. */
 export function mailElements(html: string): MailElement[] {
   const elements: MailElement[] = [];
   visit(parse(html), []);

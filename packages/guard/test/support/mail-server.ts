@@ -10,7 +10,7 @@ interface TakenMail {
   readonly message: string;
 }
 
-/** A real mail server on this machine, ended with the test. */
+/** A real mail server on this machine, closed after the test. */
 export async function mailServer(options: SMTPServerOptions = {}) {
   const taken: TakenMail[] = [];
   const server = new SMTPServer({

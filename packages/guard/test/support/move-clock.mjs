@@ -1,14 +1,14 @@
 /**
- * Loaded into guard before its program (`--import`): with each SIGUSR2 its clock is ten minutes further on, and timers that
- * have run out by then run out. So no test has to be faster than a time limit, or wait for it. Other steps than ten
- * minutes are named in the address of this file: `?step=5000`, milliseconds.
+ * Loaded into guard before its program (`--import`). Each SIGUSR2 sets guard's clock forward by ten minutes, and fires
+ * the timers that have expired by then. So no test has to be faster than a time limit, or wait for it. The address of
+ * this file may set another step: `?step=5000`, milliseconds.
  */
 
 const STEP_MS = Number(new URL(import.meta.url).searchParams.get('step') ?? 600_000);
 
 const { now } = Date;
 const { setTimeout: set, clearTimeout: clear } = globalThis;
-/** What long timers do, by timer, with the time of their end. Short ones are left to Node. */
+/** Callbacks of long timers, by timer, with the time of their end. Short timers are left to Node. */
 const long = new Map();
 let aheadMs = 0;
 

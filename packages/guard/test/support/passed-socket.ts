@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { bin } from './command-line.js';
 import { eventually } from './scratch.js';
 
-/** Starts each guard with descriptor 3, says when it begins and ends, and keeps the socket open between them. */
+/** Starts each guard with descriptor 3, reports its begin and end, and keeps the socket open in between. */
 const SUPERVISOR = `
 number=0
 while read -r count; do
@@ -19,7 +19,7 @@ done`;
 
 export interface PassedGuard {
   readonly pid: number;
-  /** Its events in the log, in order. */
+  /** The events in its log, in order. */
   events(): string[];
   hasEnded(): boolean;
 }
@@ -27,7 +27,7 @@ export interface PassedGuard {
 /**
  * A supervisor that owns a listening socket and passes it to one guard after another.
  *
- * @param path of a Unix socket; a TCP port of this machine when left out
+ * @param path of a Unix socket. Default: a TCP port of this machine
  */
 export async function passedSocket(options: { dataDir: string; path?: string; args?: string[]; count?: number }) {
   const opened = createServer();
@@ -37,12 +37,12 @@ export async function passedSocket(options: { dataDir: string; path?: string; ar
     else opened.listen(`${path}.opened`, resolve);
   });
   const port = path === undefined ? (opened.address() as AddressInfo).port : 0;
-  // Node removes the name under which it has opened the socket.
+  // Node removes the path at which it has opened the socket.
   if (path !== undefined) await link(`${path}.opened`, path);
   const { fd } = (opened as unknown as { _handle: { fd: number } })._handle;
   const command = [process.execPath, bin, 'serve', '--data-dir', options.dataDir, ...(options.args ?? [])];
   const supervisor = spawn('sh', ['-c', SUPERVISOR, 'sh', ...command], { stdio: ['pipe', 'pipe', 'pipe', fd] });
-  // From here on only the supervisor has it. Nobody has connected yet.
+  // From now on only the supervisor has it. No client has connected yet.
   opened.close();
   const pids: number[] = [];
   const over = new Set<number>();
@@ -62,7 +62,7 @@ export async function passedSocket(options: { dataDir: string; path?: string; ar
   return {
     port,
     log: () => log,
-    /** Starts a guard and waits for nothing. The log is of one guard, if the one before has ended. */
+    /** Starts a guard without waiting for anything. The log contains only this guard, if the previous one has ended. */
     async start(): Promise<PassedGuard> {
       const before = pids.length;
       const from = log.length;

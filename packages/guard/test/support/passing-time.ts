@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** Shorter waits are left to the clock, milliseconds: mostly steps in which a test looks again. */
+/** Shorter waits use the real clock, milliseconds: they are mostly polling steps of tests. */
 const SHORT_MS = 100;
 
 interface Wait {
@@ -9,14 +9,14 @@ interface Wait {
 }
 
 export interface PassingTime {
-  /** Moves the clock on and ends the waits that are over by then, in their order. */
+  /** Sets the clock forward and ends the waits that have expired by then, in order. */
   pass(ms: number): void;
 }
 
 /**
- * Time that a test lets pass, until the test ends: for guard in this process, what `move-clock.mjs` is for guard in one of
- * its own. The clock (`Date.now`) and the waits (`setTimeout`) that begin from now on take part. They go on by
- * themselves as well. Sockets have limits of their own, see `socketSilence`; so have other threads.
+ * Simulates the passing of time until the test ends. It does for guard in this process what `move-clock.mjs` does for
+ * guard in a separate one. It affects the clock (`Date.now`) and the waits (`setTimeout`) that begin from now on. They
+ * also continue in real time. Sockets have separate timeouts, see `socketSilence`; so do other threads.
  */
 export function passingTime(): PassingTime {
   const { now } = Date;
@@ -48,7 +48,7 @@ export function passingTime(): PassingTime {
       aheadMs += ms;
       const over = [...waits].filter(([, { endsAt }]) => endsAt <= Date.now());
       for (const [timer, { end }] of over.sort(([, a], [, b]) => a.endsAt - b.endsAt)) {
-        // One that ended before may have called this one off.
+        // An earlier callback may have cancelled this one.
         if (!waits.delete(timer)) continue;
         clear(timer as NodeJS.Timeout);
         end();

@@ -1,9 +1,9 @@
-/** Enough for one round in which nothing else came in between. */
+/** Enough for one round without interference. */
 const ROUNDS = 7;
 
 /**
- * Least processor time that some work takes, milliseconds, of several rounds. What runs beside it in this process, or
- * crowds the processor, only ever adds to a round: the least one is what the work itself costs.
+ * Lowest processor time of some work in several rounds, milliseconds. Other work in this process or on the processor
+ * can only increase the time of a round, so the lowest one is the cost of the work itself.
  */
 export function leastProcessorTime(work: () => void): number {
   let least = Number.POSITIVE_INFINITY;

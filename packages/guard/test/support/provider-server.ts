@@ -5,13 +5,13 @@ import { onTestFinished } from 'vitest';
 /** A server of the provider on this machine. */
 export interface ProviderServer {
   readonly url: string;
-  /** What it received, in order. */
+  /** Requests that it received, in order. */
   readonly received: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[];
-  /** Status of its next answers. */
+  /** Status of its next responses. */
   status: number;
 }
 
-/** Starts the server; it ends with the test. */
+/** Starts the server; it is closed after the test. */
 export async function providerServer(): Promise<ProviderServer> {
   const server = createServer(async (request, response) => {
     let text = '';

@@ -10,7 +10,10 @@ export function tlv(type: number, value: Buffer): Buffer {
   return Buffer.concat([head, value]);
 }
 
-/** The TLV about TLS. @param flags 1: the client's connection was encrypted */
+/**
+ * The TLV about TLS.
+ * @param flags 1: the client's connection was encrypted
+ */
 export const tlsTlv = (flags: number): Buffer => tlv(0x20, Buffer.from([flags, 0, 0, 0, 0]));
 
 export interface BinaryHeader {
@@ -21,11 +24,11 @@ export interface BinaryHeader {
   /** The block of addresses. */
   readonly addresses?: Buffer;
   readonly tlvs?: Buffer;
-  /** The length that is written, when it is not the true one. */
+  /** The length that is written, when it differs from the real one. */
   readonly length?: number;
 }
 
-/** A header of version 2. It is put together from the specification alone. */
+/** A header of version 2, built from the specification alone. */
 export function binaryHeader(parts: BinaryHeader = {}): Buffer {
   const { command = 0x21, family = 0x11, addresses = ipv4('192.0.2.7', 80), tlvs = Buffer.alloc(0) } = parts;
   const head = Buffer.alloc(4);
@@ -45,7 +48,10 @@ export function ipv4(source: string, toPort: number): Buffer {
   return block;
 }
 
-/** Addresses of TCP over IPv6. @param source 32 hexadecimal digits */
+/**
+ * Addresses of TCP over IPv6.
+ * @param source 32 hexadecimal digits
+ */
 export function ipv6(source: string, toPort: number): Buffer {
   const block = Buffer.alloc(36);
   block.set(Buffer.from(source, 'hex'));

@@ -1,6 +1,6 @@
 import type { GuardState } from '../../src/metrics/metrics.js';
 
-/** The state of a guard in which nothing happens. */
+/** The state of an idle guard. */
 export const quietState: GuardState = {
   connections: () => 0,
   loginLocks: () => 0,

@@ -1,5 +1,5 @@
-// Loaded before guard's program, in each of its threads: writes down what each commit of a database holds and how
-// surely it is on the disk when it is acknowledged, for every connection.
+// Loaded before guard's program, in each of its threads. For every connection it records the content of each commit of
+// a database, and how durable it is when it is acknowledged.
 import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -13,12 +13,12 @@ const recording = (DatabaseSync) =>
   class extends DatabaseSync {
     #tables = new Set();
 
-    /** To be called before a statement runs. */
+    /** Must be called before a statement runs. */
     #note(sql) {
       const table = (UPDATE.exec(sql) ?? CHANGE.exec(sql))?.[1];
       if (table !== undefined) this.#tables.add(table);
       else if (!END.test(sql)) return;
-      // Outside a transaction each change is a commit of its own.
+      // Outside a transaction each change is a separate commit.
       if (this.isTransaction && !END.test(sql)) return;
       const { synchronous } = super.prepare('pragma synchronous').get();
       const line = { file: basename(this.location()), synchronous, tables: [...this.#tables] };
@@ -46,13 +46,13 @@ const recording = (DatabaseSync) =>
     }
   };
 
-// Its warning would stand in guard's log.
+// Its warning would be written to guard's log.
 const { emitWarning } = process;
 process.emitWarning = () => undefined;
 const node = process.getBuiltinModule('node:sqlite');
 process.emitWarning = emitWarning;
 if (node) node.DatabaseSync = recording(node.DatabaseSync);
-// The classes of the add-on can't be changed, so others take their place in the native part before it is loaded.
+// The classes of the add-on can't be changed, so others replace them in the native part before it is loaded.
 const require = createRequire(import.meta.url);
 const binding = require('node-gyp-build')(dirname(require.resolve('@photostructure/sqlite/package.json')));
 binding.DatabaseSync = recording(binding.DatabaseSync);

@@ -3,7 +3,7 @@ import { localDaysFrom } from '../../src/lib/time-zone.js';
 import type { ReportSite } from '../../src/reports/build-report.js';
 import { getLastWeek, type ReportFacts } from '../../src/reports/report-facts.js';
 
-/** A week of a site in Berlin, and what its report is made of. */
+/** A week of a site in Berlin, and the facts of its report. */
 
 export const REPORT_ZONE = 'Europe/Berlin';
 /** Monday 16 November 2026, 9:00 in Berlin. Unix seconds. */
@@ -47,7 +47,9 @@ export const reportFacts: ReportFacts = {
   dropped: 0,
 };
 
-/** Every part that a report can have, each as long as it can get, written by anonymous clients where they can write. */
+/**
+ * Every part that a report can have, each with its greatest length, written by anonymous clients where they can write.
+ */
 export const longestFacts: ReportFacts = {
   ...reportFacts,
   now: {

@@ -12,7 +12,10 @@ import { recentLogger } from './logs.js';
 import { eventually, scratchFolder } from './scratch.js';
 import { SECRET } from './site-config.js';
 
-/** A data folder whose only site is behind the fake connector. @param config further keys of `guard.json` */
+/**
+ * A data folder whose only site is behind the fake connector.
+ * @param config further keys of `guard.json`
+ */
 export async function dataFolderFor(
   connector: Pick<FakeConnector, 'upstream'>,
   extra: object = {},
@@ -21,14 +24,14 @@ export async function dataFolderFor(
   const dataDir = await scratchFolder();
   await mkdir(join(dataDir, 'sites'));
   await writeFile(join(dataDir, 'sites', 'site.secret'), SECRET, { mode: 0o600 });
-  // Tests ask by the machine's own address, also as a proxy with visitors from elsewhere.
+  // Tests use the machine's own address, also as a proxy with visitors from elsewhere.
   const hosts = ['*', '127.0.0.1'];
   const site = { id: 'site', upstream: connector.upstream, hosts, ...extra };
   await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ listen: '127.0.0.1:0', sites: [site], ...config }));
   return dataDir;
 }
 
-/** The whole of guard on a real socket, ended with the test. */
+/** A complete guard on a real socket, stopped after the test. */
 export async function runningGuard(dataDir: string, logger: Logger = recentLogger()): Promise<RunningGuard> {
   const guard = await startGuard(await loadConfig({ dataDir, env: {} }), { logger });
   onTestFinished(() => guard.close());
@@ -41,7 +44,7 @@ export interface Answer {
   readonly body: { data: never; code?: string; message: string; status: number; fields?: Record<string, string> };
 }
 
-/** Sends a call of the API as the owner; headers given here come on top, and null takes one away. */
+/** Sends an API request as the owner. The given headers are added, and null removes one. */
 export async function callApi(
   url: string,
   suffix: string,
@@ -65,7 +68,7 @@ export async function callApi(
   return { http: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** Guard, the fake WordPress, and a second look into guard's database. */
+/** Guard, the fake WordPress, and a second connection to guard's database. */
 export async function loginSite() {
   const connector = await fakeConnector();
   const dataDir = await dataFolderFor(connector);

@@ -3,7 +3,7 @@ import { forgetRecentLog, recentLog } from './logs.js';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** The end of guard's log, where a test has failed. The reporter of `npm test` shows it. */
+    /** The end of guard's log, for a failed test. The reporter of `npm test` shows it. */
     guardLog?: readonly string[];
   }
 }

@@ -3,7 +3,7 @@ import type { SiteConfig } from '../../src/site.js';
 /** The key that guard and the fake connector share. */
 export const SECRET = '0f'.repeat(32);
 
-/** A site as the configuration describes it. Nothing answers at its `upstream` unless a test says where. */
+/** A site as in the configuration. Nothing responds at its `upstream` unless a test sets it. */
 export function siteConfig(change: Partial<SiteConfig> = {}): SiteConfig {
   return {
     id: 'site',

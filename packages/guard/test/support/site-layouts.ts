@@ -1,19 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Where the parts of a site are, below its root. */
+/** Folders of the parts of a site, below its root. */
 export interface SiteLayout {
   /** Folder with wp-load.php, which also has a `wp-content`. */
   readonly core: string;
-  /** What is used as `wp-content`. */
+  /** The folder that is used as `wp-content`. */
   readonly content: string;
-  /** Folder with wp-config.php: that of WordPress, or the one around it. */
+  /** Folder with wp-config.php: that of WordPress, or its parent. */
   readonly config: string;
-  /** Folder of must-use plugins, where it is not in `content`. */
+  /** Folder of must-use plugins, if it is not in `content`. */
   readonly muPlugins?: string;
 }
 
-/** What WordPress 7.1 does to find its configuration, and what of it counts for the folders. */
+/** How WordPress 7.1 finds its configuration, as far as it determines the folders. */
 const LOAD = `<?php
 define( 'ABSPATH', __DIR__ . '/' );
 if ( file_exists( ABSPATH . 'wp-config.php' ) ) {
@@ -30,7 +30,7 @@ if ( ! defined( 'WP_CONTENT_DIR' ) ) {
 exit( 'Error establishing a database connection' );
 `;
 
-/** A site with the files by which WordPress finds its folders; no more of it runs. */
+/** A site with the files by which WordPress finds its folders; no other part of it runs. */
 export function makeSite(root: string, { core, content, config, muPlugins }: SiteLayout) {
   const wordpress = join(root, core);
   for (const folder of [join(core, 'wp-includes'), join(core, 'wp-content'), content, muPlugins ?? content]) {
@@ -55,9 +55,9 @@ require_once ABSPATH . 'wp-settings.php';
   return {
     root,
     wordpress,
-    /** Folder of must-use plugins that counts. */
+    /** Folder of must-use plugins that is in use. */
     loads,
-    /** The one that is in WordPress's own folder. */
+    /** The folder of must-use plugins in WordPress's own folder. */
     unused: join(wordpress, 'wp-content', 'mu-plugins'),
     /** Adds code to the configuration. */
     configure: (code: string) =>

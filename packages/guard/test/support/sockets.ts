@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { scratchFolder } from './scratch.js';
 
-/** Leaves a socket file behind as a killed process does. */
+/** Leaves a socket file behind, as a killed process does. */
 export async function endedListener(path: string): Promise<void> {
   const program = `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('listening'))`;
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -15,7 +15,10 @@ export async function endedListener(path: string): Promise<void> {
   await once(child, 'exit');
 }
 
-/** A Unix socket that leads to a TCP port of this machine. @returns its path */
+/**
+ * A Unix socket that leads to a TCP port of this machine.
+ * @returns its path
+ */
 export async function socketTo(port: number): Promise<string> {
   const path = join(await scratchFolder(), 'web.sock');
   const open = new Set<Socket>();

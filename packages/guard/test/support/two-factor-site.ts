@@ -22,41 +22,41 @@ import { siteConfig } from './site-config.js';
 
 const config: SiteConfig = siteConfig();
 
-/** What a test may turn while the site runs. */
+/** State that a test may change while the site runs. */
 export interface SecondFactorSite {
   readonly url: string;
-  /** Address of the web server behind guard, as WordPress knows it. */
+  /** Address of the web server behind guard, as WordPress sees it. */
   readonly upstream: string;
   readonly dataDir: string;
   readonly keyFile: string;
   readonly db: TestDatabase;
   readonly twoFactor: ReturnType<typeof createTwoFactorFlow>;
   readonly factors: ReturnType<typeof createFactorStore>;
-  /** Failures of addresses; the visitor's is 192.0.2.7. */
+  /** Failures of addresses; the visitor's address is 192.0.2.7. */
   readonly attempts: LoginAttempts;
   readonly log: ReturnType<typeof recordedLog>;
-  /** Milliseconds since the Unix epoch; stands still until the test moves it. */
+  /** Milliseconds since the Unix epoch; changed only by the test. */
   now: number;
-  /** The user whose password is right when a form is posted to `/wp-login.php`. */
+  /** The user whose password is correct when a form is posted to `/wp-login.php`. */
   needed: TwoFactorRequirement;
   /** A program posts the form, so the start of the challenge is JSON. */
   program: boolean;
-  /** Where WordPress says the user goes. */
+  /** The redirect that WordPress sends the user. */
   redirect: string;
   wordpressAnswers: boolean;
-  /** WordPress can say who is signed in. */
+  /** WordPress can identify the signed-in user. */
   whoIsAnswers: boolean;
-  /** What the pages are written in. */
+  /** Language of the pages. */
   language: Language;
-  /** Users for whom WordPress made a session, in order. */
+  /** Users for whom WordPress created a session, in order. */
   readonly issued: Omit<Parameters<SessionIssuer['issueSession']>[1], 'sender'>[];
-  /** Signed-in visitors, by their whole Cookie header's `wp` cookie. */
+  /** Signed-in visitors, by the `wp` cookie in their Cookie header. */
   readonly signedIn: Map<string, { id: number; login: string; administrator: boolean }>;
 }
 
 /**
- * A site with the second factor's pages on a real socket, real storage and a stand-in for WordPress that counts the
- * sessions it makes. Start it again on the same folder to see what survives.
+ * A site with the second factor's pages on a real socket, real storage and a fake WordPress that counts the sessions it
+ * creates. Start it again on the same folder to test a restart.
  */
 export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSite> {
   const folder = dataDir ?? (await scratchFolder());
@@ -97,7 +97,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     logger: log.logger,
   });
   const server = createServer((request, response) => {
-    // The proxy has put something on the answer before the twoFactor gets it.
+    // The proxy has set a header on the response before the second factor gets it.
     response.setHeader('Content-Security-Policy', "frame-ancestors 'self'");
     const visit = {
       site: config,
@@ -151,7 +151,7 @@ export interface Page {
   readonly html: string;
 }
 
-/** A browser without JavaScript: it keeps cookies, sends forms as they stand in the page, and follows no redirect. */
+/** A browser without JavaScript: it stores cookies, sends forms as they are in the page, and follows no redirect. */
 export class PlainBrowser {
   readonly cookies = new Map<string, string>();
   readonly #headers: Record<string, string>;
@@ -179,13 +179,13 @@ export class PlainBrowser {
     return { status: response.status, headers: response.headers, html: await response.text() };
   }
 
-  /** Types the right password and opens the page to which that leads. */
+  /** Submits the correct password and opens the page to which that redirects. */
   async logIn(): Promise<Page> {
     const answer = await this.open('/wp-login.php', { log: 'owner', pwd: 'right' });
     return this.open(answer.headers.get('location') as string);
   }
 
-  /** Sends the page's form for a step with what the visitor typed. */
+  /** Sends the page's form for a step with the visitor's input. */
   send(page: Page, step: string, typed: Record<string, string>): Promise<Page> {
     const form = page.html.split('<form').find((text) => text.includes(`name="step" value="${step}"`)) ?? '';
     const action = /action="([^"]+)"/.exec(form)?.[1]?.replaceAll('&amp;', '&');
@@ -195,7 +195,7 @@ export class PlainBrowser {
   }
 }
 
-/** The key that an enrolment page shows, as bytes. */
+/** The key on an enrolment page, as bytes. */
 export function shownSecret(page: Page): Buffer {
   const text = (/<code>([A-Z2-7 ]+)<\/code>/.exec(page.html)?.[1] ?? '').replaceAll(' ', '');
   const bits = [...text].map((letter) =>
@@ -204,7 +204,7 @@ export function shownSecret(page: Page): Buffer {
   return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** What an authenticator app shows at a time. */
+/** The code of an authenticator app at a time. */
 export function appCode(secret: Uint8Array, now: number): string {
   return hotp(secret, toStep(now));
 }
@@ -215,15 +215,15 @@ export function wrongCode(secret: Uint8Array, now: number): string {
   return ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !near.includes(code)) as string;
 }
 
-/** Back-up codes that a page shows. */
+/** The back-up codes on a page. */
 export function shownCodes(page: Page): string[] {
   return [...page.html.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map((match) => match[1] as string);
 }
 
 /**
- * Sets up the site's present user in this browser; afterwards the user is logged in and the clock is a minute on.
+ * Sets up the site's current user in this browser. Afterwards the user is logged in and the clock is a minute ahead.
  *
- * @param typed how the user types a code
+ * @param typed the form in which the user types a code
  */
 export async function enrol(
   site: SecondFactorSite,

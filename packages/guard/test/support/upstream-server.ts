@@ -6,11 +6,11 @@ import { type FakeConnector, fakeConnector } from './fake-connector.js';
 export interface UpstreamServer {
   readonly connector: FakeConnector;
   readonly upstream: string;
-  /** Scheme, host and address of each request, as headers of visitors tell them. */
+  /** Scheme, host and address of each request, as in the headers of visitors' requests. */
   readonly seen: string[];
 }
 
-/** A web server between guard and the fake connector that decides by a request what it answers itself. */
+/** A web server between guard and the fake connector that may respond to a request itself. */
 export async function webServer(
   decide: (request: IncomingMessage, response: ServerResponse) => boolean,
 ): Promise<UpstreamServer> {
@@ -50,7 +50,7 @@ export const byHttpsAlone = (request: IncomingMessage, response: ServerResponse)
   return true;
 };
 
-/** A server for one name; for every other one another server answers. */
+/** A server for one name. Another server responds for every other name. */
 export const forHost =
   (host: string, otherwise: (response: ServerResponse) => void) =>
   (request: IncomingMessage, response: ServerResponse): boolean => {

@@ -15,7 +15,7 @@ import { inject } from 'vitest';
 import { runIn } from './command-line.js';
 import { scratchFolder } from './scratch.js';
 
-/** Users without an entry in the system's list do as well as others. */
+/** Users without an entry in the system's list are sufficient. */
 export const [OWNER, GUARD, VICTIM] = [54_321, 54_322, 54_323];
 
 /** The command line, where every user can read it. */
@@ -31,7 +31,7 @@ export function runAsRoot(...args: string[]) {
   return runIn({}, args, program);
 }
 
-/** A folder that everybody may enter. */
+/** A folder that every user may enter. */
 export async function openFolder(): Promise<string> {
   const folder = await scratchFolder();
   chmodSync(folder, 0o755);
@@ -80,7 +80,7 @@ export async function machine() {
   return { root, wordpress, victim, theirs, ofRoot, dataDir, attach, plugins, own };
 }
 
-/** Everything about a folder that must not change: names, owners, rights, contents. */
+/** All properties of a folder that must not change: names, owners, permissions, contents. */
 export function snapshot(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => join(entry.parentPath, entry.name))
@@ -94,13 +94,13 @@ export function snapshot(folder: string): string[] {
     });
 }
 
-/** Users who own something in a folder. */
+/** Users who own a file in a folder. */
 export function ownersIn(folder: string): number[] {
   const names = readdirSync(folder, { recursive: true }) as string[];
   return [...new Set(['.', ...names].map((name) => lstatSync(join(folder, name)).uid))];
 }
 
-/** Lays a link as a user would. */
+/** Creates a link as a user would. */
 export function linkAs(uid: number, target: string, path: string): void {
   symlinkSync(target, path);
   execFileSync('chown', ['-h', `${uid}:${uid}`, path]);

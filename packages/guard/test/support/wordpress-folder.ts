@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scratchFolder } from './scratch.js';
 
-/** A folder with what makes a WordPress recognisable, removed after the test. */
+/** A folder with the files that identify a WordPress, removed after the test. */
 export async function wordpressFolder(): Promise<string> {
   const dir = join(await scratchFolder(), 'wordpress');
   await mkdir(join(dir, 'wp-includes'), { recursive: true });
