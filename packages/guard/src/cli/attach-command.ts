@@ -22,46 +22,47 @@ import { toRealAddressAdvice } from './upstream-server.js';
 
 export const attachCommand: Command = {
   name: 'sites add',
-  summary: 'Connect a WordPress with guard: installs the connector, makes the secret, writes the configuration.',
+  summary: 'Connect a WordPress with guard: installs the connector, creates the secret, writes the configuration.',
   help: `security-optimizer sites add --wordpress DIR --upstream URL --data-dir DIR [options]
 security-optimizer sites add --release DIR --data-dir DIR [--site ID] [--mu-plugins DIR]
 security-optimizer sites add --all --data-dir DIR
 
-  --wordpress DIR        folder of the WordPress installation. This path is the site, also where it is a link that leads
-                         to another release after each deployment
-  --upstream URL         origin of its web server, for example http://127.0.0.1:8081, or unix:/run/web.sock; without it
-                         as before
-  --listen HOST:PORT     where guard listens, or unix:/run/guard.sock; without it as before, at first 127.0.0.1:8080
+  --wordpress DIR        folder of the WordPress installation. The path identifies the site, even if it is a link that
+                         each deployment points to another release
+  --upstream URL         origin of its web server, for example http://127.0.0.1:8081, or unix:/run/web.sock; default: as
+                         before
+  --listen HOST:PORT     address on which guard listens, or unix:/run/guard.sock; default: as before, at first
+                         127.0.0.1:8080
   --data-dir DIR         guard's data folder, outside the WordPress folder
-  --mu-plugins DIR       folder of its must-use plugins; without it WordPress's own configuration is asked
-  --host NAME            host name of the site; repeatable; without it every host is taken
-  --trusted-proxy CIDR   proxy in front of guard whose X-Forwarded-For is believed, or unix for whoever opens guard's
+  --mu-plugins DIR       folder of its must-use plugins; default: the one in WordPress's own configuration
+  --host NAME            host name of the site; repeatable; default: every host
+  --trusted-proxy CIDR   proxy in front of guard whose X-Forwarded-For is trusted, or unix for every client of guard's
                          Unix socket; repeatable
-  --site ID              take up the settings and the log of a site that was detached
-  --new-site             this is another site than the one that is attached with the same folder: they share it
-  --shared-mu-plugins    other sites use the same folder of must-use plugins: the key is this site's alone from the start
-  --external-key         write no key: you put it where SECURITY_OPTIMIZER_KEY_FILE says, a constant in wp-config.php or a
-                         variable of PHP's environment
-  --print                write nothing into WordPress, and show what to put where: for code that can't be written, and for
-                         a site whose key you put in place. For a new site with --shared-connector, without --wordpress
-  --own-key              have guard write the key again
-  --moved                with --site: that site is attached, and is in this folder from now on
-  --shared-connector DIR run the connector from DIR, where \`share-connector\` has put it, in place of a copy; an
+  --site ID              restore the settings and the log of a detached site
+  --new-site             this is another site than the attached one with the same folder: they share it
+  --shared-mu-plugins    other sites use the same folder of must-use plugins: the key is only this site's from the start
+  --external-key         write no key: you provide it in the file that SECURITY_OPTIMIZER_KEY_FILE names, a constant in
+                         wp-config.php or a variable of PHP's environment
+  --print                write nothing into WordPress, and print the files to create: for code that can't be written, and
+                         for a site whose key you provide. For a new site with --shared-connector, without --wordpress
+  --own-key              let guard write the key again
+  --moved                with --site: that attached site is in this folder from now on
+  --shared-connector DIR run the connector from DIR, where \`share-connector\` has installed it, instead of a copy; an
                          absolute path
   --own-connector        give the site a copy of the connector again
   --home PATH            URL path of a site in a sub-directory, for example /blog
-  --require-guard        have WordPress refuse requests that did not come through guard; not before visitors did
-  --force                with --require-guard: without asking whether visitors come through guard; with a range of
-                         --trusted-proxy that means everybody: trust it all the same
-  --allow-direct         let WordPress answer requests that did not come through guard, as at the first attach
-  --user NAME            as root: makes a data folder that is not there yet for the user that guard runs as
+  --require-guard        let WordPress refuse requests that bypass guard; only after visitors came through guard
+  --force                with --require-guard: do not check whether visitors come through guard; with a range of
+                         --trusted-proxy that contains nearly all clients: trust it
+  --allow-direct         let WordPress answer requests that bypass guard, as after the first attach
+  --user NAME            as root: creates a missing data folder for the user as whom guard runs
   --release DIR          install the connector in a release of an attached site before it becomes the current one, and
-                         change nothing else; --site says of which site, where there are several
+                         change nothing else; --site names the site if there are several
   --all                  bring every attached site up to date and change nothing else, for example after a deployment
 
 As root it works in the data folder with the rights of that folder's owner, and in WordPress with those of its owner.
-Safe to repeat: the secret and every setting stay, and a site that requires guard goes on to. A running guard serves the
-site at once, also with another --trusted-proxy; another --listen counts after a restart.`,
+It can be repeated safely: the secret and every setting stay, and a site that requires guard still does. A running guard
+serves the site at once, also with another --trusted-proxy; another --listen takes effect after a restart.`,
   async run(args) {
     const values = readOptions(args, {
       wordpress: { type: 'string' },

@@ -34,7 +34,7 @@ type Manifest = z.output<typeof manifestSchema>;
 
 export const backUpCommand: Command = {
   name: 'back-up',
-  summary: 'Copy everything that guard keeps into a folder, also while it runs.',
+  summary: 'Copy all of guard’s data into a folder, also while it runs.',
   help: `security-optimizer back-up FOLDER --data-dir DIR [--without-log]
 
   FOLDER           a new or empty folder; only its owner may read it afterwards, since it holds keys
@@ -61,7 +61,7 @@ of the second factors are copied too.`,
 
 export const restoreCommand: Command = {
   name: 'restore',
-  summary: 'Fill a data folder from a back-up, while guard does not run.',
+  summary: 'Restore a data folder from a back-up, while guard does not run.',
   help: `security-optimizer restore FOLDER --data-dir DIR [--replace]
 
   FOLDER           a folder that \`back-up\` has filled

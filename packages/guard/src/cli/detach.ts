@@ -152,14 +152,14 @@ export const detachCommand: Command = {
   help: `security-optimizer sites remove --data-dir DIR [--site ID] [--mu-plugins DIR] [--purge]
 
   --data-dir DIR   guard's data folder
-  --site ID        only this site; without it every site
-  --mu-plugins DIR its folder of must-use plugins, where that belongs to root and the site does not: root takes such a
-                   folder from the command line alone
+  --site ID        only this site; default: every site
+  --mu-plugins DIR its folder of must-use plugins, if that belongs to root and the site does not: root accepts such a
+                   folder only from the command line
   --purge          erase settings, log and second factors of the site as well; needs --site
 
-Without --purge settings and log are kept: \`attach --site ID\` takes them up again, \`erase --site ID\` removes them.
-A running guard stops serving the site at once. WordPress should run: it takes what the connector kept out of its own
-database.`,
+Without --purge settings and log are kept: \`attach --site ID\` restores them, \`erase --site ID\` removes them.
+A running guard stops serving the site at once. WordPress should run, because it removes the connector's data from its
+own database.`,
   async run(args) {
     const values = readOptions(args, {
       'data-dir': { type: 'string' },

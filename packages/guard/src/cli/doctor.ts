@@ -252,7 +252,7 @@ export function doctorText(site: SiteId, findings: readonly Finding[]): string {
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Check one site from inside and outside, and say what to do.',
+  summary: 'Check one site from inside and outside, and show how to fix problems.',
   help: `security-optimizer doctor SITE --data-dir DIR [--connect ADDRESS] [--mail ADDRESS] [--json]
 
   --data-dir DIR        guard's data folder

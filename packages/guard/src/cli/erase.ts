@@ -70,7 +70,7 @@ export async function printErased(dataDir: string, id: SiteId, { rows, unclean }
 
 export const eraseCommand: Command = {
   name: 'erase',
-  summary: 'Remove everything that is kept of a detached site: settings, log, second factors.',
+  summary: 'Remove all data of a detached site: settings, log, second factors.',
   help: `security-optimizer erase --site ID --data-dir DIR
 
   --site ID        the site; it must be detached

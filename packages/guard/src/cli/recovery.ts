@@ -114,7 +114,7 @@ export function pickSite(sites: readonly KnownSite[], id: string | undefined): K
 
 export const awayModeCommand: Command = {
   name: 'away-mode',
-  summary: 'End Away Mode, also while it is on.',
+  summary: 'End Away Mode, even while it is on.',
   help: `security-optimizer away-mode off --data-dir DIR [--site ID]
 
 ${recoveryOptionsHelp}`,
@@ -128,7 +128,7 @@ ${recoveryOptionsHelp}`,
 
 export const loginAccessCommand: Command = {
   name: 'login-access',
-  summary: 'Let every address try to log in.',
+  summary: 'Remove the Login Access list, so that every address may log in.',
   help: `security-optimizer login-access clear --data-dir DIR [--site ID]
 
 ${recoveryOptionsHelp}`,
@@ -142,7 +142,7 @@ ${recoveryOptionsHelp}`,
 
 export const loginUrlCommand: Command = {
   name: 'login-url',
-  summary: 'Take the login back to the address that WordPress gives it.',
+  summary: 'Restore WordPress’s own login URL.',
   help: `security-optimizer login-url reset --data-dir DIR [--site ID]
 
 ${recoveryOptionsHelp}
@@ -160,7 +160,7 @@ const MAX_MINUTES = 1440;
 
 export const pauseCommand: Command = {
   name: 'pause',
-  summary: 'Switch everything off for some minutes; guard only forwards.',
+  summary: 'Pause all protections for some minutes; guard only forwards.',
   help: `security-optimizer pause MINUTES --data-dir DIR [--site ID]
 
   MINUTES          1 to ${MAX_MINUTES}
@@ -181,7 +181,7 @@ resume\`; \`security-optimizer status\` says until when it lasts.`,
 
 export const resumeCommand: Command = {
   name: 'resume',
-  summary: 'End a pause; everything is in force again.',
+  summary: 'End a pause; all protections are on again.',
   help: `security-optimizer resume --data-dir DIR [--site ID]
 
 ${recoveryOptionsHelp}`,
@@ -195,7 +195,7 @@ ${recoveryOptionsHelp}`,
 
 export const twoFactorCommand: Command = {
   name: 'two-factor',
-  summary: 'Forget the second factor of a user, who sets up a new one at the next login.',
+  summary: 'Delete the second factor of a user, who sets up a new one at the next login.',
   help: `security-optimizer two-factor reset USER --data-dir DIR [--site ID]
 
   USER             username or user ID
@@ -249,7 +249,7 @@ async function endSessions({ site, db }: Pick<OpenSite, 'site' | 'db'>, user: nu
 
 export const unblockCommand: Command = {
   name: 'unblock',
-  summary: 'Let an address in again that failed to log in too often, or whoever was blocked.',
+  summary: 'End the lockout of an address, or unblock a visitor.',
   help: `security-optimizer unblock WHO --data-dir DIR [--site ID]
 security-optimizer unblock --all --data-dir DIR [--site ID]
 

@@ -23,7 +23,7 @@ const MARGIN_SECONDS = 10;
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Run guard until it is told to stop.',
+  summary: 'Run guard until it receives a signal to stop.',
   help: `security-optimizer serve --data-dir DIR | --config FILE
 
   --data-dir DIR   guard's data folder, with guard.json in it

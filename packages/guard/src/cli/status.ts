@@ -41,7 +41,7 @@ const ANSWER_TIMEOUT_MS = 10_000;
 
 export const statusCommand: Command = {
   name: 'status',
-  summary: 'Say how guard, its database, WordPress and the connector stand.',
+  summary: 'Show the state of guard, its database, WordPress and the connector.',
   help: `security-optimizer status --data-dir DIR [--site ID | --host NAME] [--problems] [--json]
 
   --data-dir DIR   guard's data folder

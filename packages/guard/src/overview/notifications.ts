@@ -54,7 +54,7 @@ function productNotifications(facts: NotificationFacts, { admin }: NotificationL
       id: 'wordpress-unreachable',
       level: 'danger',
       title: 'WordPress did not answer our checks',
-      text: 'We can’t tell whether updates are waiting. Your protections at the door are still on.',
+      text: 'We can’t tell whether updates are waiting. Requests are still checked before they reach WordPress.',
       button_link: admin('admin.php?page=security-optimizer'),
       button_text: 'Check again',
     });
