@@ -70,7 +70,7 @@ export function administratorNotes(
     createNote({
       id: 'administrators',
       title: 'Check that you know every administrator',
-      text: 'Delete or demote whoever should not be one.',
+      text: 'Delete or demote anyone who should not be one.',
       items,
       link,
       link_text: 'Review administrators',
@@ -178,7 +178,7 @@ export function taskNotes(tasks: ScheduledTasks): Note[] {
   return [
     createNote({
       id: 'tasks-unknown',
-      title: 'Scheduled tasks that no plugin or theme waits for',
+      title: 'Scheduled tasks that no plugin or theme handles',
       text: 'Often left behind by a plugin that was removed. They do nothing unless code for them comes back.',
       items: unknown.map(({ hook }) => hook),
     }),

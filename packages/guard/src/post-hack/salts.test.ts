@@ -44,7 +44,7 @@ it('keys that did not change are named with the place where they are set', () =>
   });
   expect(said(outcome)).toContain('these are still the old ones: AUTH_KEY, NONCE_SALT.');
   expect(said(outcome)).toContain('They are set in /srv/keys.php.');
-  expect(said(outcome)).toContain('Every cookie made before is void all the same.');
+  expect(said(outcome)).toContain('Every older cookie is invalid anyway.');
   expect(said(outcome)).toContain('By hand:');
 });
 
@@ -52,7 +52,7 @@ it('a cookie is not called void while a scheme has its old salt', () => {
   const outcome = judgeSalts(written(), prints('new', old('AUTH_KEY', 'AUTH_SALT', 'auth')));
   expect(outcome).toMatchObject({ kind: 'partly', isCookieVoid: false, cause: 'old-file' });
   expect(said(outcome)).not.toContain('void');
-  expect(said(outcome)).toContain('Everyone is logged out all the same');
+  expect(said(outcome)).toContain('Everyone is logged out anyway');
 });
 
 it('the reason why nothing has changed is named', () => {

@@ -101,8 +101,8 @@ function wait(ms: number): Promise<void> {
 
 const BY_HAND =
   'By hand: put new ones from https://api.wordpress.org/secret-key/1.1/salt/ in place of the old ones where they are set.';
-const LOGGED_OUT = 'Everyone is logged out all the same, since every session has ended.';
-const VOID = 'Every cookie made before is void all the same.';
+const LOGGED_OUT = 'Everyone is logged out anyway, because every session has ended.';
+const VOID = 'Every older cookie is invalid anyway.';
 
 const reasons: Readonly<Record<SaltsCause, string>> = {
   'not-writable': 'WordPress may not write wp-config.php.',

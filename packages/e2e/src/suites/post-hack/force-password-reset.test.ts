@@ -211,7 +211,7 @@ onUnlikeStacks('Force password reset', (stack) => {
       const said = data.job.summary.join(' ');
       expect(said).toContain('The security keys of WordPress could not be changed.');
       expect(said).toContain(`They are set in ${realpathSync(host)}.`);
-      expect(said).toContain('Everyone is logged out all the same, since every session has ended.');
+      expect(said).toContain('Everyone is logged out anyway, because every session has ended.');
       expect(said).toContain('By hand: put new ones from');
       expect(said).not.toContain('so every cookie');
       expect(await salts()).toBe(before);
