@@ -83,7 +83,7 @@ export function suspicious(change: Partial<CheckupResult> = {}): Checkup {
         {
           id: 'administrators',
           title: 'Check that you know every administrator',
-          text: 'Delete or demote anyone who should not be one.',
+          text: 'Delete or demote whoever should not be one.',
           items: ['owner (owner@example.com), since 12 Jan, last login 21 Nov'],
           link: 'http://example.com/wp-admin/users.php',
           link_text: 'Review administrators',

@@ -70,7 +70,7 @@ export function administratorNotes(
     createNote({
       id: 'administrators',
       title: 'Check that you know every administrator',
-      text: 'Delete or demote anyone who should not be one.',
+      text: 'Delete or demote whoever should not be one.',
       items,
       link,
       link_text: 'Review administrators',
