@@ -54,7 +54,7 @@ async function idleSite(prepare: (connector: FakeConnector) => void = () => unde
 }
 
 /** The largest number of commands in any hour, wherever it begins. */
-function mostInAnHour(commands: readonly { readonly at: number }[]): number {
+function getHourlyMax(commands: readonly { readonly at: number }[]): number {
   return Math.max(
     0,
     ...commands.map(({ at: from }) => commands.filter(({ at }) => at >= from && at < from + HOUR).length),
@@ -68,7 +68,7 @@ it('an idle site receives at most 2 commands an hour', async () => {
   const start = commands.splice(0).map(({ command }) => command);
   expect(start.sort()).toEqual(['events', 'hello', 'policy']);
   await pass(5 * HOUR);
-  expect(mostInAnHour(commands)).toBeLessThanOrEqual(2);
+  expect(getHourlyMax(commands)).toBeLessThanOrEqual(2);
   expect(new Set(commands.map(({ command }) => command))).toEqual(new Set(['events']));
   // Commands are still sent.
   expect(commands.length).toBeGreaterThanOrEqual(6);
@@ -81,7 +81,7 @@ it('an idle site whose connector does not answer receives at most 2 commands an 
   expect(log.events()).toContain('connector-missing');
   commands.splice(0);
   await pass(4 * HOUR);
-  expect(mostInAnHour(commands)).toBeLessThanOrEqual(2);
+  expect(getHourlyMax(commands)).toBeLessThanOrEqual(2);
   expect(commands.length).toBeGreaterThanOrEqual(5);
   connector.mode = 'ok';
   await within(46 * MINUTE, () => log.events().filter((event) => event === 'connector-ok').length === 2);

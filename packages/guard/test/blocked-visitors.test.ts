@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cataloguesFolder, createLanguages } from '../src/i18n/languages.js';
 import { silentLogger } from '../src/lib/logger.js';
-import { answersIn, closing, exchange, RawClient, toBody, toStatus } from './raw-client.js';
+import { closing, countResponses, exchange, RawClient, toBody, toStatus } from './raw-client.js';
 import { recordingServer, type Seen, startGateway, type TestGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
@@ -18,7 +18,7 @@ describe('a blocked visitor', () => {
     const { gateway, seen } = await blockedGateway();
     const client = new RawClient(gateway.port);
     for (let i = 1; i <= 5; i++)
-      await client.send(GET).until((text) => answersIn(text) === i && text.endsWith('Blocked\n'));
+      await client.send(GET).until((text) => countResponses(text) === i && text.endsWith('Blocked\n'));
     expect(client.received).not.toMatch(/HTTP\/1\.1 (?!403)/);
     expect(client.received).toContain('X-Content-Type-Options: nosniff');
     expect(client.received).toContain('Connection: keep-alive');
@@ -33,7 +33,7 @@ describe('a blocked visitor', () => {
       client.send(bytes.slice(i, i + 333));
       if (i % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    await client.until((text) => answersIn(text) === 50);
+    await client.until((text) => countResponses(text) === 50);
   });
 
   it('gets a page in a browser', async () => {
@@ -95,7 +95,7 @@ describe('a blocked visitor', () => {
   ])('with a request %s gets one refusal, and the connection ends', async (_what, bytes) => {
     const { gateway, seen } = await blockedGateway();
     const received = await new RawClient(gateway.port).send(bytes).end();
-    expect([toStatus(received), answersIn(received)]).toEqual([403, 1]);
+    expect([toStatus(received), countResponses(received)]).toEqual([403, 1]);
     expect(seen).toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe('a blocked visitor', () => {
       const { gateway, seen } = await blockedGateway();
       const client = new RawClient(gateway.port).send(`POST / HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`);
       await client.send(closing('GET /next HTTP/1.1')).end();
-      expect(answersIn(client.received)).toBe(2);
+      expect(countResponses(client.received)).toBe(2);
       expect(client.received).not.toMatch(/HTTP\/1\.1 (?!403)/);
       expect(gateway.visits.map(({ target }) => target)).toEqual(['/', '/next']);
       expect(seen).toEqual([]);
@@ -118,7 +118,7 @@ describe('a blocked visitor', () => {
   it('with bytes that no parser accepts gets 400, and the connection ends', async () => {
     const { gateway, seen } = await blockedGateway();
     const received = await new RawClient(gateway.port).send('nonsense\r\n\r\n').end();
-    expect([toStatus(received), answersIn(received)]).toEqual([400, 1]);
+    expect([toStatus(received), countResponses(received)]).toEqual([400, 1]);
     expect(seen).toEqual([]);
   });
 
@@ -149,7 +149,7 @@ describe('a blocked visitor', () => {
     await client.send('st: a\r\n\r\n').until((text) => text.endsWith('hello'));
     await client
       .send('POST /more HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc')
-      .until((text) => answersIn(text) === 3);
+      .until((text) => countResponses(text) === 3);
     expect(seen).toMatchObject([{ url: '/half' }, { url: '/more', body: 'abc' }]);
   });
 

@@ -114,8 +114,8 @@ describe('a path with the name of a feed', () => {
   ])('is refused with the type %s, also from a cache', async (type) => {
     const gateway = await site();
     for (const wordpress of [true, false]) {
-      const answer = await get(gateway, send(type, wordpress));
-      expect([toStatus(answer), answer.includes('what was')]).toEqual([404, false]);
+      const response = await get(gateway, send(type, wordpress));
+      expect([toStatus(response), response.includes('what was')]).toEqual([404, false]);
     }
     expect(gateway.visits.map(({ rule }) => rule)).toEqual(['feeds', 'feeds']);
   });

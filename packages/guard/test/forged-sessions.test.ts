@@ -22,13 +22,13 @@ async function start() {
   /** Session queries to WordPress, by their cookies, and the most that were open for invented ones at the same time. */
   const requested: string[] = [];
   let open = 0;
-  let most = 0;
+  let max = 0;
   const releases: (() => void)[] = [];
   connector.hold = async (command, cookie = '') => {
     if (command !== 'session') return;
     requested.push(cookie);
     if (!cookie.includes('invented')) return;
-    most = Math.max(most, ++open);
+    max = Math.max(max, ++open);
     await new Promise<void>((resolve) => releases.push(resolve));
     open--;
   };
@@ -51,7 +51,7 @@ async function start() {
   const owner = { cookie: MEMBER, 'x-forwarded-for': '203.0.113.7' };
   const call = (suffix: string, body: object, headers = owner) =>
     callApi(guard.url, suffix, { body: JSON.stringify(body), headers });
-  return { connector, guard, log, requested, releases, invent, call, most: () => most };
+  return { connector, guard, log, requested, releases, invent, call, most: () => max };
 }
 
 type Site = Awaited<ReturnType<typeof start>>;
@@ -112,8 +112,8 @@ describe('500 connections with an invented cookie and nonce', () => {
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(FLOOD - 17);
     const many = await start();
     const others = await flood(many, fromMany);
-    const answers = others.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
-    expect(new Set(answers)).toEqual(new Set([503]));
+    const responses = others.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
+    expect(new Set(responses)).toEqual(new Set([503]));
     expect(many.log.events().filter((event) => event === 'api-failed')).toHaveLength(1);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { answersIn, RawClient, toStatus } from './raw-client.js';
+import { countResponses, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -69,15 +69,15 @@ describe('the last response of a connection', () => {
     const { client, faults, ended } = halfOpenClient(gateway.port);
     client.send(bytes);
     await ended;
-    const answers = answersIn(client.received);
-    expect(answers).toBeGreaterThan(0);
+    const responses = countResponses(client.received);
+    expect(responses).toBeGreaterThan(0);
     await sendOn(client, more);
     expect(faults).toEqual([]);
     client.socket.end();
     await client.end();
     expect(faults).toEqual([]);
     // Requests after the last response got none.
-    expect(answersIn(client.received)).toBe(answers);
+    expect(countResponses(client.received)).toBe(responses);
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
@@ -101,7 +101,7 @@ describe('the last response of a connection', () => {
     client.socket.end();
     await Promise.all([client.end(), closed]);
     expect(faults).toEqual([]);
-    expect(answersIn(client.received)).toBe(1);
+    expect(countResponses(client.received)).toBe(1);
   });
 
   it('ends the connection of a client that never stops sending', async () => {

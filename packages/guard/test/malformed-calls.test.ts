@@ -77,9 +77,9 @@ const malformed: readonly [what: string, line: string, headers: readonly string[
 describe('a malformed API request', () => {
   it.each(malformed)(
     'with %s gets a response in the envelope and is not logged as an error',
-    async (_what, line, headers, body, answer) => {
+    async (_what, line, headers, body, response) => {
       const { send, errors } = await start();
-      expect(await send(line, headers, body)).toEqual(answer);
+      expect(await send(line, headers, body)).toEqual(response);
       expect(errors()).toEqual([]);
     },
   );

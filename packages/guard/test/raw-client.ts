@@ -120,6 +120,6 @@ export function toBody(received: string): string {
 }
 
 /** Number of responses in the received text. */
-export function answersIn(received: string): number {
+export function countResponses(received: string): number {
   return received.split(/HTTP\/1\.1 \d{3} /).length - 1;
 }

@@ -190,7 +190,7 @@ export async function rawServer(onConnection: (socket: Socket) => void): Promise
 }
 
 /** A raw server that responds to each request head with the same bytes, and records what it received. */
-export async function scriptedServer(answer: string | Buffer): Promise<{ port: number; received: () => string }> {
+export async function scriptedServer(response: string | Buffer): Promise<{ port: number; received: () => string }> {
   let received = '';
   const port = await rawServer((socket) => {
     let head = '';
@@ -199,7 +199,7 @@ export async function scriptedServer(answer: string | Buffer): Promise<{ port: n
       head += data.toString('latin1');
       for (let end = head.indexOf('\r\n\r\n'); end !== -1; end = head.indexOf('\r\n\r\n')) {
         head = head.slice(end + 4);
-        socket.write(answer);
+        socket.write(response);
       }
     });
   });
@@ -216,7 +216,7 @@ export interface Seen {
 
 /** A web server that records every request and responds with `answer`, or with 200 and `hello`. */
 export async function recordingServer(
-  answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => {
+  handle: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => {
     response.end('hello');
   },
 ): Promise<{ port: number; seen: Seen[] }> {
@@ -227,7 +227,7 @@ export async function recordingServer(
     request.on('end', () => {
       const { method = '', url = '', headers, rawHeaders } = request;
       seen.push({ method, url, headers, rawHeaders, body: Buffer.concat(pieces).toString('latin1') });
-      answer(request, response);
+      handle(request, response);
     });
   });
   return { port, seen };

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, RawClient, toStatus } from './raw-client.js';
+import { countResponses, exchange, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -81,7 +81,7 @@ describe('a request that two parsers could interpret in two ways', () => {
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, bytes);
     expect(toStatus(received)).toBe(400);
-    expect(answersIn(received)).toBe(1);
+    expect(countResponses(received)).toBe(1);
     expect(seen).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ import { areInstalled, certificate, freePort, readExample, runNginx } from './su
  */
 
 const SECRET = 'a file of the machine in front';
-const PLACE = '/internal/secret';
+const LOCATION = '/internal/secret';
 
 /** Everything that is received for a request by TLS, until the server ends the connection or changes the protocol. */
 function sendByTls(port: number, method = 'GET', more = ''): Promise<string> {
@@ -32,10 +32,10 @@ function sendByTls(port: number, method = 'GET', more = ''): Promise<string> {
 
 /**
  * An nginx in front of guard, and the same in front of the upstream server.
- * @param answer the response of that server, as bytes
+ * @param response the response of that server, as bytes
  */
-async function fronts(answer: string): Promise<{ guard: number; throughGuard: number; straight: number }> {
-  const upstream = (await scriptedServer(answer)).port;
+async function fronts(response: string): Promise<{ guard: number; throughGuard: number; straight: number }> {
+  const upstream = (await scriptedServer(response)).port;
   const gateway = await startGateway(upstream, { trustedProxies: ['127.0.0.1'] });
   const { folder, key, crt } = await certificate();
   const files = join(folder, 'internal');
@@ -62,15 +62,15 @@ async function fronts(answer: string): Promise<{ guard: number; throughGuard: nu
 /** A response with these lines in its head. */
 const withLines = (lines: string, status = '200 OK') =>
   `HTTP/1.1 ${status}\r\n${lines}\r\nX-Kept: kept\r\nContent-Length: 4\r\n\r\npage`;
-const REQUESTED = `X-Accel-Redirect: ${PLACE}`;
+const REQUESTED = `X-Accel-Redirect: ${LOCATION}`;
 
 describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard', () => {
   it.each([
     ['as usual', withLines(REQUESTED)],
     ['in small letters', withLines(REQUESTED.toLowerCase())],
-    ['in capitals', withLines(`X-ACCEL-REDIRECT: ${PLACE}`)],
-    ['without a space', withLines(`X-Accel-Redirect:${PLACE}`)],
-    ['with more space', withLines(`X-Accel-Redirect:    ${PLACE}   `)],
+    ['in capitals', withLines(`X-ACCEL-REDIRECT: ${LOCATION}`)],
+    ['without a space', withLines(`X-Accel-Redirect:${LOCATION}`)],
+    ['with more space', withLines(`X-Accel-Redirect:    ${LOCATION}   `)],
     ['in percent signs', withLines('X-Accel-Redirect: /internal/%73ecret')],
     ['with a query', withLines(`${REQUESTED}?download=1`)],
     ['among other headers of its kind', withLines(`X-Accel-Limit-Rate: 100000\r\n${REQUESTED}\r\nX-Accel-Expires: 60`)],
@@ -83,15 +83,18 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
       'with a body in chunks',
       `HTTP/1.1 200 OK\r\n${REQUESTED}\r\nX-Kept: kept\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n0\r\n\r\n`,
     ],
-  ])('sends no file of its own at the request of the upstream server, and hides its name: %s', async (_how, answer) => {
-    const { throughGuard, straight } = await fronts(answer);
-    // Without guard it would.
-    expect(toBody(await sendByTls(straight))).toBe(SECRET);
-    const seen = await sendByTls(throughGuard);
-    expect([toStatus(seen), seen.includes('X-Kept: kept')]).toEqual([toStatus(answer), true]);
-    expect(seen).not.toContain(SECRET);
-    expect(seen).not.toMatch(/accel|internal/i);
-  });
+  ])(
+    'sends no file of its own at the request of the upstream server, and hides its name: %s',
+    async (_how, response) => {
+      const { throughGuard, straight } = await fronts(response);
+      // Without guard it would.
+      expect(toBody(await sendByTls(straight))).toBe(SECRET);
+      const seen = await sendByTls(throughGuard);
+      expect([toStatus(seen), seen.includes('X-Kept: kept')]).toEqual([toStatus(response), true]);
+      expect(seen).not.toContain(SECRET);
+      expect(seen).not.toMatch(/accel|internal/i);
+    },
+  );
 
   it('sends no such file for HEAD, a range or a conditional request', async () => {
     const { throughGuard, straight } = await fronts(withLines(REQUESTED));
@@ -125,8 +128,8 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     ['in a line that begins with white space', `HTTP/1.1 200 OK\r\n ${REQUESTED}\r\nContent-Length: 4\r\n\r\npage`],
     ['after a bare line feed', withLines(`X-Other: a\n${REQUESTED}`)],
     ['after a bare carriage return', withLines(`X-Other: a\r${REQUESTED}`)],
-    ['with white space before its colon', withLines(`X-Accel-Redirect : ${PLACE}`)],
-    ['with underscores', withLines(`X_Accel_Redirect: ${PLACE}`)],
+    ['with white space before its colon', withLines(`X-Accel-Redirect : ${LOCATION}`)],
+    ['with underscores', withLines(`X_Accel_Redirect: ${LOCATION}`)],
     ['in a hint before the answer', `HTTP/1.1 103 Early Hints\r\n${REQUESTED}\r\n\r\n${withLines('X-Other: a')}`],
     ['in 100 before the answer', `HTTP/1.1 100 Continue\r\n${REQUESTED}\r\n\r\n${withLines('X-Other: a')}`],
     [
@@ -134,8 +137,8 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
       `HTTP/1.1 200 OK\r\nTrailer: X-Accel-Redirect\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n0\r\n${REQUESTED}\r\n\r\n`,
     ],
     ['in a change of protocol', `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n${REQUESTED}\r\n\r\n`],
-  ])('sends no file of its own however the header is hidden: %s', async (_how, answer) => {
-    const { throughGuard } = await fronts(answer);
+  ])('sends no file of its own however the header is hidden: %s', async (_how, response) => {
+    const { throughGuard } = await fronts(response);
     for (const more of ['', '\r\nUpgrade: websocket']) {
       const seen = await sendByTls(throughGuard, 'GET', more);
       expect(seen).toMatch(/^HTTP\/1\.1 (?:101|200|502) /);

@@ -29,21 +29,21 @@ describe('status of many sites', () => {
   it('checks at most 32 at a time, and lists them in the order of the configuration', async () => {
     const { connector, dataDir } = await manySites(100);
     let open = 0;
-    let most = 0;
+    let max = 0;
     let release = (): void => {};
     const full = new Promise<void>((resolve) => {
       release = resolve;
     });
     connector.hold = async () => {
       open++;
-      most = Math.max(most, open);
+      max = Math.max(max, open);
       // The first 32 wait for each other, so checking one at a time would never end.
       if (open === 32) release();
       await full;
       open--;
     };
     const { report } = await status(dataDir);
-    expect(most).toBe(32);
+    expect(max).toBe(32);
     expect(report.sites.map(({ id }: { id: string }) => id)).toEqual(
       Array.from({ length: 100 }, (_, at) => `site-${at}`),
     );

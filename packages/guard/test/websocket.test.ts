@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, RawClient, toStatus } from './raw-client.js';
+import { countResponses, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
 import { socketSilence } from './socket-silence.js';
 
@@ -94,12 +94,12 @@ describe('a WebSocket', () => {
       await client.until((text) => text.includes('welcome'));
       return client;
     };
-    const kept = await opened('192.0.2.2');
+    const remaining = await opened('192.0.2.2');
     const cut = await opened('192.0.2.1');
     gateway.rule({ blocked: ['192.0.2.1'] });
     await cut.end();
     await expect.poll(closed).toBe(true);
-    await kept.send('still here').until((text) => text.endsWith('still here'));
+    await remaining.send('still here').until((text) => text.endsWith('still here'));
   });
 
   it('is treated like an event stream, which is closed when its address is blocked', async () => {
@@ -120,12 +120,12 @@ describe('a WebSocket', () => {
       await client.until((text) => text.includes(`data: ${address}`));
       return client;
     };
-    const kept = await opened('192.0.2.2');
+    const remaining = await opened('192.0.2.2');
     const cut = await opened('192.0.2.1');
     gateway.rule({ blocked: ['192.0.2.1'] });
     await cut.end();
     for (const response of open) response.write('data: again\n\n');
-    await kept.until((text) => text.includes('data: again'));
+    await remaining.until((text) => text.includes('data: again'));
     expect(left).toEqual(['192.0.2.1']);
   });
 
@@ -151,8 +151,8 @@ describe('a WebSocket', () => {
     // Two are under way, sixteen wait, and one was refused.
     await expect.poll(() => clients.filter(({ received }) => toStatus(received) === 503)).toHaveLength(1);
     expect(heads).toHaveLength(2);
-    const [gone] = clients.filter(({ received }) => received === '').slice(-1);
-    gone?.socket.destroy();
+    const [abandoned] = clients.filter(({ received }) => received === '').slice(-1);
+    abandoned?.socket.destroy();
     for (let opened = 0; opened < 17; opened++) {
       await expect.poll(() => agree.length).toBeGreaterThan(opened);
       agree[opened]?.();
@@ -168,7 +168,7 @@ describe('a WebSocket', () => {
     const gateway = await startGateway(port);
     const received = await new RawClient(gateway.port).send(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${HANDSHAKE}`).end();
     expect(received).not.toContain('101');
-    expect(answersIn(received)).toBe(2);
+    expect(countResponses(received)).toBe(2);
     for (const { headers } of seen) expect(headers).not.toHaveProperty('upgrade');
   });
 });

@@ -126,9 +126,9 @@ describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
       status: 0,
       stdout: '0\n',
     });
-    const gone = await wp('http://127.0.0.1:1', ['status']);
-    expect(gone.status).toBe(1);
-    expect(gone.stderr).toContain('Guard can’t be reached at http://127.0.0.1:1');
+    const failed = await wp('http://127.0.0.1:1', ['status']);
+    expect(failed.status).toBe(1);
+    expect(failed.stderr).toContain('Guard can’t be reached at http://127.0.0.1:1');
   });
 
   it('are refused with the key of another site', async () => {

@@ -28,7 +28,7 @@ const source = fc.oneof(
   link.filter((text) => !text.includes('@')),
   fc.constant('http://127.0.0.1:8090/mirror//'),
 );
-const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter((text) => text.trim() !== '');
+const sentences = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter((text) => text.trim() !== '');
 const from = (lowest: number, highest: number) => fc.integer({ min: lowest, max: highest });
 const some = <Keys extends Record<string, fc.Arbitrary<unknown>>>(
   keys: Keys,
@@ -37,10 +37,10 @@ const some = <Keys extends Record<string, fc.Arbitrary<unknown>>>(
 
 const branding = some({
   ebook: fc.option(
-    some({ title: words, link, text: fc.oneof(words, fc.constant('')), image: fc.oneof(link, fc.constant('')) }, [
-      'title',
-      'link',
-    ]),
+    some(
+      { title: sentences, link, text: fc.oneof(sentences, fc.constant('')), image: fc.oneof(link, fc.constant('')) },
+      ['title', 'link'],
+    ),
   ),
   rateLink: fc.oneof(link, fc.constant('')),
   rateAfterDays: from(0, 365),
@@ -82,7 +82,7 @@ const smtpKeys = some(
     host: fc.domain(),
     port,
     secure: fc.boolean(),
-    user: fc.option(words),
+    user: fc.option(sentences),
     passwordFile: fc.option(file),
     from: fc.oneof(
       fc.emailAddress().filter((text) => /^[\w.@-]+$/.test(text)),

@@ -81,7 +81,7 @@ function admitLogin(
     const lockedUntil = lock?.until ?? null;
     admission.admitted({ permit, certain: isCertain(), likelihood, device, key, lockedUntil, loginContext });
   };
-  const goLocked = (lock: Lock): void => {
+  const respondLocked = (lock: Lock): void => {
     const isAway = login.missingReports.isAway(siteId);
     if ((byForm && !needsNoLogin(facts, loginRoute)) || (certain && isAway)) admission.refused(lock);
     else go(null, 'locked', lock);
@@ -100,17 +100,17 @@ function admitLogin(
     const lock = toLock(login, allowed, locked);
     if (page) admission.refused(lock);
     else if (closed !== null && !certain) go(null, closed);
-    else if (!certain || byForm || basic === null || login.missingReports.isAway(siteId)) goLocked(lock);
+    else if (!certain || byForm || basic === null || login.missingReports.isAway(siteId)) respondLocked(lock);
     else {
       // If the web server checks the credentials, any request of the client may have them, and such a request must not
       // be refused.
-      void basic.areWebServers().then(() => (response.destroyed ? admission.clientClosed() : goLocked(lock)));
+      void basic.areWebServers().then(() => (response.destroyed ? admission.clientClosed() : respondLocked(lock)));
     }
   } else if (closed !== null) go(null, closed);
   else {
     const permit = login.attempts.tryAcquire(siteId, key, limit, toPasswordLikelihood(facts, certain), facts.now);
     const refuse = (): void => {
-      if (login.attempts.isLocked(siteId, key, limit, login.clock())) goLocked(toLock(login, allowed, key));
+      if (login.attempts.isLocked(siteId, key, limit, login.clock())) respondLocked(toLock(login, allowed, key));
       else admission.refused(null);
     };
     const check = (granted: Permit): void => {
@@ -318,7 +318,7 @@ function acquireCheck(
     end(notify);
   };
   const onClose = (): void => giveUp(() => then.clientClosed());
-  let cancel = exchange.whenReceived((whole) => {
+  let cancel = exchange.whenReceived((isComplete) => {
     const waiter = {
       granted(checkPermit: CheckPermit): void {
         const release = (outcome: CheckOutcome = 'wrong'): void => {
@@ -333,7 +333,7 @@ function acquireCheck(
     };
     clearTimeout(timeout);
     cancel = () => {};
-    cancel = attempts.enqueueCheck(whole ? site : `${site} large`, site, key, waiter, until);
+    cancel = attempts.enqueueCheck(isComplete ? site : `${site} large`, site, key, waiter, until);
   });
   const timeout = setTimeout(() => giveUp(() => then.refused()), Math.max(0, until - clock()));
   response.once('close', onClose);

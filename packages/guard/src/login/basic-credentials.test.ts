@@ -76,7 +76,7 @@ describe('a response with the connector’s signature that reports no password c
 });
 
 /** How long a guess may wait in the queue before it is refused, milliseconds. */
-const LINE_MS = 2000;
+const QUEUE_MS = 2000;
 
 describe('keys that a plugin has accepted several times', () => {
   /** One permit for all, which a guess holds for a minute. */
@@ -91,7 +91,7 @@ describe('keys that a plugin has accepted several times', () => {
     expect((await gateway.send(...cart(KEY))).status).toBe(200);
     const other = gateway.send(...cart('other:key'));
     await eventually(() => gateway.attempts.waiting === 1);
-    pass(LINE_MS);
+    pass(QUEUE_MS);
     expect((await other).status).toBe(429);
   });
 
@@ -119,7 +119,7 @@ describe('keys that a plugin has accepted several times', () => {
     const before = gateway.wordpress.checks.length;
     const response = gateway.send(...cart(guess));
     await eventually(() => gateway.attempts.waiting === 1);
-    pass(LINE_MS);
+    pass(QUEUE_MS);
     expect((await response).status).toBe(429);
     expect(gateway.wordpress.checks).toHaveLength(before);
   });
@@ -306,12 +306,12 @@ describe('one wrong application password', () => {
   it('counts again after the failures of the address have expired', () => {
     const credentials = new BasicCredentials();
     const [name, now] = ['site\nowner', Date.UTC(2026, 10, 27)];
-    expect(credentials.recordWrong(name, ME, now)).toBe(false);
-    expect(credentials.recordWrong(name, ME, now + 60_000)).toBe(true);
-    expect(credentials.recordWrong(name, '198.51.100.7', now + 60_000)).toBe(false);
-    expect(credentials.recordWrong(name, ME, now + 400 * 24 * 60 * 60_000)).toBe(false);
+    expect(credentials.recordRejection(name, ME, now)).toBe(false);
+    expect(credentials.recordRejection(name, ME, now + 60_000)).toBe(true);
+    expect(credentials.recordRejection(name, '198.51.100.7', now + 60_000)).toBe(false);
+    expect(credentials.recordRejection(name, ME, now + 400 * 24 * 60 * 60_000)).toBe(false);
     // After a clock far ahead is set back, a guess still counts.
-    expect(credentials.recordWrong(name, ME, now)).toBe(false);
+    expect(credentials.recordRejection(name, ME, now)).toBe(false);
   });
 });
 

@@ -28,7 +28,7 @@ export function checkNewUsernames(
   { users, matches }: LoginData,
 ): Record<string, ServerText> {
   const fields: Record<string, ServerText> = {};
-  const taken = new Set(users.map((name) => name.toLowerCase()));
+  const usedNames = new Set(users.map((name) => name.toLowerCase()));
   const typed = new Set<string>();
   const given = new Set<number>();
   for (const { ID, user_login: name } of names) {
@@ -39,7 +39,7 @@ export function checkNewUsernames(
     else if (typed.has(lower)) fields[ID] = usernameText('typed', name);
     // Checked before "exists": the old name exists as well, but that is not the fault.
     else if (isDisallowed(lower)) fields[ID] = usernameText('not_allowed', name);
-    else if (taken.has(lower)) fields[ID] = usernameText('exists', name);
+    else if (usedNames.has(lower)) fields[ID] = usernameText('exists', name);
     given.add(ID);
     typed.add(lower);
   }

@@ -47,9 +47,9 @@ export function checkLoginPath(path: string, paths: SitePaths): ServerText | nul
   const folders = (['admin', 'includes', 'content', 'uploads'] as const).flatMap((name) =>
     listFolderAddresses(paths, name),
   );
-  const taken = [...folders, paths.home + paths.rest];
+  const usedPaths = [...folders, paths.home + paths.rest];
   const below = `${paths.home}/${path}/`;
-  return taken.some((own) => below.startsWith(`${own}/`)) ? loginPathTexts.wordpress : null;
+  return usedPaths.some((own) => below.startsWith(`${own}/`)) ? loginPathTexts.wordpress : null;
 }
 
 export interface LoginUrlContext extends SettingChangeContext {

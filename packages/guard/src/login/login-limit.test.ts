@@ -208,8 +208,10 @@ describe('counting', () => {
   it('admits a correct password that waited behind correct ones', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 50;
-    const answers = await Promise.all(Array.from({ length: 12 }, () => gateway.send('/wp-login.php', form(PASSWORD))));
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    const responses = await Promise.all(
+      Array.from({ length: 12 }, () => gateway.send('/wp-login.php', form(PASSWORD))),
+    );
+    expect(responses.every(({ status }) => status === 200)).toBe(true);
     expect(gateway.wordpress.checks).toHaveLength(12);
   });
 
@@ -260,16 +262,16 @@ describe('a known browser', () => {
   it('is reported to WordPress, unless the cookie was changed or has failed too often itself', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const cookie = getCookie(await gateway.send('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
-    const tell = async (value: string, from: string, password = 'wrong') => {
+    const getReportedDevices = async (value: string, from: string, password = 'wrong') => {
       await gateway.send('/wp-login.php', { ...form(password), from, headers: { cookie: value } });
       return gateway.wordpress.reached.at(-1)?.context?.devices;
     };
-    expect(await tell(cookie, '192.0.2.10')).toEqual([1]);
-    expect(await tell(cookie.replace(/-1\./, '-2.'), '192.0.2.11')).toBeUndefined();
+    expect(await getReportedDevices(cookie, '192.0.2.10')).toEqual([1]);
+    expect(await getReportedDevices(cookie.replace(/-1\./, '-2.'), '192.0.2.11')).toBeUndefined();
     // Next to a cookie of the same name that belongs to another site or is forged.
-    expect(await tell(`known_device=x.y; ${cookie}`, '192.0.2.12')).toEqual([1]);
-    expect(await tell(cookie, '192.0.2.13')).toEqual([1]);
-    expect(await tell(cookie, '192.0.2.14')).toBeUndefined();
+    expect(await getReportedDevices(`known_device=x.y; ${cookie}`, '192.0.2.12')).toEqual([1]);
+    expect(await getReportedDevices(cookie, '192.0.2.13')).toEqual([1]);
+    expect(await getReportedDevices(cookie, '192.0.2.14')).toBeUndefined();
   });
 
   it('does not cause throttling of its own account, but 21 anonymous clients do', async () => {

@@ -23,38 +23,38 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-function lineUnderTest(limits: Partial<PasswordCheckLimits> = {}) {
+function queueUnderTest(limits: Partial<PasswordCheckLimits> = {}) {
   const line = new PasswordCheckQueue(Date.now, { ...LIMITS, ...limits });
   const granted: string[] = [];
   const expired: string[] = [];
-  const places = new Map<string, CheckPermit>();
+  const permits = new Map<string, CheckPermit>();
   const wait = (name: string, failures = 0, site = 'site') =>
     line.enqueue(
       site,
       failures,
       {
-        granted(place) {
+        granted(permit) {
           granted.push(name);
-          places.set(name, place);
+          permits.set(name, permit);
         },
         refused: () => expired.push(name),
       },
       Date.now() + 10_000,
     );
-  const leave = (name: string, right: boolean) => places.get(name)?.release(right ? 'right' : 'wrong', Date.now());
+  const leave = (name: string, right: boolean) => permits.get(name)?.release(right ? 'right' : 'wrong', Date.now());
   return { line, granted, expired, wait, leave };
 }
 
 describe('anonymous clients that need a password check', () => {
   it('are admitted a few at a time, for each site separately', () => {
-    const { granted, wait } = lineUnderTest();
+    const { granted, wait } = queueUnderTest();
     for (const name of ['a', 'b', 'c']) wait(name);
     wait('d', 0, 'other');
     expect(granted).toEqual(['a', 'b', 'd']);
   });
 
   it('are admitted at once after a correct password', () => {
-    const { granted, wait, leave } = lineUnderTest();
+    const { granted, wait, leave } = queueUnderTest();
     for (const name of ['a', 'b', 'c']) wait(name);
     vi.advanceTimersByTime(100);
     leave('a', true);
@@ -63,7 +63,7 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('wait three times the duration of a check that was not correct, and a second at most', () => {
-    const { granted, wait, leave } = lineUnderTest();
+    const { granted, wait, leave } = queueUnderTest();
     for (const name of ['a', 'b', 'c', 'd']) wait(name);
     vi.advanceTimersByTime(100);
     leave('a', false);
@@ -78,7 +78,7 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('do not wait for a check that hangs', () => {
-    const { granted, wait, leave } = lineUnderTest();
+    const { granted, wait, leave } = queueUnderTest();
     for (const name of ['a', 'b', 'c', 'd', 'e']) wait(name);
     vi.advanceTimersByTime(5000);
     expect(granted).toEqual(['a', 'b', 'c', 'd']);
@@ -88,7 +88,7 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('are admitted by their number of failures, then in order of arrival', () => {
-    const { granted, wait, leave } = lineUnderTest();
+    const { granted, wait, leave } = queueUnderTest();
     for (const name of ['a', 'b']) wait(name);
     wait('twice', 2);
     wait('once', 1);
@@ -98,7 +98,7 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('are refused when the queue is too long, starting with the client that has failed most often', () => {
-    const { granted, expired, wait } = lineUnderTest();
+    const { granted, expired, wait } = queueUnderTest();
     for (const name of ['a', 'b']) wait(name);
     wait('1', 1);
     wait('4', 4);
@@ -110,7 +110,7 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('are refused at their deadline, and removed when they leave', () => {
-    const { line, granted, expired, wait, leave } = lineUnderTest();
+    const { line, granted, expired, wait, leave } = queueUnderTest();
     for (const name of ['a', 'b', 'late']) wait(name);
     const out = wait('gone');
     out();
@@ -123,21 +123,21 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('do not wait until failures exceed those of mistyping users, and not after the failures have expired', () => {
-    const { granted, wait, leave } = lineUnderTest({
+    const { granted, wait, leave } = queueUnderTest({
       guessThreshold: 2,
       forgetMs: 20_000,
       atOnce: 100,
       maxWaiting: 100,
     });
-    const come = (names: string) => {
+    const enqueueAll = (names: string) => {
       for (const name of names) wait(name);
     };
-    come('abcd');
+    enqueueAll('abcd');
     expect(granted.join('')).toBe('abcd');
     vi.advanceTimersByTime(100);
     for (const name of 'abc') leave(name, false);
     // Two permits are paused, and the fourth check is still running.
-    come('efg');
+    enqueueAll('efg');
     expect(granted.join('')).toBe('abcd');
     vi.advanceTimersByTime(300);
     expect(granted.join('')).toBe('abcde');
@@ -145,12 +145,12 @@ describe('anonymous clients that need a password check', () => {
     for (const name of 'fg') leave(name, true);
     expect(granted.join('')).toBe('abcdefg');
     vi.advanceTimersByTime(20_000);
-    come('hijk');
+    enqueueAll('hijk');
     expect(granted.join('')).toBe('abcdefghijk');
   });
 
   it('no longer wait a minute after the last of any number of guesses', () => {
-    const { granted, wait, leave } = lineUnderTest({
+    const { granted, wait, leave } = queueUnderTest({
       guessThreshold: 60,
       forgetMs: 1000,
       atOnce: 100,
@@ -168,7 +168,7 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('leave no state behind', () => {
-    const { line, wait, leave } = lineUnderTest();
+    const { line, wait, leave } = queueUnderTest();
     wait('a');
     wait('b', 0, 'other');
     leave('a', true);

@@ -31,7 +31,7 @@ export async function setLoginAccess(
   { site, actor, seen, entries, confirm }: LoginAccessChange,
 ): Promise<{ readonly list: readonly string[]; readonly message: string }> {
   const { list, everybody } = parseEntries(entries);
-  if (!confirm && shutsOut(list, seen)) {
+  if (!confirm && excludes(list, seen)) {
     throw new ApiError('would_shut_you_out', {
       message: serverMessage('own_address_missing', { address: actor.address ?? '' }),
     });
@@ -79,7 +79,7 @@ function parseEntries(entries: readonly string[]): { readonly list: readonly str
   return { list: [...list], everybody };
 }
 
-function shutsOut(list: readonly string[], seen: string): boolean {
+function excludes(list: readonly string[], seen: string): boolean {
   const caller = parseVisitor(seen);
   return list.length > 0 && caller !== null && !isAdmitted(toVisitorSet(list), caller);
 }

@@ -20,13 +20,13 @@ const shop = (password: string): [string, RequestOptions] => ['/shop/account', f
 const innocent: [string, RequestOptions] = ['/shop/account', { method: 'POST', body: 'add-to-cart=5' }];
 
 /** This long after the last query, milliseconds, the next missing report is queried at once. */
-const APART_MS = 500;
+const INTERVAL_MS = 500;
 
 /** Sends requests one after the other, with enough time between them that no query has to wait for the last one. */
 async function sendSeparately(gateway: LoginGateway, turns: number, what: (round: number) => [string, RequestOptions]) {
   for (let round = 0; round < turns; round++) {
     await gateway.send(...what(round));
-    gateway.advance(APART_MS);
+    gateway.advance(INTERVAL_MS);
   }
 }
 
@@ -128,7 +128,7 @@ describe('a response whose report is lost', () => {
         round % 2 === 0 ? shop(`wrong${round}`) : (['/wp-login.php', form(`wrong${round}`)] as const);
       await gateway.send(path, { ...options, from: `192.0.2.${round + 10}` });
       await gateway.whenReportsQueried();
-      gateway.advance(APART_MS);
+      gateway.advance(INTERVAL_MS);
     }
     expect(gateway.throttledUsers.at(-1)).toEqual([1]);
   });
@@ -158,7 +158,7 @@ describe('a response whose report is lost', () => {
 });
 
 /** Responses of a web server by itself: PHP is down, `limit_req`, maintenance, a firewall, a body that is too large. */
-const UNASKED = [502, 503, 504, 429, 403, 413, 500, 'cut off'] as const;
+const UNSIGNED = [502, 503, 504, 429, 403, 413, 500, 'cut off'] as const;
 const ROUTES: Record<string, (password: string) => [path: string, options: RequestOptions]> = {
   'the login form': (password) => ['/wp-login.php', form(password)],
   'XML-RPC': (password) => ['/xmlrpc.php', { method: 'POST', body: password }],
@@ -166,13 +166,13 @@ const ROUTES: Record<string, (password: string) => [path: string, options: Reque
 };
 
 describe('a response that the web server sends before WordPress checks anything', () => {
-  for (const status of UNASKED) {
+  for (const status of UNSIGNED) {
     it.each(Object.entries(ROUTES))(`is no failure at %s: ${status}`, async (_name, send) => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
-      gateway.wordpress.unasked = status;
+      gateway.wordpress.unsignedStatus = status;
       await sendSeparately(gateway, TRIES, () => send('right'));
       await gateway.whenReportsQueried();
-      gateway.wordpress.unasked = null;
+      gateway.wordpress.unsignedStatus = null;
       expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
       expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
     });
@@ -180,11 +180,11 @@ describe('a response that the web server sends before WordPress checks anything'
     it(`while the connector can’t be queried either, counts no failure and locks no address: ${status}`, async () => {
       const { pass } = passingTime();
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
-      gateway.wordpress.unasked = status;
+      gateway.wordpress.unsignedStatus = status;
       gateway.wordpress.down = true;
       for (let round = 0; round < LIMIT; round++) await gateway.send('/wp-login.php', form('right'));
       expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-      gateway.wordpress.unasked = null;
+      gateway.wordpress.unsignedStatus = null;
       gateway.wordpress.down = false;
       // The pause after a failed query.
       pass(3000);
@@ -196,10 +196,10 @@ describe('a response that the web server sends before WordPress checks anything'
 
   it('does not lock an address that only opens the form until the web server limits it', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.unasked = 503;
+    gateway.wordpress.unsignedStatus = 503;
     await sendSeparately(gateway, TRIES, (round) => ['/wp-login.php', round % 2 === 0 ? {} : form('right')]);
     await gateway.whenReportsQueried();
-    gateway.wordpress.unasked = null;
+    gateway.wordpress.unsignedStatus = null;
     expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
   });
 
@@ -215,16 +215,16 @@ describe('a response that the web server sends before WordPress checks anything'
 
   it('holds no place in the queue of the site, where other addresses wait', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT }, { line: { atOnce: 1, guessThreshold: 1000 } });
-    gateway.wordpress.unasked = 503;
+    gateway.wordpress.unsignedStatus = 503;
     gateway.wordpress.down = true;
     await gateway.send('/wp-login.php', form('right'));
-    gateway.wordpress.unasked = null;
+    gateway.wordpress.unsignedStatus = null;
     expect((await gateway.send('/wp-login.php', { ...form('right'), from: '192.0.2.2' })).status).toBe(200);
   });
 
   it('makes the connector keep its records until it can be queried', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.unasked = 503;
+    gateway.wordpress.unsignedStatus = 503;
     gateway.wordpress.down = true;
     await gateway.send('/wp-login.php', form('right'));
     gateway.advance(3600_000);

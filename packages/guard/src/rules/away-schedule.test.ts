@@ -60,8 +60,12 @@ describe('a daily schedule', () => {
   it('begins at the end of a clock gap around its beginning, and is omitted when the gap contains it whole', () => {
     const half: AwaySchedule = { type: 'daily', from_hour: '02:30', to_hour: '04:00' };
     expect(describeStatus(half, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-29T01:00']);
-    const whole: AwaySchedule = { type: 'daily', from_hour: '02:15', to_hour: '02:45' };
-    expect(describeStatus(whole, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-30T00:15']);
+    const schedule: AwaySchedule = { type: 'daily', from_hour: '02:15', to_hour: '02:45' };
+    expect(describeStatus(schedule, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([
+      false,
+      null,
+      '2026-03-30T00:15',
+    ]);
   });
 
   it.each([

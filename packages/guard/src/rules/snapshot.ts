@@ -162,7 +162,7 @@ export class LiveSnapshots {
 }
 
 /** Limit of cached snapshots. Beyond it the oldest is dropped, and compiled again when it is needed. */
-const POLICIES_KEPT = 64;
+const POLICIES_CACHED = 64;
 
 /**
  * Compiles snapshots, and shares one among sites with the same settings: with thousands of sites, most are alike. A
@@ -178,7 +178,7 @@ export class SnapshotCache {
     let snapshot = this.#kept.get(key);
     if (snapshot === undefined) {
       snapshot = compileSnapshot(input);
-      setBounded(this.#kept, key, snapshot, POLICIES_KEPT);
+      setBounded(this.#kept, key, snapshot, POLICIES_CACHED);
     }
     return snapshot;
   }

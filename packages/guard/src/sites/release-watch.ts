@@ -4,9 +4,9 @@ import type { SiteConfig, SiteId } from '../site.js';
 import { findBareRelease } from '../wordpress/installed-releases.js';
 
 /** Pause between two rounds, milliseconds. */
-const ROUND_MS = 2000;
+const INTERVAL_MS = 2000;
 /** Limit of sites that are checked in one round. Further sites are checked in the next rounds. */
-const SITES_A_ROUND = 200;
+const SITES_PER_RUN = 200;
 
 export interface ReleaseWatch {
   /** Checks the next sites. Never throws. */
@@ -37,7 +37,7 @@ export function createReleaseWatch(deps: {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  async function look(site: SiteConfig): Promise<void> {
+  async function checkSite(site: SiteConfig): Promise<void> {
     const path = site.wordpressDir as string;
     const release = await realpath(path).catch(() => null);
     if (release === null) return;
@@ -65,9 +65,9 @@ export function createReleaseWatch(deps: {
       for (const id of releases.keys()) if (!known.has(id)) releases.delete(id);
       for (const id of bare) if (!known.has(id)) bare.delete(id);
     }
-    for (const site of queue.splice(0, SITES_A_ROUND)) {
+    for (const site of queue.splice(0, SITES_PER_RUN)) {
       if (stopped) return;
-      await look(site);
+      await checkSite(site);
     }
   }
 
@@ -75,7 +75,7 @@ export function createReleaseWatch(deps: {
     timer = setTimeout(async () => {
       await runRound();
       if (!stopped) schedule();
-    }, ROUND_MS);
+    }, INTERVAL_MS);
     timer.unref();
   };
 

@@ -78,13 +78,13 @@ const SITES_AT_ONCE = 500;
  * shows what has changed.
  */
 export async function keepKnownSites(list: SiteList, sites: readonly SiteConfig[]): Promise<readonly SiteConfig[]> {
-  const kept: SiteConfig[] = [];
+  const merged: SiteConfig[] = [];
   for (const site of sites) {
     const known = list.find(site.id);
-    kept.push(known !== null && isSameData(known, site) ? known : site);
-    if (kept.length % SITES_AT_ONCE === 0) await nextTurn();
+    merged.push(known !== null && isSameData(known, site) ? known : site);
+    if (merged.length % SITES_AT_ONCE === 0) await nextTurn();
   }
-  return kept;
+  return merged;
 }
 
 /** Compares the sites in force with a configuration whose sites were returned by `keepKnownSites`. Pure. */

@@ -146,13 +146,13 @@ export class StorageThread<Call, Result> {
     });
     opened.catch(() => undefined);
     const instance: WorkerInstance<Result> = { number, worker, waiting, opened, isClosing: false };
-    const isAgain = this.#died;
+    const isRestart = this.#died;
     let cause: unknown;
     let couldOpen = true;
     worker.on('message', (reply: WorkerReply<Result>) => {
       if (reply.kind === 'ready') {
         this.#died = false;
-        if (isAgain) this.#logger.warn({ event: 'storage-worker-restarted' }, 'The storage worker runs again.');
+        if (isRestart) this.#logger.warn({ event: 'storage-worker-restarted' }, 'The storage worker runs again.');
         settle?.resolve();
       } else if (reply.kind === 'not_opened') {
         couldOpen = false;

@@ -41,12 +41,12 @@ describe('wrong codes', () => {
     const { site, secret } = await atChallenge();
     const browsers = Array.from({ length: 4 }, () => new PlainBrowser(site));
     const pages = await Promise.all(browsers.map((browser) => browser.logIn()));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       browsers.flatMap((browser, i) =>
         Array.from({ length: 10 }, () => browser.send(pages[i] as Page, 'code', { code: wrongCode(secret, site.now) })),
       ),
     );
-    const checked = answers.filter(({ html }) => html.includes('This code isn’t right')).length;
+    const checked = responses.filter(({ html }) => html.includes('This code isn’t right')).length;
     expect(checked).toBeLessThanOrEqual(10);
     // A new login, since the challenge of another one has ended if all ten checked codes were its own.
     const late = new PlainBrowser(site);
@@ -118,8 +118,8 @@ describe('a challenge', () => {
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
     const ownersCode = appCode(secret, site.now);
-    const answer = await browser.send(page, 'code', { code: ownersCode, user: '1', user_id: '1', login: 'owner' });
-    expect(answer.status).toBe(403);
+    const response = await browser.send(page, 'code', { code: ownersCode, user: '1', user_id: '1', login: 'owner' });
+    expect(response.status).toBe(403);
     expect(site.issued.map(({ user }) => user)).toEqual([1, 2]);
   });
 

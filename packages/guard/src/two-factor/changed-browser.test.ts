@@ -121,7 +121,7 @@ describe('a user who logs in while the browser is signed in to another account',
 
   it('causes a query to WordPress only when the browser has a session', async () => {
     const { site } = await switching();
-    site.whoIsAnswers = false;
+    site.whoIsResponds = false;
     expect((await new PlainBrowser(site).logIn()).status).toBe(200);
     // WordPress was not queried.
     expect(site.log.events()).not.toContain('signed-in-account-unknown');
@@ -129,7 +129,7 @@ describe('a user who logs in while the browser is signed in to another account',
 
   it('gets the page without that link when WordPress can’t identify the session', async () => {
     const { site, browser } = await switching();
-    site.whoIsAnswers = false;
+    site.whoIsResponds = false;
     const page = await browser.open(PAGE);
     expect([page.status, page.html.includes('Not you?')]).toEqual([200, true]);
     expect(site.log.events()).toContain('signed-in-account-unknown');

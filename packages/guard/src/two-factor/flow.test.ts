@@ -111,10 +111,10 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const page = await browser.logIn();
     const token = /name="token" value="([^"]+)"/.exec(page.html)?.[1] as string;
     for (const step of ['continue', 'renew', 'code', 'backup', '', 'finish']) {
-      const answer = await browser.open('/wp-login.php?action=second-factor', {
+      const response = await browser.open('/wp-login.php?action=second-factor', {
         ...{ token, step, saved: '1', code: '00000000', user: '2', trust: '1' },
       });
-      expect([step, answer.status, answer.headers.get('location')]).toEqual([
+      expect([step, response.status, response.headers.get('location')]).toEqual([
         ...[step, 303, '/wp-login.php?action=second-factor'],
       ]);
     }
@@ -159,12 +159,12 @@ describe('a user with a second factor', () => {
     const browsers = Array.from({ length: 5 }, () => new PlainBrowser(site));
     const pages = await Promise.all(browsers.map((browser) => browser.logIn()));
     const code = appCode(secret, site.now);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       browsers.flatMap((browser, i) => [0, 1].map(() => browser.send(pages[i] as never, 'code', { code }))),
     );
-    expect(answers.filter(({ headers }) => headers.getSetCookie().some((line) => line.startsWith('wp=')))).toHaveLength(
-      1,
-    );
+    expect(
+      responses.filter(({ headers }) => headers.getSetCookie().some((line) => line.startsWith('wp='))),
+    ).toHaveLength(1);
     expect(site.issued).toHaveLength(2);
   });
 
@@ -191,11 +191,11 @@ describe('a user with a second factor', () => {
     const { secret } = await enrol(site, new PlainBrowser(site));
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
-    site.wordpressAnswers = false;
+    site.wordpressResponds = false;
     const failed = await browser.send(page, 'code', { code: appCode(secret, site.now) });
     expect(failed.status).toBe(502);
     expect(failed.html).toContain('You are not logged in.');
-    site.wordpressAnswers = true;
+    site.wordpressResponds = true;
     site.now += 60_000;
     expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(403);
     expect(site.issued).toHaveLength(1);
@@ -259,8 +259,8 @@ describe('an administrator who is signed in', () => {
     const browser = new PlainBrowser(site);
     for (const cookie of [null, 'nobody', 'editor']) {
       if (cookie) browser.cookies.set('wp', cookie);
-      const answer = await browser.open('/wp-login.php?action=second-factor-setup');
-      expect([cookie, answer.status, browser.cookies.has('sf_challenge')]).toEqual([cookie, 403, false]);
+      const response = await browser.open('/wp-login.php?action=second-factor-setup');
+      expect([cookie, response.status, browser.cookies.has('sf_challenge')]).toEqual([cookie, 403, false]);
     }
   });
 
@@ -279,8 +279,8 @@ describe('an administrator who is signed in', () => {
       ['enrol', appCode(secret, site.now)],
       ['continue', ''],
     ] as const) {
-      const answer = await browser.open('/wp-login.php?action=second-factor', { token, step, code, saved: '1' });
-      expect([step, answer.status, answer.headers.getSetCookie()]).toEqual([step, 303, []]);
+      const response = await browser.open('/wp-login.php?action=second-factor', { token, step, code, saved: '1' });
+      expect([step, response.status, response.headers.getSetCookie()]).toEqual([step, 303, []]);
     }
     expect(site.issued).toHaveLength(1);
   });

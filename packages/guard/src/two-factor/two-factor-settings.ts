@@ -100,8 +100,8 @@ export async function setTwoFactorRoles(
 export function toTwoFactorRoles(chosen: readonly string[], { roles }: LoginData): LoginOptions['two_factor_roles'] {
   if (roles === null) return [];
   const there = roles.filter(({ role }) => isRole(role));
-  const gone = chosen.filter((role) => !there.some((one) => one.role === role));
-  return [...there, ...gone.map((role) => ({ role, name: role }))].map(({ role, name }) => ({
+  const missing = chosen.filter((role) => !there.some((one) => one.role === role));
+  return [...there, ...missing.map((role) => ({ role, name: role }))].map(({ role, name }) => ({
     role,
     name: name === '' ? role : name,
     selected: REQUIRED.has(role) || chosen.includes(role) ? 1 : 0,

@@ -114,9 +114,9 @@ export class CommandQueue {
     if (own >= SESSIONS_WAITING_OF_CLIENT) throw new ApiError('too_many_calls');
     if (waiting.length >= SESSIONS_WAITING) {
       // The client with the most waiting requests loses one, so that a few addresses can't fill the queue.
-      const most = Math.max(...counts.values());
-      if (most <= own + 1) throw new ApiError('wordpress_busy');
-      waiting.findLast((entry) => counts.get(entry.request.client) === most)?.refuse(new ApiError('too_many_calls'));
+      const max = Math.max(...counts.values());
+      if (max <= own + 1) throw new ApiError('wordpress_busy');
+      waiting.findLast((entry) => counts.get(entry.request.client) === max)?.refuse(new ApiError('too_many_calls'));
     }
     return this.#wait(this.#sessions, request, this.#sessionWaitMs, () => new ApiError('wordpress_busy'));
   }
@@ -255,7 +255,7 @@ function toKey(site: SiteId, cookie: string, names: SessionCookieNames): string 
 
 const CONNECT_TIMEOUT_MS = 3000;
 /** Largest response that is read, bytes. A list of a thousand names takes less than 100,000. */
-const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** A response to a command, not yet verified. */
 export interface CommandResponse {
@@ -351,7 +351,7 @@ async function read(response: IncomingMessage): Promise<CommandResponse> {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     // Throwing inside the loop destroys the stream.
-    if (bytes > MAX_ANSWER_BYTES) throw unreachable('its answer is too large');
+    if (bytes > MAX_RESPONSE_BYTES) throw unreachable('its answer is too large');
     chunks.push(chunk);
   }
   const signal = response.headers[SIGNAL_HEADER.toLowerCase()];

@@ -14,7 +14,7 @@ async function setUp(
     now?: () => number;
     facts?: SiteFacts;
     hosts?: string[];
-    answerTimeoutMs?: number;
+    responseTimeoutMs?: number;
     onNames?: (names: string) => void;
     isInMaintenance?: () => Promise<boolean>;
   } = {},
@@ -24,7 +24,7 @@ async function setUp(
   const client = createConnectorClient({
     clock: options.now ?? Date.now,
     facts: () => options.facts ?? null,
-    answerTimeoutMs: options.answerTimeoutMs ?? 20_000,
+    responseTimeoutMs: options.responseTimeoutMs ?? 20_000,
     onNames: (_site, names) => options.onNames?.(names),
     isInMaintenance: options.isInMaintenance ?? (async () => false),
   });
@@ -196,7 +196,7 @@ describe('a command', () => {
     ['WordPress hangs', { mode: 'slow' as const }, { kind: 'unreachable', cause: 'no answer within the time allowed' }],
   ])('fails with the cause when %s', async (_what, fault, expected) => {
     const { connector, client, site } = await setUp(
-      'mode' in fault && fault.mode === 'slow' ? { answerTimeoutMs: 300 } : {},
+      'mode' in fault && fault.mode === 'slow' ? { responseTimeoutMs: 300 } : {},
     );
     Object.assign(connector, fault);
     await expect(client.hello(site)).rejects.toMatchObject({ fault: expected });

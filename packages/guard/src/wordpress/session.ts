@@ -33,7 +33,7 @@ export interface Sessions {
 }
 
 interface SessionQuery {
-  readonly answer: Promise<SessionResponse>;
+  readonly response: Promise<SessionResponse>;
   readonly callers: SessionCredentials[];
 }
 
@@ -64,13 +64,13 @@ export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>;
       else {
         const callers = [credentials];
         const isWanted = () => callers.some((caller) => caller.isWanted());
-        const made = { answer: client.session(site, { cookie, nonce, sender, isRegisteredUser, isWanted }), callers };
+        const made = { response: client.session(site, { cookie, nonce, sender, isRegisteredUser, isWanted }), callers };
         query = made;
         pending.set(key, made);
         const done = () => void (pending.get(key) === made && pending.delete(key));
-        made.answer.then(done, done);
+        made.response.then(done, done);
       }
-      const { user } = await query.answer;
+      const { user } = await query.response;
       known.delete(key);
       if (user === null) return null;
       setBounded(known, key, { site: site.id, user, at: clock() }, CACHE_ENTRIES);

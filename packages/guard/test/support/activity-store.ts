@@ -123,12 +123,12 @@ export async function activityInFile() {
 
   /** Writes visits, oldest first; resolves when they can be read. */
   async function addVisits(visits: readonly TestVisit[], site: SiteId = 'site'): Promise<void> {
-    const whole = visits.map((visit) => {
+    const rows = visits.map((visit) => {
       const number = (numbers.get(site) ?? 0) + 1;
       numbers.set(site, number);
       return aVisit({ at: (FIRST_VISIT + number) * 1000, target: `/${number}`, ...visit });
     });
-    await opened.write({ site, visits: packVisits(whole), dropped: 0 });
+    await opened.write({ site, visits: packVisits(rows), dropped: 0 });
   }
 
   /** Every event of the site, oldest first. */

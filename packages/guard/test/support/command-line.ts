@@ -49,13 +49,13 @@ export async function waitForOutcome(child: ChildProcess): Promise<Outcome> {
 
 /** Kills a process when the test ends, and waits for its end: the folder that it writes to is removed next. */
 function endWithTest(child: ChildProcess): void {
-  const gone = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
   onTestFinished(() => {
     child.kill('SIGKILL');
-    return gone;
+    return ended;
   });
 }
 

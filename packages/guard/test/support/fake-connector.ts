@@ -113,7 +113,7 @@ const refusals: Readonly<Record<string, number>> = { not_renamed: 400, not_sent:
 const usedNonces = new Set<string>();
 
 export async function fakeConnector(): Promise<FakeConnector> {
-  const server = createServer((request, response) => void answer(fake, request, response));
+  const server = createServer((request, response) => void respond(fake, request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const fake: FakeConnector = {
@@ -190,7 +190,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
   return fake;
 }
 
-async function answer(fake: FakeConnector, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(fake: FakeConnector, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks).toString('utf8');
@@ -459,8 +459,8 @@ export function runLoginCommand(
     }
     case 'rename-users': {
       const wanted = body.users as { ID: number; user_login: string }[];
-      const taken = [...fake.hiddenNames, ...[...fake.members.values()].map(({ login }) => login.toLowerCase())];
-      const faults = wanted.filter(({ user_login }) => taken.includes(user_login.toLowerCase()));
+      const usedNames = [...fake.hiddenNames, ...[...fake.members.values()].map(({ login }) => login.toLowerCase())];
+      const faults = wanted.filter(({ user_login }) => usedNames.includes(user_login.toLowerCase()));
       if (faults.length > 0) {
         return { code: 'not_renamed', fields: Object.fromEntries(faults.map(({ ID }) => [ID, 'exists'])) };
       }

@@ -35,7 +35,7 @@ export interface FakeWordPress {
   /** A check that begins while this is set ends when the promise does. */
   held: Promise<void> | null;
   /** Highest number of checks at the same time. */
-  readonly most: number;
+  readonly max: number;
   /** A custom login is set in the policy. */
   custom: boolean;
   /** Anonymous clients may register. */
@@ -59,7 +59,7 @@ export interface FakeWordPress {
   /** The connector can't be queried. */
   down: boolean;
   /** Status of the response that the web server, or WordPress during maintenance, sends before anything is loaded. */
-  unasked: number | 'cut off' | null;
+  unsignedStatus: number | 'cut off' | null;
   /** The web server's own response in place of that to a request in which a password was checked, or to any request. */
   lose: { status: number | 'cut off'; when: 'checked' | 'always'; unfinished?: true } | null;
   /**
@@ -94,13 +94,13 @@ export const PASSWORD = 'right';
 const USERS: Readonly<Record<string, number>> = { owner: 1, reader: 2 };
 
 export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
-  const server = createServer((request, response) => void answer(fake, secret, request, response, checking));
+  const server = createServer((request, response) => void respond(fake, secret, request, response, checking));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  let most = 0;
+  let max = 0;
   let underWay = 0;
   const checking: CheckCount = (step) => {
     underWay += step;
-    most = Math.max(most, underWay);
+    max = Math.max(max, underWay);
   };
   const fake: FakeWordPress = {
     upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -109,8 +109,8 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     refused: 0,
     checkMs: 5,
     held: null,
-    get most() {
-      return most;
+    get max() {
+      return max;
     },
     custom: false,
     registration: true,
@@ -123,7 +123,7 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     bare: false,
     records: new Map(),
     down: false,
-    unasked: null,
+    unsignedStatus: null,
     lose: null,
     checksBasic: 'everywhere',
     pluginKeys: new Set(),
@@ -159,7 +159,7 @@ interface Report {
 /** Called when a check begins (1) and when it ends (-1). */
 type CheckCount = (step: 1 | -1) => void;
 
-async function answer(
+async function respond(
   fake: FakeWordPress,
   secret: string,
   request: IncomingMessage,
@@ -197,9 +197,9 @@ async function answer(
     return;
   }
 
-  if (fake.unasked !== null) {
-    if (fake.unasked === 'cut off') request.socket.destroy();
-    else response.writeHead(fake.unasked, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
+  if (fake.unsignedStatus !== null) {
+    if (fake.unsignedStatus === 'cut off') request.socket.destroy();
+    else response.writeHead(fake.unsignedStatus, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
     return;
   }
 

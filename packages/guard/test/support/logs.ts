@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 
 /** Number of lines that the report of a failed test shows. */
-const KEPT = 40;
+const STORED = 40;
 
 const lines: string[] = [];
 
@@ -12,7 +12,7 @@ const lines: string[] = [];
  */
 export function keepRecentLog(text: string): void {
   lines.push(...text.split('\n').filter(Boolean));
-  lines.splice(0, Math.max(0, lines.length - KEPT));
+  lines.splice(0, Math.max(0, lines.length - STORED));
 }
 
 /** The last log lines of guards of the running test. */

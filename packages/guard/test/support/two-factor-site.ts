@@ -43,9 +43,9 @@ export interface SecondFactorSite {
   program: boolean;
   /** The redirect that WordPress sends the user. */
   redirect: string;
-  wordpressAnswers: boolean;
+  wordpressResponds: boolean;
   /** WordPress can identify the signed-in user. */
-  whoIsAnswers: boolean;
+  whoIsResponds: boolean;
   /** Language of the pages. */
   language: Language;
   /** Users for whom WordPress created a session, in order. */
@@ -74,7 +74,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     devices: new TrustedDevices(createTrustedDeviceStore(db)),
     issuer: {
       async issueSession(_site, { sender: _, ...request }) {
-        if (!site.wordpressAnswers) throw new Error('connection refused');
+        if (!site.wordpressResponds) throw new Error('connection refused');
         site.issued.push(request);
         return {
           redirect: site.redirect,
@@ -84,7 +84,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     },
     users: {
       async whoIs(_site, { cookie }) {
-        if (!site.whoIsAnswers) throw new Error('connection refused');
+        if (!site.whoIsResponds) throw new Error('connection refused');
         const wp = cookie.split('; ').find((pair) => pair.startsWith('wp=')) ?? cookie;
         return site.signedIn.get(wp) ?? null;
       },
@@ -135,8 +135,8 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     },
     program: false,
     redirect: '/wp-admin/edit.php',
-    wordpressAnswers: true,
-    whoIsAnswers: true,
+    wordpressResponds: true,
+    whoIsResponds: true,
     language: english,
     issued: [],
     signedIn: new Map(),
@@ -181,8 +181,8 @@ export class PlainBrowser {
 
   /** Submits the correct password and opens the page to which that redirects. */
   async logIn(): Promise<Page> {
-    const answer = await this.open('/wp-login.php', { log: 'owner', pwd: 'right' });
-    return this.open(answer.headers.get('location') as string);
+    const response = await this.open('/wp-login.php', { log: 'owner', pwd: 'right' });
+    return this.open(response.headers.get('location') as string);
   }
 
   /** Sends the page's form for a step with the visitor's input. */
