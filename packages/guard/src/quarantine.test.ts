@@ -61,7 +61,7 @@ const faults: readonly [string, (file: string) => Promise<unknown>, RegExp][] = 
   ['missing', (file) => rm(file), /can’t be read \(ENOENT\).*attach/],
   ['readable by others', (file) => chmod(file, 0o644), /others may read it.*chmod 600/],
   ['malformed', (file) => writeFile(file, 'short'), /64 lower-case hexadecimal digits.*attach/],
-  ['not to be read', (file) => rm(file).then(() => mkdir(file)), /can’t be read \(EISDIR\)/],
+  ['unreadable', (file) => rm(file).then(() => mkdir(file)), /can’t be read \(EISDIR\)/],
 ];
 
 describe('a site with an invalid secret is quarantined alone', () => {

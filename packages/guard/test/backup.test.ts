@@ -102,9 +102,9 @@ describe('restoring', () => {
       'is not as it was written',
     ],
     ['a file is missing', (folder: string) => rm(join(folder, 'sites/site.secret')), 'is missing or can’t be read'],
-    ['the back-up was broken off', (folder: string) => rm(join(folder, 'back-up.json')), 'holds no complete back-up'],
+    ['the back-up is incomplete', (folder: string) => rm(join(folder, 'back-up.json')), 'holds no complete back-up'],
     [
-      'its list names a file elsewhere',
+      'its list names a file outside the folder',
       (folder: string) =>
         writeFile(
           join(folder, 'back-up.json'),

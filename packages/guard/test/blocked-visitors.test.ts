@@ -88,9 +88,9 @@ describe('a blocked visitor', () => {
   });
 
   it.each([
-    ['that waits for 100', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
+    ['that waits for 100 Continue', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
     ['for a WebSocket', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
-    ['of HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
+    ['over HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
     ['that ends the connection', closing('GET / HTTP/1.1')],
   ])('with a request %s gets one refusal, and the connection ends', async (_what, bytes) => {
     const { gateway, seen } = await blockedGateway();
@@ -103,7 +103,7 @@ describe('a blocked visitor', () => {
     ['a length', 'Content-Length: 39', 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\nabcdef'],
     ['chunks', 'Transfer-Encoding: chunked', '3\r\nabc\r\n0\r\n\r\n'],
   ])(
-    'with a request whose body has %s gets one refusal, and the body is taken for nothing else',
+    'with a request whose body has %s gets one refusal, and the body is not read as another request',
     async (_what, header, body) => {
       const { gateway, seen } = await blockedGateway();
       const client = new RawClient(gateway.port).send(`POST / HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`);

@@ -40,13 +40,13 @@ const HANDSHAKE = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade
 describe('a client that resets its connection', () => {
   it.each([
     ['after CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
-    ['after CONNECT with bytes behind it', `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n${GET}`],
-    ['after a broken request', 'BROKEN\r\n\r\n'],
+    ['after CONNECT followed by bytes', `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n${GET}`],
+    ['after an invalid request', 'BROKEN\r\n\r\n'],
     ['after a WebSocket handshake', HANDSHAKE],
-    ['after a wish for h2c', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'],
+    ['after an h2c upgrade request', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'],
     ['inside a head', 'GET / HTTP/1.1\r\nHo'],
     ['inside a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'],
-    ['before the answer', GET],
+    ['before the response', GET],
     ['after several requests', GET.repeat(20)],
   ])('%s does not affect the service', async (_when, bytes) => {
     const { port, seen } = await recordingServer();
@@ -69,7 +69,7 @@ describe('several requests in one packet', () => {
   const first = {
     'without a host': 'GET / HTTP/1.1\r\n\r\n',
     'with an unknown expectation': 'GET / HTTP/1.1\r\nHost: a\r\nExpect: the-impossible\r\n\r\n',
-    'with a broken host': 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
+    'with an invalid host': 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
   };
   const pairs = Object.entries(first).flatMap(([how, bytes]) => handshakes.map((next) => ({ how, bytes, next })));
 
@@ -233,7 +233,7 @@ describe('a client that ignores the end of its connection', () => {
     ['nothing at all', ''],
     ['half a head', 'GET / HTTP/1.1\r\nHo'],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
-    ['a broken request', 'BROKEN\r\n\r\n'],
+    ['an invalid request', 'BROKEN\r\n\r\n'],
     ['a request without a host', 'GET / HTTP/1.1\r\n\r\n'],
     ['its last request', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['a WebSocket handshake that is refused', HANDSHAKE],

@@ -32,7 +32,7 @@ describe('when WordPress fails', () => {
     ['garbage', 'nonsense\r\n\r\n'],
     ['a folded header', 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n'],
     ['a control character in a header', 'HTTP/1.1 200 OK\r\nA: b\x01\r\nContent-Length: 0\r\n\r\n'],
-    ['a protocol nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc'],
+    ['an upgrade that was not requested', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
   ])('by responding with %s, the visitor gets 502', async (_what, response) => {
     const { port } = await scriptedServer(response);

@@ -73,7 +73,7 @@ describe('500 connections with an invented cookie and nonce', () => {
     ['one address', fromOne],
     ['one /64 of IPv6', fromOneNetwork],
   ])(
-    'from %s don’t hold up an owner whom nobody knows yet: WordPress is asked and the call is answered',
+    'from %s do not delay an owner who is unknown so far: WordPress is queried, and the API request gets its response',
     async (_from, toAddress) => {
       const site = await start();
       await flood(site, toAddress);
@@ -85,7 +85,7 @@ describe('500 connections with an invented cookie and nonce', () => {
   );
 
   it.each([
-    ['called before', async (site: Site) => void (await site.call('/rate', {}))],
+    ['sent an API request before', async (site: Site) => void (await site.call('/rate', {}))],
     [
       'opened a page of wp-admin before',
       async ({ connector, guard }: Site) => {
@@ -131,7 +131,7 @@ describe('500 connections with an invented cookie and nonce', () => {
   });
 });
 
-describe('session queries that WordPress never answers', () => {
+describe('session queries to which WordPress never responds', () => {
   it('delay no policy, no session after a second factor, no event and no mail', async () => {
     const connector = await fakeConnector();
     const site = siteConfig({ hosts: ['example.com'], upstream: connector.upstream });

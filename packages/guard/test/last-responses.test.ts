@@ -40,25 +40,33 @@ async function sendOn(client: RawClient, bytes: string): Promise<void> {
 
 describe('the last response of a connection', () => {
   const kinds: [string, string, string][] = [
-    ['a request that ends the connection, and one behind it', LAST, GET],
-    ['a request of HTTP/1.0, and one behind it', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', GET],
-    ['a wish for another protocol', GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'), GET],
-    ['raw bytes in a target, and a request behind it', LAST.replace('/last', '/?\xc3\xa9'), GET],
-    ['raw bytes behind two requests', GET + GET + RAW, RAW],
-    ['raw bytes behind one with raw bytes', RAW + GET + RAW, GET],
-    ['a broken request', 'BROKEN\r\n\r\n', GET],
+    ['a request that ends the connection, followed by another', LAST, GET],
+    ['an HTTP/1.0 request, followed by another', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', GET],
     [
-      'a body whose request is refused',
+      'an upgrade request for another protocol',
+      GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'),
+      GET,
+    ],
+    ['raw bytes in a target, followed by another request', LAST.replace('/last', '/?\xc3\xa9'), GET],
+    ['raw bytes after two requests', GET + GET + RAW, RAW],
+    ['raw bytes after a request with raw bytes', RAW + GET + RAW, GET],
+    ['an invalid request', 'BROKEN\r\n\r\n', GET],
+    [
+      'a body of a refused request',
       `${LAST.replace('GET /last', 'POST /xmlrpc.php').slice(0, -2)}Content-Length: 4000\r\n\r\nab`,
       'x'.repeat(3998),
     ],
     [
-      'a body in chunks whose request is refused',
+      'a chunked body of a refused request',
       `${LAST.replace('GET /last', 'POST /xmlrpc.php').slice(0, -2)}Transfer-Encoding: chunked\r\n\r\n`,
       `ff0\r\n${'x'.repeat(4080)}\r\n0\r\n\r\n`,
     ],
-    ['handshakes behind it', LAST, GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')],
-    ['what is no HTTP behind it', LAST, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    [
+      'WebSocket handshakes after it',
+      LAST,
+      GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+    ],
+    ['bytes after it that are not HTTP', LAST, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ];
 
   it.each(kinds)('reaches a client that is still sending: %s', async (_what, bytes, more) => {
@@ -81,7 +89,7 @@ describe('the last response of a connection', () => {
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
 
-  it.each(['before', 'behind'])('arrives when guard ends its connections %s it', async (when) => {
+  it.each(['before', 'after'])('arrives when guard ends its connections %s it', async (when) => {
     lingerLong();
     let goOn = () => {};
     const { port, seen } = await recordingServer((_request, response) => {

@@ -8,8 +8,8 @@ const LIMIT = 10;
 describe('idle connections of one address', () => {
   it.each([
     ['that have sent nothing', ''],
-    ['that have sent half a head', 'GET / HTTP/1.1\r\nHos'],
-    ['that have had an answer', GET],
+    ['that have sent part of a head', 'GET / HTTP/1.1\r\nHos'],
+    ['that have received a response', GET],
   ])('are closed, oldest first, before a new one is refused: %s', async (_what, bytes) => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });

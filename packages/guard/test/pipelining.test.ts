@@ -31,8 +31,8 @@ describe('a connection with more requests than guard keeps', () => {
     ['GET', GET.repeat(100_000)],
     ['POST', post('a=1').repeat(50_000)],
     ['GET with a long head', GET.replace('\r\n\r\n', `\r\nX-A: ${'a'.repeat(8000)}\r\n\r\n`).repeat(400)],
-    ['GET behind a POST', post('x'.repeat(100)) + GET.repeat(100_000)],
-    ['GET behind the last request', CLOSING + GET.repeat(100_000)],
+    ['GET after a POST', post('x'.repeat(100)) + GET.repeat(100_000)],
+    ['GET after the last request', CLOSING + GET.repeat(100_000)],
     [
       'WebSocket handshakes',
       GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n').repeat(30_000),

@@ -115,7 +115,7 @@ describe('behind a proxy with the PROXY protocol', () => {
     expect(seen[0]?.body).toBe(body.toString('latin1'));
   });
 
-  it('a kept connection keeps its address', async () => {
+  it('a persistent connection retains its address', async () => {
     const { gateway, addresses } = await behindProxy();
     const client = new RawClient(gateway.port).send(V2);
     for (let n = 1; n <= 3; n++) {
@@ -155,7 +155,7 @@ describe('behind a proxy with the PROXY protocol', () => {
 });
 
 describe('connections without a valid PROXY header', () => {
-  it('from a peer that is not a trusted proxy are closed, whatever they begin with', async () => {
+  it('from a peer that is not a trusted proxy are closed, whatever their first bytes are', async () => {
     const { send, seen, refused, log } = await behindProxy({ trustedProxies: ['203.0.113.5'] });
     for (const header of [V1, V2, Buffer.alloc(0)]) expect(await send(header, GET)).toBe('');
     expect(seen).toEqual([]);
@@ -165,12 +165,12 @@ describe('connections without a valid PROXY header', () => {
 
   it.each([
     ['no header', GET],
-    ['a line without its return', Buffer.from('PROXY TCP4 192.0.2.7 198.51.100.1 1 80\nGET / HTTP/1.1\r\n\r\n')],
+    ['a line without a carriage return', Buffer.from('PROXY TCP4 192.0.2.7 198.51.100.1 1 80\nGET / HTTP/1.1\r\n\r\n')],
     ['a line that never ends', Buffer.alloc(200_000, 'PROXY UNKNOWN ')],
-    ['a length that never comes', Buffer.concat([binaryHeader({ length: 0xffff }), Buffer.alloc(200_000)])],
-    ['TLVs that are garbage', binaryHeader({ tlvs: Buffer.from('garbage garbage') })],
+    ['a length whose bytes never arrive', Buffer.concat([binaryHeader({ length: 0xffff }), Buffer.alloc(200_000)])],
+    ['invalid TLVs', binaryHeader({ tlvs: Buffer.from('garbage garbage') })],
     ['another version', binaryHeader({ command: 0x31 })],
-    ['an address that is none', Buffer.from('PROXY TCP4 192.0.2.300 198.51.100.1 1 80\r\n')],
+    ['an invalid address', Buffer.from('PROXY TCP4 192.0.2.300 198.51.100.1 1 80\r\n')],
   ])('are closed without a response: %s', async (_what, bytes) => {
     const { send, seen, refused } = await behindProxy();
     expect(await send(bytes)).toBe('');

@@ -48,8 +48,8 @@ describe('a request line with raw bytes', () => {
       `GET /?${String.fromCharCode(...Array(128).keys()).replace(/./gs, (c) => String.fromCharCode(c.charCodeAt(0) + 128))}`,
       `/?${[...Array(128).keys()].map((n) => `%${(n + 128).toString(16).toUpperCase()}`).join('')}`,
     ],
-    ['what is encoded already stays', `GET /%C3%A9${E8}?%zz=${E8}&a=%25`, '/%C3%A9%C3%A9?%zz=%C3%A9&a=%25'],
-    ['behind empty lines', `\r\n\r\nGET /?${E8}`, '/?%C3%A9'],
+    ['bytes that are encoded already', `GET /%C3%A9${E8}?%zz=${E8}&a=%25`, '/%C3%A9%C3%A9?%zz=%C3%A9&a=%25'],
+    ['after empty lines', `\r\n\r\nGET /?${E8}`, '/?%C3%A9'],
   ])('is served as if it were percent-encoded: %s', async (_what, line, target) => {
     const { send, seen, gateway, refused, requests } = await start();
     const received = await send(closing(`${line} HTTP/1.1`));
@@ -282,19 +282,19 @@ describe('a target with raw bytes is still refused', () => {
   it.each([
     ['a raw byte in the method', `G${E1}T / HTTP/1.1`],
     ['a raw byte in the version', `GET / HTTP/1.${E1}`],
-    ['a raw byte in the version behind one in the target', `GET /?${E8} HTTP/1.${E1}`],
-    ['a raw byte in the protocol’s name behind one in the target', `GET /?${E8} H${E1}TP/1.1`],
+    ['raw bytes in the version and the target', `GET /?${E8} HTTP/1.${E1}`],
+    ['raw bytes in the protocol’s name and the target', `GET /?${E8} H${E1}TP/1.1`],
     ['a raw byte in the authority', `GET http://ex${E8}mple.com/ HTTP/1.1`],
-    ['a raw byte in place of an authority', `GET http://${E8}/ HTTP/1.1`],
+    ['a raw byte instead of an authority', `GET http://${E8}/ HTTP/1.1`],
     ['a raw byte at the start of the target', `GET ${E8}/ HTTP/1.1`],
     ['a raw byte in the name of a header', `GET /?${E8} HTTP/1.1\r\nX-${E8}: 1`],
-    ['a method that nobody knows', `GETS /?${E8} HTTP/1.1`],
+    ['an unknown method', `GETS /?${E8} HTTP/1.1`],
     ['NUL before it', `GET /\0?${E8} HTTP/1.1`],
-    ['NUL behind it', `GET /?${E8}\0 HTTP/1.1`],
-    ['DEL behind it', `GET /?${E8}\x7f HTTP/1.1`],
-    ['a space behind it', `GET /?${E8} x HTTP/1.1`],
-    ['a tab behind it', `GET /?${E8}\tx HTTP/1.1`],
-    ['CR alone behind it', `GET /?${E8}\rX: 1 HTTP/1.1`],
+    ['NUL after it', `GET /?${E8}\0 HTTP/1.1`],
+    ['DEL after it', `GET /?${E8}\x7f HTTP/1.1`],
+    ['a space after it', `GET /?${E8} x HTTP/1.1`],
+    ['a tab after it', `GET /?${E8}\tx HTTP/1.1`],
+    ['a bare CR after it', `GET /?${E8}\rX: 1 HTTP/1.1`],
     ['two lengths', `POST /?${E8} HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked`],
   ])('with %s', async (_what, line) => {
     const { send, seen, gateway, refused, requests } = await start();
@@ -335,9 +335,9 @@ describe('a target with raw bytes is still refused', () => {
 
 describe('the rules apply to raw targets', () => {
   it.each([
-    ['in front of it', `/caf${E8}/../xmlrpc.php`],
+    ['before it', `/caf${E8}/../xmlrpc.php`],
     ['in its query', `//xmlrpc.php?${E8}`],
-    ['behind it', `/xmlrpc.php/${E8}`],
+    ['after it', `/xmlrpc.php/${E8}`],
     ['as a parameter', `/xmlrpc.php;${E8}`],
   ])('of xmlrpc.php with raw bytes %s', async (_where, target) => {
     const { send, seen, gateway } = await start();
@@ -435,11 +435,11 @@ describe('no resource is kept', () => {
   const descriptors = () => readdirSync('/proc/self/fd').length;
 
   it.each([
-    ['in the line', `GET /?${E8}`],
+    ['in the request line', `GET /?${E8}`],
     ['in the head', `GET /?${E8} HTTP/1.1\r\nHost: a\r\n`],
     ['in the body', keepAliveRequest(`POST /?${E8}`, '\r\nContent-Length: 100000').concat('x')],
-    ['before the answer', keepAliveRequest(`GET /?${E8}`)],
-    ['behind a second', keepAliveRequest(`GET /?${E8}`).repeat(2)],
+    ['before the response', keepAliveRequest(`GET /?${E8}`)],
+    ['after a second request', keepAliveRequest(`GET /?${E8}`).repeat(2)],
   ])('by clients that disconnect %s', async (_where, bytes) => {
     const port = await webServer(() => {});
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 1 } });

@@ -169,7 +169,7 @@ describe('an idle connection', () => {
   });
 
   it.each(['timeout=0', 'timeout=5, max=0', 'max=00', 'Timeout = "0"', 'timeout=9\r\nKeep-Alive: timeout=0'])(
-    'is not kept after Keep-Alive: %s',
+    'is not reused after Keep-Alive: %s',
     async (value) => {
       const server = await keepAliveServer();
       server.headers = `Keep-Alive: ${value}\r\n`;
@@ -180,7 +180,7 @@ describe('an idle connection', () => {
   );
 
   it.each(['timeout=60', 'timeout=5, max=100', 'timeout=abc', 'max=10', '', 'timeout'])(
-    'is kept after Keep-Alive: %s',
+    'is reused after Keep-Alive: %s',
     async (value) => {
       const server = await keepAliveServer();
       server.headers = `Keep-Alive: ${value}\r\n`;

@@ -56,12 +56,12 @@ describe('the dashboard’s files of a shared connector', () => {
   });
 
   it.each([
-    ['a file that no release has', `${ASSETS}/dashboard-None.js`],
+    ['a file that is in no release', `${ASSETS}/dashboard-None.js`],
     ['the list of entry points', `${ASSETS}/entrypoints.json`],
-    ['a file beside the assets', `${ASSETS}/../includes/class-hooks.js`],
-    ['a name in other letters', `${ASSETS}/DASHBOARD-new2.js`],
-    ['a folder above, disguised', `${ASSETS}/%2e%2e/includes/class-hooks.js`],
-    ['a name that is encoded', `${ASSETS}/dashboard%2DNew2.js`],
+    ['a file outside the assets', `${ASSETS}/../includes/class-hooks.js`],
+    ['a name in another letter case', `${ASSETS}/DASHBOARD-new2.js`],
+    ['an encoded parent folder', `${ASSETS}/%2e%2e/includes/class-hooks.js`],
+    ['an encoded name', `${ASSETS}/dashboard%2DNew2.js`],
   ])('do not include %s', async (_which, path) => {
     const { seen, gateway } = await site();
     const response = await exchange(gateway.port, closing(`GET ${path} HTTP/1.1`));

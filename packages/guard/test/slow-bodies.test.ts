@@ -10,7 +10,7 @@ const kilobytes = (count: number) => 'x'.repeat(count * 1024);
 describe('visitors who send their bodies slowly', () => {
   it.each([
     ['a short one, byte by byte', 9000, 'x'],
-    ['a long one, whose beginning comes fast', 900_000, kilobytes(20)],
+    ['a long one, whose beginning arrives fast', 900_000, kilobytes(20)],
   ])('delay no other client: %s', async (_what, length, beginning) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 4 } });

@@ -67,17 +67,17 @@ const REQUESTED = `X-Accel-Redirect: ${LOCATION}`;
 describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard', () => {
   it.each([
     ['as usual', withLines(REQUESTED)],
-    ['in small letters', withLines(REQUESTED.toLowerCase())],
-    ['in capitals', withLines(`X-ACCEL-REDIRECT: ${LOCATION}`)],
+    ['in lower case', withLines(REQUESTED.toLowerCase())],
+    ['in upper case', withLines(`X-ACCEL-REDIRECT: ${LOCATION}`)],
     ['without a space', withLines(`X-Accel-Redirect:${LOCATION}`)],
     ['with more space', withLines(`X-Accel-Redirect:    ${LOCATION}   `)],
-    ['in percent signs', withLines('X-Accel-Redirect: /internal/%73ecret')],
+    ['percent-encoded', withLines('X-Accel-Redirect: /internal/%73ecret')],
     ['with a query', withLines(`${REQUESTED}?download=1`)],
     ['among other headers of its kind', withLines(`X-Accel-Limit-Rate: 100000\r\n${REQUESTED}\r\nX-Accel-Expires: 60`)],
-    ['in an error', withLines(REQUESTED, '404 Not Found')],
-    ['in a failure', withLines(REQUESTED, '503 Service Unavailable')],
+    ['in a client error', withLines(REQUESTED, '404 Not Found')],
+    ['in a server error', withLines(REQUESTED, '503 Service Unavailable')],
     ['in a redirect', withLines(`Location: /other\r\n${REQUESTED}`, '302 Found')],
-    ['in a part', withLines(`Content-Range: bytes 0-3/9\r\n${REQUESTED}`, '206 Partial Content')],
+    ['in a partial response', withLines(`Content-Range: bytes 0-3/9\r\n${REQUESTED}`, '206 Partial Content')],
     ['without a body', `HTTP/1.1 200 OK\r\n${REQUESTED}\r\nX-Kept: kept\r\nContent-Length: 0\r\n\r\n`],
     [
       'with a body in chunks',
@@ -124,19 +124,25 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
   // Nginx's own behaviour for these differs by release; through guard none has an effect.
   it.each([
     ['twice', withLines(`${REQUESTED}\r\n${REQUESTED}`)],
-    ['in a line that goes on', withLines(`X-Kept: a\r\n ${REQUESTED}`)],
-    ['in a line that begins with white space', `HTTP/1.1 200 OK\r\n ${REQUESTED}\r\nContent-Length: 4\r\n\r\npage`],
+    ['in a folded line', withLines(`X-Kept: a\r\n ${REQUESTED}`)],
+    ['in a line that starts with white space', `HTTP/1.1 200 OK\r\n ${REQUESTED}\r\nContent-Length: 4\r\n\r\npage`],
     ['after a bare line feed', withLines(`X-Other: a\n${REQUESTED}`)],
     ['after a bare carriage return', withLines(`X-Other: a\r${REQUESTED}`)],
     ['with white space before its colon', withLines(`X-Accel-Redirect : ${LOCATION}`)],
     ['with underscores', withLines(`X_Accel_Redirect: ${LOCATION}`)],
-    ['in a hint before the answer', `HTTP/1.1 103 Early Hints\r\n${REQUESTED}\r\n\r\n${withLines('X-Other: a')}`],
-    ['in 100 before the answer', `HTTP/1.1 100 Continue\r\n${REQUESTED}\r\n\r\n${withLines('X-Other: a')}`],
+    [
+      'in an informational response before the final one',
+      `HTTP/1.1 103 Early Hints\r\n${REQUESTED}\r\n\r\n${withLines('X-Other: a')}`,
+    ],
+    [
+      'in 100 Continue before the final response',
+      `HTTP/1.1 100 Continue\r\n${REQUESTED}\r\n\r\n${withLines('X-Other: a')}`,
+    ],
     [
       'in a trailer',
       `HTTP/1.1 200 OK\r\nTrailer: X-Accel-Redirect\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npage\r\n0\r\n${REQUESTED}\r\n\r\n`,
     ],
-    ['in a change of protocol', `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n${REQUESTED}\r\n\r\n`],
+    ['in a protocol upgrade', `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n${REQUESTED}\r\n\r\n`],
   ])('sends no file of its own however the header is hidden: %s', async (_how, response) => {
     const { throughGuard } = await fronts(response);
     for (const more of ['', '\r\nUpgrade: websocket']) {

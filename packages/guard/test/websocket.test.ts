@@ -190,7 +190,7 @@ describe('an Upgrade to another protocol', () => {
   const PROTOCOLS = ['h2c', 'websocket, h2c', 'TLS/1.0'];
   const BODY = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
   const framed = {
-    'with its length': [`Content-Length: ${BODY.length}`, BODY],
+    'with a length': [`Content-Length: ${BODY.length}`, BODY],
     'in chunks': ['Transfer-Encoding: chunked', `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`],
   } as const;
   const posts = PROTOCOLS.flatMap((protocol) =>

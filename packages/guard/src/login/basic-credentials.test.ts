@@ -105,9 +105,9 @@ describe('keys that a plugin has accepted several times', () => {
   });
 
   it.each([
-    ['asks for the front page with each guess before', '/', {}],
-    ['has a session of its own beside each guess', '/wp-json/', { cookie: 'wordpress_logged_in_x=1' }],
-    ['has a session under a name that nobody knows', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
+    ['requests the front page before each guess', '/', {}],
+    ['sends its own session with each guess', '/wp-json/', { cookie: 'wordpress_logged_in_x=1' }],
+    ['sends a session under an unknown name', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
   ])('do not let a client skip the queue that %s', async (_how, path, cookies) => {
     const { pass } = passingTime();
     const { gateway } = await site({ line });
@@ -127,12 +127,12 @@ describe('keys that a plugin has accepted several times', () => {
 
 describe('a locked address', () => {
   it.each([
-    ['a style', '/wp-content/themes/shop/style.css'],
+    ['a style sheet', '/wp-content/themes/shop/style.css'],
     ['the front page', '/'],
     ['REST', '/wp-json/wp/v2/posts'],
-    ['REST by query', '/?rest_route=/wp/v2/posts'],
+    ['REST by its query', '/?rest_route=/wp/v2/posts'],
     ['admin-ajax', '/wp-admin/admin-ajax.php'],
-  ])('gets %s with basic authentication: no request is refused that needs no login', async (_what, path) => {
+  ])('gets %s with basic authentication: requests that need no login are not refused', async (_what, path) => {
     const { gateway } = await locked();
     const response = await gateway.send(path, { headers: basic('staging:open') });
     expect(response.status).not.toBe(429);
@@ -210,7 +210,7 @@ describe('behind basic authentication of the web server', () => {
   it.each([
     ['a GET', cart],
     ['a POST', addToCart],
-  ])('its credentials in requests by %s are no logins: none of them is counted', async (_how, call) => {
+  ])('its credentials in requests by %s are not logins: none of them is counted', async (_how, call) => {
     const { gateway, failures } = await staging();
     for (let round = 0; round < LIMIT * 3; round++) expect((await gateway.send(...call(STAGING))).status).toBe(200);
     expect(failures()).toBe(0);
@@ -317,20 +317,20 @@ describe('one wrong application password', () => {
 
 /** Configurations in which guesses might be mistaken for credentials of the web server. */
 const traps: Record<string, { webServer: Partial<WebServerBasic> | null; guess(password: string): Request }> = {
-  'a web server that asks for nothing': { webServer: null, guess: (password) => cart(`owner:${password}`) },
-  'one that asks below a folder alone': {
+  'a web server without basic authentication': { webServer: null, guess: (password) => cart(`owner:${password}`) },
+  'one that requires credentials below one folder only': {
     webServer: { path: '/private' },
     guess: (password) => cart(`owner:${password}`),
   },
-  'one that lets everybody in who sends something': {
+  'one that accepts any credentials': {
     webServer: { credentials: 'any' },
     guess: (password) => cart(`owner:${password}`),
   },
-  'one that asks for some methods only': {
+  'one that requires credentials for some methods only': {
     webServer: { methods: ['GET', 'HEAD'] },
     guess: (password) => addToCart(`owner:${password}`),
   },
-  'one that a cookie opens, too': {
+  'one that accepts a cookie instead': {
     webServer: { cookie: 'let-me-in=1' },
     guess: (password) => cart(`owner:${password}`, { headers: { cookie: 'let-me-in=1' } }),
   },

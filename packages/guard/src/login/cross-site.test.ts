@@ -20,7 +20,7 @@ async function canOwnerLogIn(gateway: LoginGateway): Promise<boolean> {
 
 const forms: [string, string, (password: string) => RequestOptions][] = [
   ['the login form', '/wp-login.php', form],
-  ['the login form in other words', '//wp-login.php/x?action=nonsense', form],
+  ['the login form by another path', '//wp-login.php/x?action=nonsense', form],
   ['XML-RPC', '/xmlrpc.php', (body) => ({ method: 'POST', body })],
 ];
 const others: [string, string, (password: string) => RequestOptions][] = [

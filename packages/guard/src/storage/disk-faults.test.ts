@@ -127,7 +127,7 @@ describe('a data folder that is deleted or replaced while guard runs', () => {
       },
     ],
   ])(
-    'and %s: the site is served and protected, and no change is accepted that would be gone after a restart',
+    'and %s: the site is served and protected, and no change is accepted that a restart would lose',
     async (_how, lose) => {
       const folder = await dataFolderFor(await fakeConnector());
       const guard = await runningGuard(folder);

@@ -15,13 +15,13 @@ const PAGE = '/wp-login.php?action=second-factor';
 /** Headers that may change between two requests of one browser with the same cookies. */
 const CHANGES: readonly (readonly [what: string, headers: Record<string, string>])[] = [
   ['a newer version of the browser', { 'user-agent': 'Plain/1.1' }],
-  ['the page for desktops', { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }],
+  ['the desktop user agent', { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }],
   ['no user agent', { 'user-agent': '' }],
   ['other languages', { 'accept-language': 'de,en;q=0.5' }],
   ['other client hints', { 'sec-ch-ua': '"Plain";v="2"', 'sec-ch-ua-mobile': '?1' }],
-  ['other compressions', { 'accept-encoding': 'gzip' }],
+  ['other encodings', { 'accept-encoding': 'gzip' }],
   ['another path through proxies', { 'x-forwarded-for': '198.51.100.9', via: '1.1 proxy.example' }],
-  ['all of it at once', { 'user-agent': 'Other/2.0', 'accept-language': 'it', dnt: '1', 'save-data': 'on' }],
+  ['all of these at once', { 'user-agent': 'Other/2.0', 'accept-language': 'it', dnt: '1', 'save-data': 'on' }],
 ];
 
 /** The same browser, with the same cookies, and other headers from now on. */

@@ -209,8 +209,8 @@ describe('a command on the wire', () => {
   });
 
   it.each([
-    ['before an answer', ''],
-    ['in the middle of the answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half'],
+    ['before a response', ''],
+    ['in the middle of the response', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half'],
   ])('fails with the cause when WordPress stops sending %s', async (_when, sent) => {
     const { url } = await server((socket) => void socket.write(sent));
     await expect(connections().exchange(url, {}, '{}', 200)).rejects.toMatchObject(
@@ -219,8 +219,8 @@ describe('a command on the wire', () => {
   });
 
   it.each([
-    ['before an answer', ''],
-    ['in the middle of the answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half'],
+    ['before a response', ''],
+    ['in the middle of the response', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half'],
   ])('fails with the cause when the connection is closed %s', async (_when, sent) => {
     const { url } = await server((socket) => void socket.write(sent, () => socket.destroy()));
     await expect(connections().exchange(url, {}, '{}', 1000)).rejects.toMatchObject(

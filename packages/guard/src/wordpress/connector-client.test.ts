@@ -54,10 +54,10 @@ describe('a command', () => {
   });
 
   it.each([
-    ['its zone, where guard knows the same rules', 7200, 'Europe/Berlin'],
-    ['how far it is ahead, where PHP has other rules by now', 3600, '+01:00'],
-    ['how far it is behind', -12_600, '-03:30'],
-    ['its zone, where it tells no time that can be', 86_400, 'Europe/Berlin'],
+    ['its zone, when guard has the same rules', 7200, 'Europe/Berlin'],
+    ['its positive offset, when PHP has newer rules', 3600, '+01:00'],
+    ['its negative offset', -12_600, '-03:30'],
+    ['its zone, when its clock shows an impossible time', 86_400, 'Europe/Berlin'],
   ])('returns the time zone of the site: %s', async (_what, offset, timeZone) => {
     const { connector, client, site } = await setUp();
     connector.names = { clock: { time: Date.UTC(2026, 6, 20, 12) / 1000, offset } };

@@ -27,12 +27,12 @@ describe('the folder that WordPress’s own configuration reports', () => {
   it.each([
     ['nothing', ''],
     ['another marker', print('/a', '/a', ...usual).replaceAll(MARKER, 'b'.repeat(32))],
-    ['half of it', print('/a', '/a', ...usual).slice(0, -20)],
+    ['an incomplete result', print('/a', '/a', ...usual).slice(0, -20)],
     ['a relative path', print('content/mu-plugins', '/site/content/mu-plugins', ...usual)],
-    ['a folder that is nowhere', print('/gone/content/mu-plugins', '', ...usual)],
-    ['a path that controls the terminal', print('/a\u001b[2J', '/a\u001b[2J', ...usual)],
-    ['a path that is no text', `\n${MARKER} L/8= L/8= L2E= L2E= ${MARKER}\n`],
-    ['a path without end', print(`/${'a'.repeat(5000)}`, '/a', ...usual)],
+    ['a folder that does not exist', print('/gone/content/mu-plugins', '', ...usual)],
+    ['a path with terminal control characters', print('/a\u001b[2J', '/a\u001b[2J', ...usual)],
+    ['a path that is not text', `\n${MARKER} L/8= L/8= L2E= L2E= ${MARKER}\n`],
+    ['a path that is too long', print(`/${'a'.repeat(5000)}`, '/a', ...usual)],
   ])('is null for %s', (_what, output) => {
     expect(parseReportedFolder(output, MARKER)).toBeNull();
   });

@@ -29,7 +29,11 @@ describe('the user of a session', () => {
     ['another cookie', one, { ...owner, cookie: 'session=nobody' }],
     ['another nonce', one, { ...owner, nonce: 'older' }],
     ['another site', two, owner],
-    ['cookie and nonce that look alike in a row', one, { ...owner, cookie: 'session=owner","owner-nonce', nonce: '' }],
+    [
+      'cookie and nonce that are equal when joined',
+      one,
+      { ...owner, cookie: 'session=owner","owner-nonce', nonce: '' },
+    ],
   ])('is not returned from the cache for %s', async (_what, site, credentials) => {
     const { fake, sessions } = underTest();
     expect(await sessions.getUser(one, owner, false)).toEqual(user);

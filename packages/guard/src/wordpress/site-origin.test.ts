@@ -23,27 +23,27 @@ describe('guard requests a site', () => {
       { scheme: 'http', host: 'b.example:8080' },
     ],
     [
-      'by the host it was attached with',
+      'by the host with which it was attached',
       [{ hosts: ['*', 'a.example'], upstream }, null],
       { scheme: 'http', host: 'a.example' },
     ],
     [
-      'by a name before a wildcard',
+      'by a name that precedes a wildcard',
       [{ hosts: ['*.a.example', 'b.example'], upstream }, null],
       { scheme: 'http', host: 'b.example' },
     ],
     [
-      'by a name that a wildcard takes',
+      'by a name that matches a wildcard',
       [{ hosts: ['*.a.example'], upstream }, null],
       { scheme: 'http', host: 'www.a.example' },
     ],
     [
-      'by its web server’s address without a name',
+      'by the address of its web server, without a name',
       [{ hosts: ['*'], upstream }, null, 'https'],
       { scheme: 'https', host: '127.0.0.1:8081' },
     ],
     [
-      'by that without the usual port',
+      'by that address, without the default port',
       [{ hosts: ['*'], upstream: 'http://127.0.0.1' }, null],
       { scheme: 'http', host: '127.0.0.1' },
     ],
@@ -252,9 +252,9 @@ describe('a command', () => {
 
 describe('a site that serves every host, with another server behind', () => {
   const another: readonly [string, (response: ServerResponse) => void][] = [
-    ['answers a page', (response) => void response.writeHead(200).end('<html>another site</html>')],
-    ['answers 404', (response) => void response.writeHead(404).end('no such page')],
-    ['answers 503', (response) => void response.writeHead(503).end()],
+    ['responds with a page', (response) => void response.writeHead(200).end('<html>another site</html>')],
+    ['responds with 404', (response) => void response.writeHead(404).end('no such page')],
+    ['responds with 503', (response) => void response.writeHead(503).end()],
     ['closes the connection', (response) => void response.socket?.destroy()],
     [
       'redirects to its own name',
