@@ -2,9 +2,9 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { type FakeConnector, type FakeEvent, fakeConnector, fakeEvent } from '../test/support/fake-connector.js';
 import { recordedLog } from '../test/support/logs.js';
 import { callApi, dataFolderFor, runningGuard } from '../test/support/running-guard.js';
-import { PATIENCE_MS } from '../test/support/scratch.js';
+import { TIMEOUT_MS } from '../test/support/scratch.js';
 import { siteConfig } from '../test/support/site-config.js';
-import { faultPause, idlePause, ROUND_MS, SitesInUse } from './wordpress/connector-health.js';
+import { CHECK_INTERVAL_MS, faultPause, idlePause, SitesInUse } from './wordpress/connector-health.js';
 import { GUARD_HEADER, guardHeader, SIGNAL_HEADER } from './wordpress/signature.js';
 
 /**
@@ -29,11 +29,11 @@ async function pass(ms: number, step = 10 * SECOND): Promise<void> {
 }
 
 /** Waits until a condition holds, for at most this simulated time. Threads get as much real time as they need. */
-async function within(ms: number, question: () => boolean): Promise<void> {
-  for (let left = ms; left > 0 && !question(); left -= SECOND) await pass(SECOND, SECOND);
-  const end = performance.now() + PATIENCE_MS;
-  while (!question() && performance.now() < end) await settle();
-  expect(question()).toBe(true);
+async function within(ms: number, condition: () => boolean): Promise<void> {
+  for (let left = ms; left > 0 && !condition(); left -= SECOND) await pass(SECOND, SECOND);
+  const end = performance.now() + TIMEOUT_MS;
+  while (!condition() && performance.now() < end) await settle();
+  expect(condition()).toBe(true);
 }
 
 /** A guard whose WordPress counts the commands that it receives, three minutes after the start of both. */
@@ -134,7 +134,7 @@ it('cached pages cause no more commands than other pages, and do not report the 
   expect(connector.keptSignal).toContain(facts.requestId);
   commands.splice(0);
   const rounds = 4;
-  for (let at = 0; at < rounds * ROUND_MS; at += SECOND) {
+  for (let at = 0; at < rounds * CHECK_INTERVAL_MS; at += SECOND) {
     await fetch(`${guard.url}/`);
     await pass(SECOND, SECOND);
   }
@@ -205,13 +205,13 @@ it('the intervals of a site that does not answer grow to those of an idle one', 
 it('a site counts as used for two rounds', () => {
   const sites = new SitesInUse();
   const { id } = siteConfig();
-  expect(sites.wasUsed(id)).toBe(false);
+  expect(sites.wasRecentlyUsed(id)).toBe(false);
   sites.record(id);
   sites.record(id);
-  expect([sites.wasUsed('other'), sites.wasUsed(id), sites.wasUsed(id), sites.wasUsed(id)]).toEqual([
-    false,
-    true,
-    true,
-    false,
-  ]);
+  expect([
+    sites.wasRecentlyUsed('other'),
+    sites.wasRecentlyUsed(id),
+    sites.wasRecentlyUsed(id),
+    sites.wasRecentlyUsed(id),
+  ]).toEqual([false, true, true, false]);
 });

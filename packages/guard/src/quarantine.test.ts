@@ -67,9 +67,9 @@ const faults: readonly [string, (file: string) => Promise<unknown>, RegExp][] = 
 describe('a site with an invalid secret is quarantined alone', () => {
   it.each(faults)(
     'when it is %s: visitors get 503, nothing is forwarded, the other site is served',
-    async (_, spoil, reason) => {
+    async (_, damage, reason) => {
       const { good, bad, dataDir, secret } = await twoSites();
-      await spoil(secret);
+      await damage(secret);
       const { logger, text } = recordedLog();
       const { url } = await runningGuard(dataDir, logger);
       for (const host of ['bad.example.com', 'WWW.bad.example.com.:80']) {

@@ -179,10 +179,10 @@ describe('requests that wait for WordPress', () => {
   it('are dropped when the queue is full, starting with those of the network that has most of them', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port, { upstreamConnections: 4 });
-    const crowd = Array.from({ length: 60 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i}`)));
-    await expect.poll(() => crowd.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 32);
+    const clients = Array.from({ length: 60 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i}`)));
+    await expect.poll(() => clients.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 32);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
-    await expect.poll(() => crowd.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 31);
+    await expect.poll(() => clients.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 31);
     for (let responded = 0; responded < 36; responded++) {
       await expect.poll(wordpress.working).toBeGreaterThan(0);
       wordpress.answerOldest();

@@ -112,9 +112,9 @@ describe('restoring', () => {
         ),
       'is not as it was written',
     ],
-  ])('changes nothing when %s', async (_, spoil, message) => {
+  ])('changes nothing when %s', async (_, damage, message) => {
     const { folder } = await backedUp();
-    await spoil(folder);
+    await damage(folder);
     const target = join(await scratchFolder(), 'data');
     const { status, stderr } = await runInChild('restore', folder, '--data-dir', target);
     expect(status).toBe(1);

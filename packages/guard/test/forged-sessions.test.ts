@@ -141,8 +141,8 @@ describe('session queries to which WordPress never responds', () => {
     const sender = { host: 'example.com', scheme: 'https' as const, requestId: '0123456789abcdef' };
     const pending = Array.from({ length: FLOOD }, (_, i) =>
       (i % 2 === 0
-        ? client.whoIs
-        : (at: typeof site, who: Parameters<typeof client.whoIs>[1]) => client.session(at, { ...who, nonce: 'x' }))(
+        ? client.identify
+        : (at: typeof site, who: Parameters<typeof client.identify>[1]) => client.session(at, { ...who, nonce: 'x' }))(
         site,
         { cookie: `wordpress_logged_in_a=${i}`, sender: { ...sender, address: fromMany(i) } },
       ).catch(() => undefined),

@@ -20,7 +20,7 @@ function halfOpenClient(port: number) {
 const LINGER_MS = 2000;
 
 /** Extends it to an hour until the test ends, since a busy machine may take longer to send. */
-function lingerLong(): void {
+function extendLinger(): void {
   const { setTimeout: set } = globalThis;
   const begin = (run: () => void, ms?: number): NodeJS.Timeout => set(run, ms === LINGER_MS ? 3_600_000 : ms);
   const changed = vi.spyOn(globalThis, 'setTimeout').mockImplementation(begin as typeof setTimeout);
@@ -31,7 +31,7 @@ function lingerLong(): void {
  * Sends more after the end of the responses, and then more than one read accepts. Closing a connection with unread
  * bytes resets it, which destroys responses that the client has not read yet.
  */
-async function sendOn(client: RawClient, bytes: string): Promise<void> {
+async function continueSending(client: RawClient, bytes: string): Promise<void> {
   for (const piece of [...(bytes.match(/.{1,2000}/gs) ?? []), GET.repeat(4000), GET.repeat(4000)]) {
     client.send(piece);
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -70,7 +70,7 @@ describe('the last response of a connection', () => {
   ];
 
   it.each(kinds)('reaches a client that is still sending: %s', async (_what, bytes, more) => {
-    lingerLong();
+    extendLinger();
     const { port } = await recordingServer();
     const gateway = await startGateway(port);
     gateway.rule({ options: { disable_xml_rpc: 1 } });
@@ -79,7 +79,7 @@ describe('the last response of a connection', () => {
     await ended;
     const responses = countResponses(client.received);
     expect(responses).toBeGreaterThan(0);
-    await sendOn(client, more);
+    await continueSending(client, more);
     expect(faults).toEqual([]);
     client.socket.end();
     await client.end();
@@ -90,21 +90,21 @@ describe('the last response of a connection', () => {
   });
 
   it.each(['before', 'after'])('arrives when guard ends its connections %s it', async (when) => {
-    lingerLong();
-    let goOn = () => {};
+    extendLinger();
+    let respond = () => {};
     const { port, seen } = await recordingServer((_request, response) => {
-      goOn = () => void response.end('hello');
+      respond = () => void response.end('hello');
     });
     const gateway = await startGateway(port);
     const { client, faults, ended } = halfOpenClient(gateway.port);
     client.send(when === 'before' ? GET : LAST);
     await expect.poll(() => seen.length).toBe(1);
     let closed = when === 'before' ? gateway.server.close() : null;
-    goOn();
+    respond();
     await ended;
     closed ??= gateway.server.close();
     expect(toStatus(client.received)).toBe(200);
-    await sendOn(client, GET + GET);
+    await continueSending(client, GET + GET);
     expect(faults).toEqual([]);
     client.socket.end();
     await Promise.all([client.end(), closed]);

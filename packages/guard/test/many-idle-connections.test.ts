@@ -13,18 +13,18 @@ describe('idle connections of one address', () => {
   ])('are closed, oldest first, before a new one is refused: %s', async (_what, bytes) => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
-    const crowd: RawClient[] = [];
+    const clients: RawClient[] = [];
     for (let i = 0; i < LIMIT; i++) {
       const client = new RawClient(gateway.port);
       if (bytes !== '') client.send(bytes);
-      crowd.push(client);
+      clients.push(client);
       await expect.poll(() => gateway.server.connections).toBe(i + 1);
       if (bytes === GET) await client.until((text) => text.endsWith('hello'));
     }
     const others = Array.from({ length: 3 }, () => new RawClient(gateway.port).send(GET));
     for (const other of others) await other.until((text) => toStatus(text) === 200);
-    await expect.poll(() => crowd.filter(({ closed }) => closed).length).toBe(3);
-    expect(crowd.map(({ closed }) => closed).indexOf(false)).toBe(3);
+    await expect.poll(() => clients.filter(({ closed }) => closed).length).toBe(3);
+    expect(clients.map(({ closed }) => closed).indexOf(false)).toBe(3);
     expect(gateway.server.connections).toBe(LIMIT);
   });
 

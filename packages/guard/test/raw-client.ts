@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { PATIENCE_MS } from './support/scratch.js';
+import { TIMEOUT_MS } from './support/scratch.js';
 
 /** A client that writes and reads raw bytes. */
 export class RawClient {
@@ -49,18 +49,18 @@ export class RawClient {
   /**
    * Pauses after the first piece until `goOn` is called, and keeps no received data. `got` returns the number of bytes.
    */
-  pauseAfterFirst(): { readonly got: () => number; readonly goOn: () => void } {
+  pauseAfterFirst(): { readonly got: () => number; readonly respond: () => void } {
     let got = 0;
     this.socket.removeAllListeners('data');
     this.socket.on('data', (data) => {
       if (got === 0) this.socket.pause();
       got += data.length;
     });
-    return { got: () => got, goOn: () => void this.socket.resume() };
+    return { got: () => got, respond: () => void this.socket.resume() };
   }
 
   /** Waits until the received text matches, and returns it. Fails when the connection ends before, or after `ms`. */
-  async until(test: (received: string) => boolean, ms = PATIENCE_MS): Promise<string> {
+  async until(test: (received: string) => boolean, ms = TIMEOUT_MS): Promise<string> {
     const end = Date.now() + ms;
     while (!test(this.received)) {
       if (this.closed) throw new Error(`closed after: ${this.received.slice(0, 400)}`);
@@ -70,7 +70,7 @@ export class RawClient {
   }
 
   /** Waits for the end of the connection and returns all that was received. */
-  async end(ms = PATIENCE_MS): Promise<string> {
+  async end(ms = TIMEOUT_MS): Promise<string> {
     const end = Date.now() + ms;
     while (!this.closed) await this.#change(end);
     return this.received;

@@ -222,11 +222,11 @@ export async function recordingServer(
 ): Promise<{ port: number; seen: Seen[] }> {
   const seen: Seen[] = [];
   const port = await webServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', headers, rawHeaders } = request;
-      seen.push({ method, url, headers, rawHeaders, body: Buffer.concat(pieces).toString('latin1') });
+      seen.push({ method, url, headers, rawHeaders, body: Buffer.concat(chunks).toString('latin1') });
       handle(request, response);
     });
   });

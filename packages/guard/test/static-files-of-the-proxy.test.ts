@@ -34,7 +34,7 @@ function sendByTls(port: number, method = 'GET', more = ''): Promise<string> {
  * An nginx in front of guard, and the same in front of the upstream server.
  * @param response the response of that server, as bytes
  */
-async function fronts(response: string): Promise<{ guard: number; throughGuard: number; straight: number }> {
+async function startProxies(response: string): Promise<{ guard: number; throughGuard: number; direct: number }> {
   const upstream = (await scriptedServer(response)).port;
   const gateway = await startGateway(upstream, { trustedProxies: ['127.0.0.1'] });
   const { folder, key, crt } = await certificate();
@@ -49,14 +49,14 @@ async function fronts(response: string): Promise<{ guard: number; throughGuard: 
       '127.0.0.1:8080': `127.0.0.1:${port}`,
       '\n  location / {': `\n  location /internal/ { internal; alias ${files}/; }\n  location / {`,
     });
-  const [throughGuard, straight] = [await freePort(), await freePort()];
+  const [throughGuard, direct] = [await freePort(), await freePort()];
   const servers = [
     await front(throughGuard, gateway.port),
     // Distinct names in the same file.
-    (await front(straight, upstream)).replace(/\bguard\b(?=;| \{)/g, 'behind').replaceAll('$guard_', '$behind_'),
+    (await front(direct, upstream)).replace(/\bguard\b(?=;| \{)/g, 'behind').replaceAll('$guard_', '$behind_'),
   ];
   await runNginx(folder, servers, throughGuard);
-  return { guard: gateway.port, throughGuard, straight };
+  return { guard: gateway.port, throughGuard, direct };
 }
 
 /** A response with these lines in its head. */
@@ -86,9 +86,9 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
   ])(
     'sends no file of its own at the request of the upstream server, and hides its name: %s',
     async (_how, response) => {
-      const { throughGuard, straight } = await fronts(response);
+      const { throughGuard, direct } = await startProxies(response);
       // Without guard it would.
-      expect(toBody(await sendByTls(straight))).toBe(SECRET);
+      expect(toBody(await sendByTls(direct))).toBe(SECRET);
       const seen = await sendByTls(throughGuard);
       expect([toStatus(seen), seen.includes('X-Kept: kept')]).toEqual([toStatus(response), true]);
       expect(seen).not.toContain(SECRET);
@@ -97,10 +97,10 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
   );
 
   it('sends no such file for HEAD, a range or a conditional request', async () => {
-    const { throughGuard, straight } = await fronts(withLines(REQUESTED));
+    const { throughGuard, direct } = await startProxies(withLines(REQUESTED));
     const part = '\r\nRange: bytes=0-3';
-    expect(await sendByTls(straight, 'HEAD')).toContain(`Content-Length: ${SECRET.length}`);
-    expect(toBody(await sendByTls(straight, 'GET', part))).toBe(SECRET.slice(0, 4));
+    expect(await sendByTls(direct, 'HEAD')).toContain(`Content-Length: ${SECRET.length}`);
+    expect(toBody(await sendByTls(direct, 'GET', part))).toBe(SECRET.slice(0, 4));
     const head = await sendByTls(throughGuard, 'HEAD');
     expect([toStatus(head), head.includes('X-Kept: kept'), toBody(head)]).toEqual([200, true, '']);
     expect(head).not.toMatch(/accel|internal/i);
@@ -112,10 +112,10 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
   });
 
   it('forwards 304 without the header', async () => {
-    const { throughGuard, straight } = await fronts(
+    const { throughGuard, direct } = await startProxies(
       `HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n${REQUESTED}\r\nX-Kept: kept\r\n\r\n`,
     );
-    expect(toBody(await sendByTls(straight))).toBe(SECRET);
+    expect(toBody(await sendByTls(direct))).toBe(SECRET);
     const seen = await sendByTls(throughGuard, 'GET', '\r\nIf-None-Match: "a"');
     expect([toStatus(seen), seen.includes('X-Kept: kept'), toBody(seen)]).toEqual([304, true, '']);
     expect(seen).not.toMatch(/accel|internal/i);
@@ -144,7 +144,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
     ],
     ['in a protocol upgrade', `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n${REQUESTED}\r\n\r\n`],
   ])('sends no file of its own however the header is hidden: %s', async (_how, response) => {
-    const { throughGuard } = await fronts(response);
+    const { throughGuard } = await startProxies(response);
     for (const more of ['', '\r\nUpgrade: websocket']) {
       const seen = await sendByTls(throughGuard, 'GET', more);
       expect(seen).toMatch(/^HTTP\/1\.1 (?:101|200|502) /);
@@ -164,11 +164,11 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('an nginx in front of guard',
       'X-LIGHTTPD-send-file: /srv/secret',
       'X-LiteSpeed-Location: /srv/secret',
     ];
-    const { guard, throughGuard, straight } = await fronts(withLines([...words, ...others].join('\r\n')));
+    const { guard, throughGuard, direct } = await startProxies(withLines([...words, ...others].join('\r\n')));
     // For example for an event stream, which would be delayed otherwise.
     const handed = await exchange(guard, closing('GET /page HTTP/1.1'));
     for (const word of words) expect(handed).toContain(`\r\n${word}\r\n`);
-    expect(await sendByTls(straight)).toContain('/srv/secret');
+    expect(await sendByTls(direct)).toContain('/srv/secret');
     expect(await sendByTls(throughGuard)).not.toMatch(/accel|\/srv\/secret/i);
   });
 });

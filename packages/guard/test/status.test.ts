@@ -64,16 +64,16 @@ describe('status of many sites', () => {
   });
 
   it('lists only sites with a problem on request', async () => {
-    const [well, ill] = [await fakeConnector(), await fakeConnector()];
-    ill.mode = 'gone';
+    const [healthy, failing] = [await fakeConnector(), await fakeConnector()];
+    failing.mode = 'gone';
     const sites = [
-      { id: 'well', hosts: ['well.example.com'], upstream: well.upstream },
-      { id: 'ill', hosts: ['ill.example.com'], upstream: ill.upstream },
+      { id: 'well', hosts: ['well.example.com'], upstream: healthy.upstream },
+      { id: 'ill', hosts: ['ill.example.com'], upstream: failing.upstream },
     ];
-    const dataDir = await dataFolderFor(well, {}, { sites });
+    const dataDir = await dataFolderFor(healthy, {}, { sites });
     for (const { id } of sites) await writeFile(join(dataDir, 'sites', `${id}.secret`), SECRET, { mode: 0o600 });
     await serve(dataDir);
-    await eventually(() => well.policy !== null);
+    await eventually(() => healthy.policy !== null);
     const ids = ({ report }: { report: { sites: { id: string }[] } }) => report.sites.map(({ id }) => id);
     expect(ids(await status(dataDir))).toEqual(['well', 'ill']);
     expect(ids(await status(dataDir, '--problems'))).toEqual(['ill']);

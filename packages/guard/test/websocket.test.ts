@@ -103,11 +103,11 @@ describe('a WebSocket', () => {
   });
 
   it('is treated like an event stream, which is closed when its address is blocked', async () => {
-    const left: string[] = [];
+    const closed: string[] = [];
     const open: ServerResponse[] = [];
     const port = await webServer((request, response) => {
       const from = String(request.headers['x-forwarded-for']);
-      response.on('close', () => left.push(from));
+      response.on('close', () => closed.push(from));
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write(`data: ${from}\n\n`);
       open.push(response);
@@ -126,7 +126,7 @@ describe('a WebSocket', () => {
     await cut.end();
     for (const response of open) response.write('data: again\n\n');
     await remaining.until((text) => text.includes('data: again'));
-    expect(left).toEqual(['192.0.2.1']);
+    expect(closed).toEqual(['192.0.2.1']);
   });
 
   it('to a web server that closes the connection gets 502', async () => {

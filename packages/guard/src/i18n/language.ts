@@ -114,12 +114,12 @@ function filled(text: string, values: Values | undefined, number: (value: number
 
 /** Caches one value per language, created on first use. There are as many values as translations. */
 export function perLanguage<Made>(make: (language: Language) => Made): (language: Language) => Made {
-  const made = new WeakMap<Language, Made>();
+  const cache = new WeakMap<Language, Made>();
   return (language) => {
-    let own = made.get(language);
+    let own = cache.get(language);
     if (own === undefined) {
       own = make(language);
-      made.set(language, own);
+      cache.set(language, own);
     }
     return own;
   };

@@ -162,7 +162,7 @@ export class LoginAttempts {
    */
   enqueueCheck(queue: string, site: SiteId, key: string, waiter: CheckWaiter, until: number): () => void {
     const full = `${site} ${key}`;
-    return this.queue.enqueue(queue, this.#entry(full).failures + this.limiter.held(full) - 1, waiter, until);
+    return this.queue.enqueue(queue, this.#entry(full).failures + this.limiter.countHeld(full) - 1, waiter, until);
   }
 
   /**
@@ -251,12 +251,12 @@ export class LoginAttempts {
   }
 
   #toPermit(permit: ConcurrencyPermit, limit: Limit): Permit {
-    let held = true;
+    let isHeld = true;
     return {
       leaveQueue: () => {},
       release: () => {
-        if (!held) return;
-        held = false;
+        if (!isHeld) return;
+        isHeld = false;
         if (this.limiter.release(permit))
           this.limiter.serve(permit.key, getRemainingChecks(this.#entry(permit.key), limit));
       },

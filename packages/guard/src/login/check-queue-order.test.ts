@@ -97,7 +97,7 @@ describe('while many addresses guess passwords', () => {
     const guesses = Array.from({ length: 8 }, (_, n) => guess(n).then(() => order.push('guess')));
     await eventually(() => gateway.wordpress.checks.length === 2);
     const owner = gateway.send('/wp-login.php', form(PASSWORD)).then(() => order.push('owner'));
-    await eventually(() => gateway.attempts.limiter.held('site 192.0.2.1') === 1);
+    await eventually(() => gateway.attempts.limiter.countHeld('site 192.0.2.1') === 1);
     free();
     gateway.wordpress.checkMs = 60;
     await owner;
@@ -114,7 +114,9 @@ describe('while many addresses guess passwords', () => {
       );
     }
     await eventually(() =>
-      Array.from({ length: 6 }, (_, n) => n).every((n) => gateway.attempts.limiter.held(`site ${anonymous(n)}`) === 1),
+      Array.from({ length: 6 }, (_, n) => n).every(
+        (n) => gateway.attempts.limiter.countHeld(`site ${anonymous(n)}`) === 1,
+      ),
     );
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
   });
@@ -136,7 +138,7 @@ describe('while many addresses guess passwords', () => {
     const response = await gateway.send('/wp-login.php', { ...form(PASSWORD), from: anonymous(9) });
     expect([response.status, response.header('retry-after')]).toEqual([429, '10']);
     expect(gateway.attempts.getEntry('site', anonymous(9)).failures).toBe(0);
-    expect(gateway.attempts.limiter.held(`site ${anonymous(9)}`)).toBe(0);
+    expect(gateway.attempts.limiter.countHeld(`site ${anonymous(9)}`)).toBe(0);
     free();
     await Promise.all(first);
   });

@@ -98,10 +98,10 @@ describe('while Away Mode is on', () => {
       expect(gateway.wordpress.reached.at(-1)?.context, path).toMatchObject({ login: 'refuse', why: 'away' });
     }
     // The connector has signed each of these responses, so one probe was enough.
-    expect(gateway.staffQuestions).toEqual(['site']);
+    expect(gateway.probedSites).toEqual(['site']);
     gateway.advance(10_000);
     await gateway.send('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member });
-    expect(gateway.staffQuestions).toEqual(['site', 'site']);
+    expect(gateway.probedSites).toEqual(['site', 'site']);
   });
 
   it('staff can change nothing, at no address, get the usual refusal, and are logged', async () => {
@@ -135,7 +135,7 @@ describe('while Away Mode is on', () => {
       for (const [path, options] of writes) expect((await gateway.send(path, options)).status, path).toBe(403);
       expect(gateway.wordpress.reached).toEqual([]);
       // Requests with invented cookies cause one probe in total.
-      expect(gateway.staffQuestions).toEqual(['site']);
+      expect(gateway.probedSites).toEqual(['site']);
       expect(gateway.visits).toEqual(writes.map(([path]) => `403 ${path} away-mode`));
     });
   }
@@ -158,7 +158,7 @@ describe('while Away Mode is on', () => {
     expect((await gateway.send(path, options)).status).toBe(502);
     gateway.wordpress.unsignedStatus = null;
     expect((await gateway.send(path, options)).status).toBe(200);
-    expect(gateway.staffQuestions).toEqual(['site', 'site']);
+    expect(gateway.probedSites).toEqual(['site', 'site']);
   });
 
   it('a path that some program reads as AJAX does not bypass the check', async () => {

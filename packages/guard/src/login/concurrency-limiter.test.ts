@@ -22,32 +22,32 @@ describe('permits', () => {
         const limiter = new ConcurrencyLimiter();
         const held: Record<string, ConcurrencyPermit[]> = { a: [], b: [] };
         const open = new Set<symbol>();
-        for (const [now, { do: what, free, key, likelihood }] of steps.entries()) {
-          const mine = held[key] as ConcurrencyPermit[];
-          const before = mine.length;
-          if (what === 'take') {
+        for (const [now, { do: action, free, key, likelihood }] of steps.entries()) {
+          const own = held[key] as ConcurrencyPermit[];
+          const before = own.length;
+          if (action === 'take') {
             const permit = limiter.tryAcquire(key, free, likelihood, now * 500);
-            if (permit !== null) mine.push(permit);
-            if (permit?.likelihood === 'view') expect(mine.length).toBeLessThan(free);
-          } else if (what === 'wait') {
+            if (permit !== null) own.push(permit);
+            if (permit?.likelihood === 'view') expect(own.length).toBeLessThan(free);
+          } else if (action === 'wait') {
             const id = Symbol();
             const waiter = {
               granted: (permit: ConcurrencyPermit) => {
                 expect(open.delete(id)).toBe(true);
-                mine.push(permit);
+                own.push(permit);
               },
               refused: () => void expect(open.delete(id)).toBe(true),
             };
             open.add(id);
             if (limiter.enqueue(key, waiter, now + 10) === null) open.delete(id);
-          } else if (what === 'release' && before > 0) {
-            limiter.release(mine.pop() as ConcurrencyPermit);
-          } else if (what === 'serve') limiter.serve(key, free);
-          else if (what === 'expire') limiter.expire(now);
-          else if (what === 'dismiss') limiter.refuseAll(key);
-          expect(limiter.held(key)).toBe(mine.length);
-          expect(mine.filter((each) => each.likelihood === 'view').length).toBeLessThanOrEqual(1);
-          if (what === 'take' || what === 'serve') expect(mine.length).toBeLessThanOrEqual(Math.max(before, free));
+          } else if (action === 'release' && before > 0) {
+            limiter.release(own.pop() as ConcurrencyPermit);
+          } else if (action === 'serve') limiter.serve(key, free);
+          else if (action === 'expire') limiter.expire(now);
+          else if (action === 'dismiss') limiter.refuseAll(key);
+          expect(limiter.countHeld(key)).toBe(own.length);
+          expect(own.filter((each) => each.likelihood === 'view').length).toBeLessThanOrEqual(1);
+          if (action === 'take' || action === 'serve') expect(own.length).toBeLessThanOrEqual(Math.max(before, free));
         }
         for (const key of ['a', 'b']) {
           limiter.refuseAll(key);
@@ -62,18 +62,18 @@ describe('permits', () => {
   it('are granted to waiting requests in order of arrival, before new ones', () => {
     const limiter = new ConcurrencyLimiter();
     const order: string[] = [];
-    let held = limiter.tryAcquire('a', 1, 'certain', 0) as ConcurrencyPermit;
+    let current = limiter.tryAcquire('a', 1, 'certain', 0) as ConcurrencyPermit;
     for (const name of ['first', 'second']) {
       const granted = (permit: ConcurrencyPermit): void => {
         order.push(name);
-        held = permit;
+        current = permit;
       };
       limiter.enqueue('a', { ...silent, granted }, 100);
     }
-    limiter.release(held);
+    limiter.release(current);
     expect(limiter.tryAcquire('a', 1, 'certain', 0)).toBeNull();
     limiter.serve('a', 1);
-    limiter.release(held);
+    limiter.release(current);
     limiter.serve('a', 1);
     expect(order).toEqual(['first', 'second']);
   });
@@ -113,11 +113,11 @@ describe('permits', () => {
     const waitAt = (key: string) => limiter.enqueue(key, silent, 1e9) !== null;
     limiter.tryAcquire('a', 1, 'certain', 0);
     expect(Array.from({ length: 100 }, () => waitAt('a')).filter(Boolean)).toHaveLength(64);
-    let inAll = 64;
+    let total = 64;
     for (let i = 0; i < 100; i++) {
       limiter.tryAcquire(`k${i}`, 1, 'certain', 0);
-      for (let j = 0; j < 64; j++) if (waitAt(`k${i}`)) inAll++;
+      for (let j = 0; j < 64; j++) if (waitAt(`k${i}`)) total++;
     }
-    expect(inAll).toBe(2000);
+    expect(total).toBe(2000);
   });
 });

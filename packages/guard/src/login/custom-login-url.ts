@@ -106,8 +106,8 @@ async function parsePaths(
   const names = registration || paths.signup !== '' ? (['login', 'signup'] as const) : (['login'] as const);
   const fields: Record<string, ServerText> = {};
   for (const name of names) {
-    const wrong = checkLoginPath(paths[name], deps.paths(site.id));
-    if (wrong !== null) fields[name] = wrong;
+    const fault = checkLoginPath(paths[name], deps.paths(site.id));
+    if (fault !== null) fields[name] = fault;
   }
   if (names.length === 2 && paths.login === paths.signup) fields.signup ??= loginPathTexts.same;
   for (const name of names) {

@@ -197,10 +197,10 @@ describe('counting', () => {
   it('releases the permit of a client that disconnects while waiting', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 200;
-    const held = Array.from({ length: 3 }, (_, i) => gateway.send('/wp-login.php', form(`wrong${i}`)));
+    const open = Array.from({ length: 3 }, (_, i) => gateway.send('/wp-login.php', form(`wrong${i}`)));
     const left = gateway.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 50 }).catch(() => 'left');
     expect(await left).toBe('left');
-    await Promise.all(held);
+    await Promise.all(open);
     await eventually(() => gateway.attempts.limiter.size === 0);
     expect(gateway.wordpress.checks).toHaveLength(3);
   });

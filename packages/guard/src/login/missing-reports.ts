@@ -102,7 +102,7 @@ export interface MissingReports {
    * Finds out how the password checks in a request ended. Calls `then` once.
    * @returns resolves when the connector has been queried, whether or not it has responded
    */
-  find(site: SiteConfig, requestId: string, then: (found: ReportLookup) => void): Promise<void>;
+  find(site: SiteConfig, requestId: string, onFound: (found: ReportLookup) => void): Promise<void>;
   /**
    * How long the connector must keep its records of checks, seconds, so that no record of a pending request is deleted
    * before the query. Null while its default time is long enough.
@@ -130,18 +130,18 @@ const KEEP_LONGER_MS = 5 * 60_000;
  */
 const GIVE_UP_MS = 8 * 60_000;
 /** Longest time that a request is pending, milliseconds. */
-const LONGEST_MS = 24 * 3600_000;
-const AT_ONCE = 500;
+const PENDING_MAX_MS = 24 * 3600_000;
+const BATCH_MAX = 500;
 /** Limit of pending requests of all sites together. Each one is held in memory. */
 const MAX_REPORTS = 5000;
 /** For this long, milliseconds, responses are better evidence of whether the connector is running than its state. */
-const DOUBT_MS = 10_000;
+const SIGNAL_EVIDENCE_MS = 10_000;
 /** An outage is over when no report has been missing for this long, milliseconds. */
 const QUIET_MS = 10 * 60_000;
 
 interface PendingQuery {
   readonly since: number;
-  then(found: ReportLookup): void;
+  onFound(found: ReportLookup): void;
   /** Called once the first query has ended. */
   onQueried(): void;
 }
@@ -176,7 +176,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
     if (waiting === undefined) return;
     queue.waiting.delete(requestId);
     count--;
-    waiting.then(found);
+    waiting.onFound(found);
     waiting.onQueried();
   }
 
@@ -193,7 +193,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
 
   async function run(queue: SiteQueue): Promise<void> {
     const { site } = queue;
-    const requests = [...queue.waiting.keys()].slice(0, AT_ONCE);
+    const requests = [...queue.waiting.keys()].slice(0, BATCH_MAX);
     queue.pending = true;
     lastQueried.set(site.id, clock());
     let pause = PAUSE_MS;
@@ -235,10 +235,10 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
   function isAway(site: SiteId): boolean {
     const now = clock();
     const missing = lastMissing.get(site);
-    if (missing !== undefined && Math.abs(now - missing) < DOUBT_MS) return true;
+    if (missing !== undefined && Math.abs(now - missing) < SIGNAL_EVIDENCE_MS) return true;
     // A web server that requires a password may refuse guard's queries and accept visitors.
     const signed = lastSigned.get(site);
-    if (signed !== undefined && Math.abs(now - signed) < DOUBT_MS) return false;
+    if (signed !== undefined && Math.abs(now - signed) < SIGNAL_EVIDENCE_MS) return false;
     const { kind } = deps.state(site);
     return kind === 'missing' || kind === 'other_secret';
   }
@@ -266,11 +266,11 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
       return count;
     },
     recordMissing,
-    find(site, requestId, then) {
+    find(site, requestId, onFound) {
       const { kind } = deps.state(site.id);
       const isUnavailable = stopped || kind === 'missing' || kind === 'other_secret';
       if (isUnavailable || count >= MAX_REPORTS) {
-        then(isUnavailable ? 'unknown' : 'lost');
+        onFound(isUnavailable ? 'unknown' : 'lost');
         return Promise.resolve();
       }
       const queue: SiteQueue = queues.get(site.id) ?? {
@@ -283,7 +283,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
       };
       queues.set(site.id, queue);
       const { promise, resolve } = withResolvers();
-      queue.waiting.set(requestId, { since: clock(), then, onQueried: resolve });
+      queue.waiting.set(requestId, { since: clock(), onFound, onQueried: resolve });
       count++;
       if (queue.failing) resolve();
       plan(queue, PAUSE_MS);
@@ -299,7 +299,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
 
 /** Whether a request whose report can't be queried is given up. The clock may have been set back. */
 function isOverdue(since: number, signedSince: number | null, now: number): boolean {
-  if (Math.abs(now - since) > LONGEST_MS) return true;
+  if (Math.abs(now - since) > PENDING_MAX_MS) return true;
   return signedSince !== null && Math.abs(now - Math.max(since, signedSince)) > GIVE_UP_MS;
 }
 

@@ -163,11 +163,11 @@ export class PasswordCheckQueue {
     const checks = this.#sites.get(site) as SiteChecks;
     const lease = { until: began + hungAfterMs };
     checks.leases.add(lease);
-    let held = true;
+    let isHeld = true;
     return {
       release: (outcome, now) => {
-        if (!held) return;
-        held = false;
+        if (!isHeld) return;
+        isHeld = false;
         if (outcome === 'wrong') {
           const count = toCurrentGuesses(checks.guesses, forgetMs, now) + 1;
           checks.guesses = { count: Math.min(count, guessThreshold + REMEMBERED), at: now };

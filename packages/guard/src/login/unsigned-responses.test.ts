@@ -44,7 +44,7 @@ describe('without the connector', () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
       gateway.wordpress.bare = true;
       await gateway.send(...guess(0));
-      expect(gateway.lostNotes).toEqual(['site']);
+      expect(gateway.recheckedSites).toEqual(['site']);
     });
   }
 
@@ -242,7 +242,7 @@ describe('a response with the connector’s signature', () => {
       await gateway.send('/wp-login.php', { method: 'POST', body: 'action=lostpassword' });
     }
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-    expect(gateway.lostNotes).toEqual([]);
+    expect(gateway.recheckedSites).toEqual([]);
   });
 });
 

@@ -182,7 +182,7 @@ const ALL_PARTS = {
 } as const;
 
 /** The slow model: visits every minute of some days and marks those inside an interval. */
-function walked(schedule: AwaySchedule, zone: string, first: number, minutes: number): boolean[] {
+function visited(schedule: AwaySchedule, zone: string, first: number, minutes: number): boolean[] {
   const clock = wallClock(zone, first, minutes);
   const away = new Array<boolean>(minutes).fill(false);
   const start = Math.floor((clock[0] as number) / DAY) * DAY;
@@ -240,7 +240,7 @@ describe('any schedule in any time zone, around any clock change', () => {
       fc.property(schedules, fc.constantFrom(...ZONES), fc.constantFrom(...DAYS), (schedule, zone, day) => {
         // Two days on both sides are included, so that intervals which begin or end there are complete.
         const first = at(day) - 3 * DAY;
-        const model = walked(schedule, zone, first, 6 * 1440);
+        const model = visited(schedule, zone, first, 6 * 1440);
         for (let minute = 2 * 1440; minute < 4 * 1440; minute += 23) {
           const now = first + minute * MINUTE;
           const { away, until, nextFrom } = getAwayStatus(schedule, zone, now);

@@ -51,7 +51,7 @@ function readFeedPath({ segments, routeSegments }: RequestFacts, bases: Readonly
   if (last !== undefined) {
     const first = routeSegments[0] as string;
     const before = routeSegments[routeSegments.length - 2];
-    if (FEED_TYPES.has(last)) return isFeedForCertain(first, routeSegments, bases) ? NOT_FOUND : FEED_NOT_FOUND;
+    if (FEED_TYPES.has(last)) return isCertainFeed(first, routeSegments, bases) ? NOT_FOUND : FEED_NOT_FOUND;
     // A feed of a plugin's own type, or a term `feed` with a child term.
     if (before === 'feed') return FEED_NOT_FOUND;
   }
@@ -62,7 +62,7 @@ function readFeedPath({ segments, routeSegments }: RequestFacts, bases: Readonly
  * Whether the path is certainly a feed.
  * @param route segments of the route, of which the last is a feed type
  */
-function isFeedForCertain(first: string, route: readonly string[], bases: ReadonlySet<string>): boolean {
+function isCertainFeed(first: string, route: readonly string[], bases: ReadonlySet<string>): boolean {
   if (route.length === 1) return true;
   if (first === 'feed') return route.length === 2;
   if (first === 'comments') return route.length === 2 || (route.length === 3 && route[1] === 'feed');

@@ -71,12 +71,12 @@ export interface Snapshot {
 export function compileSnapshot(input: SnapshotInput, rules: readonly Rule[] = protections): Snapshot {
   const checks: { rule: string; onError: 'allow' | 'refuse'; check: Check }[] = [];
   const edits: { rule: string; edit: ResponseHeaderEdit }[] = [];
-  const stops: { rule: string; stop: RequestHeaderStrip }[] = [];
+  const strips: { rule: string; strip: RequestHeaderStrip }[] = [];
   for (const protection of rules) {
     const prepared = protection.compile(input);
     if (prepared?.check) checks.push({ rule: protection.name, onError: protection.onError, check: prepared.check });
     if (prepared?.editResponseHeaders) edits.push({ rule: protection.name, edit: prepared.editResponseHeaders });
-    if (prepared?.stripRequestHeaders) stops.push({ rule: protection.name, stop: prepared.stripRequestHeaders });
+    if (prepared?.stripRequestHeaders) strips.push({ rule: protection.name, strip: prepared.stripRequestHeaders });
   }
   return Object.freeze({
     paths: input.paths,
@@ -102,9 +102,9 @@ export function compileSnapshot(input: SnapshotInput, rules: readonly Rule[] = p
     },
     stripRequestHeaders(facts: RequestFacts, onRuleError: OnRuleError): ReadonlySet<string> | null {
       let all: ReadonlySet<string> | null = null;
-      for (const { rule, stop } of stops) {
+      for (const { rule, strip } of strips) {
         try {
-          const names = stop(facts);
+          const names = strip(facts);
           if (names !== null) all = all === null ? names : new Set([...all, ...names]);
         } catch (cause) {
           onRuleError(rule, cause);

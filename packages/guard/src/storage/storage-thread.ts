@@ -23,7 +23,7 @@ interface WorkerInstance<Result> {
  * Limit of the young generation of the worker's heap, megabytes. Node's default is three times as much and has no
  * benefit.
  */
-const YOUNG_MEGABYTES = 8;
+const YOUNG_GENERATION_MB = 8;
 
 /** The program of a storage thread. */
 export interface ThreadProgram {
@@ -137,7 +137,7 @@ export class StorageThread<Call, Result> {
       workerData: settings,
       name: 'storage',
       execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });
     const waiting = new Map<number, PendingCall<Result>>();
     let settle: { resolve: () => void; reject: (error: StorageError) => void } | undefined;

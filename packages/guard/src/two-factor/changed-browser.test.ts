@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import {
   appCode,
   enrol,
+  getShownCodes,
+  getShownSecret,
   type Page,
   PlainBrowser,
   type SecondFactorSite,
   secondFactorSite,
-  shownCodes,
-  shownSecret,
 } from '../../test/support/two-factor-site.js';
 
 const PAGE = '/wp-login.php?action=second-factor';
@@ -62,8 +62,8 @@ describe.each(CHANGES)('one browser that changes to %s', (_what, headers) => {
     const first = new PlainBrowser(site);
     const page = await first.logIn();
     const second = changed(first, headers);
-    const codesPage = await second.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
-    expect(shownCodes(codesPage)).toHaveLength(10);
+    const codesPage = await second.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
+    expect(getShownCodes(codesPage)).toHaveLength(10);
     const done = await changed(second, {}).send(codesPage, 'continue', { saved: '1' });
     expect([done.status, site.issued.length]).toEqual([303, 1]);
   });
@@ -121,7 +121,7 @@ describe('a user who logs in while the browser is signed in to another account',
 
   it('causes a query to WordPress only when the browser has a session', async () => {
     const { site } = await switching();
-    site.whoIsResponds = false;
+    site.identifyResponds = false;
     expect((await new PlainBrowser(site).logIn()).status).toBe(200);
     // WordPress was not queried.
     expect(site.log.events()).not.toContain('signed-in-account-unknown');
@@ -129,7 +129,7 @@ describe('a user who logs in while the browser is signed in to another account',
 
   it('gets the page without that link when WordPress can’t identify the session', async () => {
     const { site, browser } = await switching();
-    site.whoIsResponds = false;
+    site.identifyResponds = false;
     const page = await browser.open(PAGE);
     expect([page.status, page.html.includes('Not you?')]).toEqual([200, true]);
     expect(site.log.events()).toContain('signed-in-account-unknown');

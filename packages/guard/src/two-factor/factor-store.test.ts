@@ -57,8 +57,8 @@ describe.each(dialects)('the stores of second factors on $name', ({ open }) => {
     return all;
   }
 
-  const trueOnes = async (results: Promise<boolean>[]) => (await Promise.all(results)).filter(Boolean).length;
-  const tenTimes = (task: () => Promise<boolean>) => trueOnes(Array.from({ length: 10 }, task));
+  const countTrue = async (results: Promise<boolean>[]) => (await Promise.all(results)).filter(Boolean).length;
+  const tenTimes = (task: () => Promise<boolean>) => countTrue(Array.from({ length: 10 }, task));
 
   it('accept a step from one of ten concurrent callers, and no older step', async () => {
     const { factors } = await enabled();

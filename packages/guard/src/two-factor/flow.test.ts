@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   appCode,
   enrol,
+  getShownCodes,
+  getShownSecret,
   PlainBrowser,
   secondFactorSite,
-  shownCodes,
-  shownSecret,
 } from '../../test/support/two-factor-site.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
@@ -19,8 +19,8 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const page = await browser.logIn();
     expect(page.html).toContain('Set up two-factor authentication');
     expect(page.html).toContain('Logging in as <strong>owner</strong>');
-    const codesPage = await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
-    expect(shownCodes(codesPage)).toHaveLength(10);
+    const codesPage = await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
+    expect(getShownCodes(codesPage)).toHaveLength(10);
     expect(codesPage.headers.getSetCookie()).toEqual([]);
     expect(site.issued).toEqual([]);
     const done = await browser.send(codesPage, 'continue', { saved: '1' });
@@ -46,7 +46,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect(page.html).toContain('Anmeldung als <strong>owner</strong>.');
     const wrong = await browser.send(page, 'enrol', { code: 'x' });
     expect(wrong.html).toContain('Ein Code hat 6 Ziffern.');
-    const codesPage = await browser.send(wrong, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    const codesPage = await browser.send(wrong, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     expect(codesPage.html).toContain('download="ersatzcodes-127.0.0.1.txt"');
     expect((await browser.send(codesPage, 'continue', {})).html).toContain('Setzen Sie hier ein Häkchen');
   });
@@ -55,7 +55,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
-    const codesPage = await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    const codesPage = await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     const refused = await browser.send(codesPage, 'continue', {});
     expect(refused.status).toBe(400);
     expect(refused.html).toContain('Tick this to go on.');
@@ -66,23 +66,23 @@ describe('a user without a second factor, in a browser without JavaScript', () =
   it('continues with the same key after an interruption, and has no factor until the setup ends', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
-    const first = shownSecret(await browser.logIn());
+    const first = getShownSecret(await browser.logIn());
     site.now += 3600_000;
     const again = await browser.logIn();
-    expect(shownSecret(again)).toEqual(first);
+    expect(getShownSecret(again)).toEqual(first);
     const codesPage = await browser.send(again, 'enrol', { code: appCode(first, site.now) });
-    expect(shownCodes(codesPage)).toHaveLength(10);
+    expect(getShownCodes(codesPage)).toHaveLength(10);
     site.now += 3600_000;
-    expect(shownSecret(await browser.logIn())).toEqual(first);
+    expect(getShownSecret(await browser.logIn())).toEqual(first);
   });
 
   it('never gets the key that another browser was shown', async () => {
     const site = await secondFactorSite();
-    const [thief, owner] = [new PlainBrowser(site), new PlainBrowser(site)];
-    const stolen = await thief.logIn();
+    const [attacker, owner] = [new PlainBrowser(site), new PlainBrowser(site)];
+    const stolen = await attacker.logIn();
     const { secret } = await enrol(site, owner);
-    expect(secret).not.toEqual(shownSecret(stolen));
-    const late = await thief.send(stolen, 'enrol', { code: appCode(shownSecret(stolen), site.now) });
+    expect(secret).not.toEqual(getShownSecret(stolen));
+    const late = await attacker.send(stolen, 'enrol', { code: appCode(getShownSecret(stolen), site.now) });
     expect(late.status).toBe(303);
     expect(site.issued).toHaveLength(1);
   });
@@ -91,11 +91,11 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
-    const first = shownCodes(await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) }));
+    const first = getShownCodes(await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) }));
     const back = await browser.open('/wp-login.php?action=second-factor');
-    expect(shownCodes(back)).toEqual([]);
+    expect(getShownCodes(back)).toEqual([]);
     const renewed = await browser.send(back, 'renew', {});
-    const second = shownCodes(renewed);
+    const second = getShownCodes(renewed);
     expect(second.filter((code) => first.includes(code))).toEqual([]);
     await browser.send(renewed, 'continue', { saved: '1' });
     const next = new PlainBrowser(site);
@@ -243,7 +243,7 @@ describe('an administrator who is signed in', () => {
     const start = await browser.open('/wp-login.php?action=second-factor-setup');
     const page = await browser.open(start.headers.get('location') as string);
     expect(page.html).toContain('Setting up for <strong>owner</strong>');
-    const codesPage = await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    const codesPage = await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     const done = await browser.send(codesPage, 'continue', { saved: '1' });
     expect(done.headers.get('location')).toBe('/wp-admin/admin.php?page=login-settings');
     expect(site.issued).toEqual([]);

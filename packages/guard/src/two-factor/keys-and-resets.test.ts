@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import {
   appCode,
   enrol,
+  getShownSecret,
   PlainBrowser,
   type SecondFactorSite,
   secondFactorSite,
-  shownSecret,
   wrongCode,
 } from '../../test/support/two-factor-site.js';
 import { resetTwoFactor } from './two-factor-settings.js';
@@ -210,7 +210,7 @@ describe('a reset', () => {
     expect(row).toMatchObject({ name: 'reset_2fa', actor_login: 'owner', address: '192.0.2.7', after: 'null' });
     expect(row?.before).toBe('{"user":1,"login":"owner","on":true}');
     const fresh = await new PlainBrowser(site).logIn();
-    expect(shownSecret(fresh)).not.toEqual(secret);
+    expect(getShownSecret(fresh)).not.toEqual(secret);
   });
 
   it('resets nothing when the sessions cannot be ended', async () => {

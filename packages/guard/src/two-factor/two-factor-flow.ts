@@ -245,7 +245,7 @@ async function isStillValid(
 async function findSignedInAdministrator(deps: TwoFactorServices, facts: TwoFactorRequest, cookie: string | undefined) {
   const { site, host, scheme, address, requestId } = facts;
   const sender = { host, scheme, address, requestId };
-  const visitor = cookie === undefined ? null : await deps.users.whoIs(site, { cookie, sender });
+  const visitor = cookie === undefined ? null : await deps.users.identify(site, { cookie, sender });
   return visitor?.administrator === true ? visitor : null;
 }
 

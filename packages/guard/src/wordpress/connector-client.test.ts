@@ -149,7 +149,7 @@ describe('a command', () => {
   });
 
   it('is sent to the host by which WordPress names itself', async () => {
-    const paths = factsOfHome();
+    const paths = createHomeFacts();
     const facts = {
       homeUrl: 'https://example.com',
       paths,
@@ -182,7 +182,7 @@ describe('a command', () => {
     connector.onlyHost = 'network.example:80';
     const redirect = { from: new URL(site.upstream).host, target: 'http://network.example/', to: 'host' };
     await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'unreachable', redirect } });
-    await expect(client.whoIs(site, visitor)).rejects.toMatchObject({
+    await expect(client.identify(site, visitor)).rejects.toMatchObject({
       code: 'connector_redirected',
       fault: { kind: 'unreachable', redirect: { from: 'example.com', target: 'http://network.example/', to: 'host' } },
     });
@@ -277,8 +277,8 @@ const visitor = {
 describe('the commands of Login Security', () => {
   it('find the signed-in user by the cookie alone', async () => {
     const { client, site } = await setUp();
-    expect(await client.whoIs(site, visitor)).toEqual({ id: 1, login: 'owner', administrator: true });
-    expect(await client.whoIs(site, { ...visitor, cookie: 'session=nobody' })).toBeNull();
+    expect(await client.identify(site, visitor)).toEqual({ id: 1, login: 'owner', administrator: true });
+    expect(await client.identify(site, { ...visitor, cookie: 'session=nobody' })).toBeNull();
   });
 
   it('create a session and return every cookie', async () => {
@@ -379,7 +379,7 @@ describe('the commands of Login Security', () => {
   });
 });
 
-function factsOfHome() {
+function createHomeFacts() {
   const content = '/wp-content';
   return {
     home: '',

@@ -67,7 +67,7 @@ const MORE_ORIGINS = 2;
 
 /**
  * Sends commands to the connector of any site. Every method throws ConnectorError when the command was not carried out.
- * `session` and `whoIs` also throw ApiError too_many_calls or wordpress_busy when the queue is full.
+ * `session` and `identify` also throw ApiError too_many_calls or wordpress_busy when the queue is full.
  */
 export interface ConnectorClient extends SessionIssuer, UserLookup {
   hello(site: SiteConfig): Promise<HelloResponse>;
@@ -177,7 +177,7 @@ export function createConnectorClient(options: {
   /** One queue per web server, so that many sites on one server do not send it more commands. */
   const queues = new Map<string, CommandQueue>();
   const administrators = new KnownAdministrators(clock);
-  const usualMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
+  const defaultMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
   const onSignal = options.onSignal ?? (() => undefined);
 
   /** @returns the verified response */
@@ -186,8 +186,8 @@ export function createConnectorClient(options: {
     name: string,
     content: object,
     visitor?: { readonly sender: Sender; readonly cookie?: string; readonly path?: string },
-    timeoutMs = usualMs,
-    queued: CommandRequest | SessionRequest = { kind: 'command', slow: timeoutMs > usualMs, waitMs: timeoutMs },
+    timeoutMs = defaultMs,
+    queued: CommandRequest | SessionRequest = { kind: 'command', slow: timeoutMs > defaultMs, waitMs: timeoutMs },
   ): Promise<CommandResponse> {
     const enqueue = (task: () => Promise<CommandResponse>): Promise<CommandResponse> =>
       getQueue(site).run(queued, task);
@@ -200,7 +200,7 @@ export function createConnectorClient(options: {
     /**
      * The first of these origins that has not been tried. Null for none, or when the command must not be sent again.
      */
-    const toOther = (...found: (SiteOrigin | null)[]): SiteOrigin | null =>
+    const toUntriedOrigin = (...found: (SiteOrigin | null)[]): SiteOrigin | null =>
       visitor !== undefined || requested.length > MORE_ORIGINS
         ? null
         : (found.find((one) => one !== null && !requested.some((before) => isSameOrigin(one, before))) ?? null);
@@ -217,7 +217,7 @@ export function createConnectorClient(options: {
       let other: SiteOrigin | null;
       try {
         const response = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
-        other = response.signal === undefined ? toOther(getRedirectOrigin(response, sender), fallback) : null;
+        other = response.signal === undefined ? toUntriedOrigin(getRedirectOrigin(response, sender), fallback) : null;
         if (other === null) {
           onSignal(site, name, await verifyRunning(site, response, sender, first.host || named.host));
           return response;
@@ -225,7 +225,7 @@ export function createConnectorClient(options: {
       } catch (error) {
         // It may be unknown whether the command was carried out. Only `hello`, which changes nothing, is sent again
         // then.
-        other = error instanceof ConnectorError ? toOther(fallback) : null;
+        other = error instanceof ConnectorError ? toUntriedOrigin(fallback) : null;
         if (other === null) throw error;
       }
       sender = { ...sender, ...other };
@@ -272,7 +272,7 @@ export function createConnectorClient(options: {
       client: address === null ? sender.address : toClientKey(address),
       isWanted,
     };
-    const session = send(site, 'session', content, { cookie, sender }, usualMs, queued);
+    const session = send(site, 'session', content, { cookie, sender }, defaultMs, queued);
     const response = parseResponse(sessionResponse, 'session', await reportFailure(site, session));
     administrators.update(site.id, cookie, names, response.user?.can_manage === true);
     return response;
@@ -382,7 +382,7 @@ export function createConnectorClient(options: {
       const { login, needs_factor: needsFactor, email, stamp } = response;
       return { id: response.id, login, needsFactor, email, stamp };
     },
-    async whoIs(site, visitor) {
+    async identify(site, visitor) {
       const { user } = await fetchSession(site, { nonce: null, cookie_only: true }, visitor);
       return user && { id: user.id, login: user.login, administrator: user.can_manage };
     },
@@ -456,7 +456,7 @@ export interface SessionIssuer {
 /** Looks up users in WordPress. Every method throws when WordPress does not respond. */
 export interface UserLookup {
   /** The signed-in user, by the cookies alone. Only for requests that change nothing but the visitor's own data. */
-  whoIs(
+  identify(
     site: SiteConfig,
     visitor: BrowserIdentity,
   ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;

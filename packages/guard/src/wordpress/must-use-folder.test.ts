@@ -14,14 +14,14 @@ describe('the folder that WordPress’s own configuration reports', () => {
         `${noise}${print('/site/content/mu-plugins', '/site/content/mu-plugins', ...usual)}</html>`,
         MARKER,
       ),
-    ).toEqual({ muPluginsDir: '/site/content/mu-plugins', isUsual: false });
+    ).toEqual({ muPluginsDir: '/site/content/mu-plugins', isDefault: false });
   });
 
   it('is the usual folder in any spelling, and through a link', () => {
     const spelled = print('/site/wp/./wp-content//mu-plugins/', '/elsewhere/mu-plugins', ...usual);
-    expect(parseReportedFolder(spelled, MARKER)?.isUsual).toBe(true);
+    expect(parseReportedFolder(spelled, MARKER)?.isDefault).toBe(true);
     const linked = print('/site/content/mu-plugins', '/shared/mu-plugins', usual[0], '/shared/mu-plugins');
-    expect(parseReportedFolder(linked, MARKER)).toEqual({ muPluginsDir: '/shared/mu-plugins', isUsual: true });
+    expect(parseReportedFolder(linked, MARKER)).toEqual({ muPluginsDir: '/shared/mu-plugins', isDefault: true });
   });
 
   it.each([

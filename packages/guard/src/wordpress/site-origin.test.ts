@@ -144,14 +144,14 @@ describe('a command', () => {
   it('for a visitor has the visitor’s own scheme, host and address', async () => {
     const { upstream, seen } = await webServer(byHttpsAlone);
     const client = clientFor({ facts: toFacts('http://a.example') });
-    expect(await client.whoIs(siteConfig({ upstream }), visitor)).toMatchObject({ login: 'owner' });
+    expect(await client.identify(siteConfig({ upstream }), visitor)).toMatchObject({ login: 'owner' });
     expect(seen).toEqual(['https shop.example:8443 192.0.2.7 192.0.2.7 true']);
   });
 
   it('for a visitor without a host is sent to that of the site', async () => {
     const { upstream, seen } = await webServer(() => false);
     const client = clientFor({ facts: toFacts('https://a.example') });
-    await client.whoIs(siteConfig({ upstream }), { ...visitor, sender: { ...visitor.sender, host: '' } });
+    await client.identify(siteConfig({ upstream }), { ...visitor, sender: { ...visitor.sender, host: '' } });
     expect(seen).toEqual(['https a.example 192.0.2.7 192.0.2.7 true']);
   });
 
@@ -202,7 +202,7 @@ describe('a command', () => {
     const { connector, upstream, seen } = await webServer(byHttpsAlone);
     const site = siteConfig({ upstream });
     const byHttp = { ...visitor, sender: { ...visitor.sender, scheme: 'http' as const } };
-    await expect(clientFor().whoIs(site, byHttp)).rejects.toMatchObject({ code: 'connector_redirected' });
+    await expect(clientFor().identify(site, byHttp)).rejects.toMatchObject({ code: 'connector_redirected' });
     expect(seen).toHaveLength(1);
     const setUp = await webServer((request, response) => {
       response.writeHead(302, { location: `https://${request.headers.host}/wp-admin/install.php` }).end();

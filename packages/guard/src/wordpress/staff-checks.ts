@@ -54,10 +54,10 @@ export function createStaffChecks(deps: {
 
   async function probeNow(site: SiteConfig): Promise<boolean> {
     await resolveWithin(deps.probe(site), WAIT_MS);
-    const isSure = isCertain(site.id);
-    if (isSure) failed.delete(site.id);
+    const confirmed = isCertain(site.id);
+    if (confirmed) failed.delete(site.id);
     else failed.set(site.id, clock());
-    return isSure;
+    return confirmed;
   }
 
   return {

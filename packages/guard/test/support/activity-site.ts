@@ -87,7 +87,7 @@ export async function findVisitorId(site: Site, address: string): Promise<number
 }
 
 /** The visitor id of a user, after a login. */
-export async function idOfUser(site: Site, user: { id: number; login: string }): Promise<number> {
+export async function getUserId(site: Site, user: { id: number; login: string }): Promise<number> {
   site.report(fakeEvent({ kind: 'login', user }));
   await site.visit('/signal');
   let id: number | undefined;

@@ -330,7 +330,7 @@ function checkGuardHeader(
   const parts = String(value).split(' ');
   const [version, key, time, requestId] = parts;
   const signed = mac(secret, `guard-request${note}\n${parts.slice(0, 6).join(' ')}`);
-  const fresh = isNow(time, clockAhead);
+  const fresh = isCurrent(time, clockAhead);
   const fits = parts.length === 7 && version === '1' && key === toKey(secret) && parts[6] === signed && fresh;
   return fits ? (requestId ?? null) : null;
 }
@@ -346,10 +346,10 @@ function checkCommand(
   const expected = mac(secret, `guard-command\nPOST\n${command}\n${time}\n${nonce}\n${bodyHash}`);
   if (version !== '1' || signed !== expected || nonce === undefined || usedNonces.has(nonce)) return false;
   usedNonces.add(nonce);
-  return isNow(time, clockAhead);
+  return isCurrent(time, clockAhead);
 }
 
-function isNow(time: string | undefined, clockAhead: number): boolean {
+function isCurrent(time: string | undefined, clockAhead: number): boolean {
   return Math.abs((Date.now() + clockAhead) / 1000 - Number(time)) <= 60;
 }
 

@@ -176,7 +176,7 @@ async function respond(
   const requestId = String(request.headers['x-security-optimizer-guard']).split(' ')[3] ?? '';
   const context = readContext(secret, requestId, request.headers['x-security-optimizer-context']);
   const note = readLoginNote(secret, String(request.headers['x-security-optimizer-guard']));
-  const shown = shownTo(secret, request.url ?? '/', requestId, context, note);
+  const shown = toVisiblePath(secret, request.url ?? '/', requestId, context, note);
   const bytes = headBytes(request);
   const credentials = readBasicCredentials(request);
   if (fake.webServer !== null && requestsFactor(fake.webServer, request, credentials)) {
@@ -371,7 +371,7 @@ function readLoginNote(secret: string, header: string): string {
   return note;
 }
 
-function shownTo(
+function toVisiblePath(
   secret: string,
   target: string,
   requestId: string,
@@ -389,7 +389,7 @@ function shownTo(
   return (
     path.replace(/%2f|(?:(?!%2f)[^/])+/gi, (name) => {
       if (/^%2f$/i.test(name)) return name;
-      const back = unshifted(name, key);
+      const back = unshift(name, key);
       const stem =
         decodeURIComponent(back.replace(/[\x80-\xff]/g, ''))
           .split(/[.;:?]/)[0]
@@ -401,9 +401,9 @@ function shownTo(
 }
 
 /** Reverses the shift of letters, plain and encoded ones. It is sufficient for the ASCII names that the tests use. */
-function unshifted(name: string, key: Uint8Array): string {
+function unshift(name: string, key: Uint8Array): string {
   const kinds = ['abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123456789'];
-  const round = (letter: string, alphabets: readonly string[], by: number): string => {
+  const unshiftLetter = (letter: string, alphabets: readonly string[], by: number): string => {
     const kind = alphabets.find((each) => each.includes(letter)) ?? letter;
     return kind.at((kind.indexOf(letter) - by) % kind.length) as string;
   };
@@ -412,11 +412,11 @@ function unshifted(name: string, key: Uint8Array): string {
     const by = key[i % 32] as number;
     over ||= /^(?:[.;:?]|%2e|%3[abf])$/i.test(unit);
     if (over) return back + unit;
-    if (unit.length === 1) return back + round(unit, kinds, by);
+    if (unit.length === 1) return back + unshiftLetter(unit, kinds, by);
     const high = unit[1] as string;
     if (!/[3-7]/.test(high)) return back + unit;
     const low = high === '4' || high === '6' ? ['123456789', 'abcdef', 'ABCDEF'] : ['0123456789'];
-    return `${back}%${high}${round(unit[2] as string, low, by)}`;
+    return `${back}%${high}${unshiftLetter(unit[2] as string, low, by)}`;
   }, '');
 }
 
