@@ -130,8 +130,8 @@ it('cached pages cause no more commands than other pages, and do not report the 
   const facts = { requestId: 'ab'.repeat(8), scheme: 'http' as const, address: '192.0.2.1' };
   const signed = guardHeader(connector.secret, { time: Math.floor(Date.now() / 1000), ...facts });
   const page = await fetch(`${connector.upstream}/`, { headers: { [GUARD_HEADER]: signed } });
-  connector.keptSignal = page.headers.get(SIGNAL_HEADER);
-  expect(connector.keptSignal).toContain(facts.requestId);
+  connector.cachedSignal = page.headers.get(SIGNAL_HEADER);
+  expect(connector.cachedSignal).toContain(facts.requestId);
   commands.splice(0);
   const rounds = 4;
   for (let at = 0; at < rounds * CHECK_INTERVAL_MS; at += SECOND) {

@@ -6,7 +6,7 @@ import { rawServer, startGateway, type TestGateway } from './running-gateway.js'
 
 const HANDSHAKE = '\r\nConnection: Upgrade\r\nUpgrade: websocket';
 const CONNECTIONS = 16;
-const SHARE = connectionsPerAddress(CONNECTIONS);
+const CLIENT_LIMIT = connectionsPerAddress(CONNECTIONS);
 const RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 const get = (address: string, more = '') =>
@@ -73,8 +73,8 @@ describe('requests whose client has disconnected', () => {
   ])('count for their address until WordPress has responded, and others pass them: %s', async (_what, bytes, end) => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port);
-    await leaveOften({ gateway, wordpress }, bytes, 3 * SHARE, end);
-    await expect.poll(wordpress.working).toBe(SHARE);
+    await leaveOften({ gateway, wordpress }, bytes, 3 * CLIENT_LIMIT, end);
+    await expect.poll(wordpress.working).toBe(CLIENT_LIMIT);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
     wordpress.respondToAll();
@@ -84,14 +84,14 @@ describe('requests whose client has disconnected', () => {
     await expect.poll(wordpress.working).toBe(1);
     wordpress.respondToAll();
     await again.until((text) => toStatus(text) === 200);
-    expect(wordpress.mostWorking()).toBeLessThanOrEqual(SHARE + 1);
+    expect(wordpress.mostWorking()).toBeLessThanOrEqual(CLIENT_LIMIT + 1);
   });
 
   it('never exceed the pool, however many addresses disconnect', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port);
     for (let i = 0; i < 5; i++)
-      await leaveOften({ gateway, wordpress }, get(`192.0.2.${i}`), SHARE, (socket) => void socket.destroy());
+      await leaveOften({ gateway, wordpress }, get(`192.0.2.${i}`), CLIENT_LIMIT, (socket) => void socket.destroy());
     expect(wordpress.mostWorking()).toBeLessThanOrEqual(CONNECTIONS);
     wordpress.respondToAll();
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
@@ -156,9 +156,9 @@ describe('requests whose client has disconnected', () => {
   it('are no longer counted after their time limit', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port, { upstreamSeconds: 1 });
-    await leaveOften({ gateway, wordpress }, get('192.0.2.1'), SHARE, (socket) => void socket.destroy());
+    await leaveOften({ gateway, wordpress }, get('192.0.2.1'), CLIENT_LIMIT, (socket) => void socket.destroy());
     const again = new RawClient(gateway.port).send(get('192.0.2.1'));
-    await expect.poll(wordpress.working).toBe(SHARE + 1);
+    await expect.poll(wordpress.working).toBe(CLIENT_LIMIT + 1);
     again.socket.destroy();
   });
 });

@@ -167,10 +167,10 @@ describe('a blocked visitor', () => {
     const { gateway } = await blockedGateway();
     const client = new RawClient(gateway.port).send(GET);
     await client.until((text) => text.endsWith('Blocked\n'));
-    const hammer = setInterval(() => client.socket.writable && client.send(GET), 50);
+    const interval = setInterval(() => client.socket.writable && client.send(GET), 50);
     const began = Date.now();
     await gateway.server.close();
-    clearInterval(hammer);
+    clearInterval(interval);
     expect(Date.now() - began).toBeLessThan(2000);
   });
 });

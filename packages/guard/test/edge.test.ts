@@ -175,7 +175,7 @@ describe('the resources of a client', () => {
 });
 
 /** A client that does not end its side when guard has ended its own. */
-function stubborn(gateway: TestGateway, bytes: string): { client: RawClient; ended: Promise<unknown> } {
+function openHalfClosed(gateway: TestGateway, bytes: string): { client: RawClient; ended: Promise<unknown> } {
   const client = new RawClient(gateway.port);
   client.socket.allowHalfOpen = true;
   const ended = new Promise((resolve) => client.socket.once('end', resolve));
@@ -241,7 +241,7 @@ describe('a client that ignores the end of its connection', () => {
     const { pass } = passingTime();
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: LIMITS });
-    const clients = Array.from({ length: 5 }, () => stubborn(gateway, bytes));
+    const clients = Array.from({ length: 5 }, () => openHalfClosed(gateway, bytes));
     await Promise.all(clients.map(({ ended }) => ended));
     pass(LINGER_MS);
     await expect.poll(() => gateway.server.connections).toBe(0);
@@ -251,7 +251,7 @@ describe('a client that ignores the end of its connection', () => {
     const { pass } = passingTime();
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: LIMITS });
-    const { client, ended } = stubborn(gateway, 'BROKEN\r\n\r\n');
+    const { client, ended } = openHalfClosed(gateway, 'BROKEN\r\n\r\n');
     const more = setInterval(() => client.socket.writable && client.send(GET), 50);
     await ended;
     pass(LINGER_MS);

@@ -229,11 +229,11 @@ describe('a slow visitor', () => {
     const client = new RawClient(gateway.port);
     const reader = client.pauseAfterFirst();
     client.send(closing('GET / HTTP/1.1'));
-    await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
+    await eventually(() => reader.getReceivedBytes() > 0 && silence.to(port)?.isPaused() === true);
     silence.pass(8000);
     reader.respond();
     await client.end();
-    expect(reader.got()).toBeGreaterThan(size);
+    expect(reader.getReceivedBytes()).toBeGreaterThan(size);
   });
 
   it('that reads nothing for the idle time is disconnected', async () => {
@@ -273,9 +273,9 @@ describe('a slow visitor', () => {
     const client = new RawClient(gateway.port);
     const reader = client.pauseAfterFirst();
     client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
-    await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
+    await eventually(() => reader.getReceivedBytes() > 0 && silence.to(port)?.isPaused() === true);
     reader.respond();
-    await eventually(() => reader.got() > 30_000_000 && silence.to(port)?.isPaused() === false);
+    await eventually(() => reader.getReceivedBytes() > 30_000_000 && silence.to(port)?.isPaused() === false);
     silence.pass(30_000);
     await client.end();
   });

@@ -35,7 +35,7 @@ async function start() {
   onTestFinished(() => {
     for (const release of releases) release();
   });
-  const invent = (i: number, address: string): RawClient =>
+  const sendForged = (i: number, address: string): RawClient =>
     new RawClient(port).send(
       [
         'POST /wp-json/security-optimizer/v1/disable-feeds HTTP/1.1',
@@ -51,7 +51,7 @@ async function start() {
   const owner = { cookie: MEMBER, 'x-forwarded-for': '203.0.113.7' };
   const call = (suffix: string, body: object, headers = owner) =>
     callApi(guard.url, suffix, { body: JSON.stringify(body), headers });
-  return { connector, guard, log, requested, releases, invent, call, most: () => max };
+  return { connector, guard, log, requested, releases, sendForged, call, getMax: () => max };
 }
 
 type Site = Awaited<ReturnType<typeof start>>;
@@ -59,8 +59,8 @@ type Site = Awaited<ReturnType<typeof start>>;
 /** Sends the flood, and waits until the queue is full and the excess was refused. */
 async function flood(site: Site, toAddress: (i: number) => string): Promise<RawClient[]> {
   const room = toAddress === fromMany ? 66 : 17;
-  const clients = Array.from({ length: FLOOD }, (_, i) => site.invent(i, toAddress(i)));
-  await eventually(() => site.most() > 0 && clients.filter(({ closed }) => closed).length >= FLOOD - room);
+  const clients = Array.from({ length: FLOOD }, (_, i) => site.sendForged(i, toAddress(i)));
+  await eventually(() => site.getMax() > 0 && clients.filter(({ closed }) => closed).length >= FLOOD - room);
   return clients;
 }
 
@@ -102,7 +102,7 @@ describe('500 connections with an invented cookie and nonce', () => {
     const changed = await site.call('/disable-feeds', { disable_feed: 1 });
     expect(changed.body.data).toEqual({ disable_feed: 1 });
     expect(site.connector.policy?.policy.disable_feed).toBe(1);
-    expect(site.most()).toBe(2);
+    expect(site.getMax()).toBe(2);
   });
 
   it('are refused at once when the queue is full, without a log line for each', async () => {
@@ -123,7 +123,7 @@ describe('500 connections with an invented cookie and nonce', () => {
     for (const { socket } of clients) socket.destroy();
     await eventually(() => clients.every(({ closed }) => closed));
     // The next request finds an empty queue behind the two open queries.
-    const last = site.invent(FLOOD, '192.0.2.77');
+    const last = site.sendForged(FLOOD, '192.0.2.77');
     await eventually(() => last.socket.bytesWritten > 0);
     for (const release of site.releases) release();
     await eventually(() => site.requested.some((cookie) => cookie.endsWith(`invented${FLOOD}`)));
@@ -142,10 +142,11 @@ describe('session queries to which WordPress never responds', () => {
     const pending = Array.from({ length: FLOOD }, (_, i) =>
       (i % 2 === 0
         ? client.identify
-        : (at: typeof site, who: Parameters<typeof client.identify>[1]) => client.session(at, { ...who, nonce: 'x' }))(
-        site,
-        { cookie: `wordpress_logged_in_a=${i}`, sender: { ...sender, address: fromMany(i) } },
-      ).catch(() => undefined),
+        : (at: typeof site, visitor: Parameters<typeof client.identify>[1]) =>
+            client.session(at, { ...visitor, nonce: 'x' }))(site, {
+        cookie: `wordpress_logged_in_a=${i}`,
+        sender: { ...sender, address: fromMany(i) },
+      }).catch(() => undefined),
     );
     const owner = { ...sender, address: '203.0.113.7' };
     const target = { redirect: '', decided: false, sitePath: '', interim: false };

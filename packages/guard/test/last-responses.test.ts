@@ -3,7 +3,7 @@ import { countResponses, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-const LAST = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+const LAST_REQUEST = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const RAW = 'GET /?\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n';
 
 /** A client that keeps its side open when guard has ended its own, and records errors of the connection. */
@@ -40,33 +40,33 @@ async function continueSending(client: RawClient, bytes: string): Promise<void> 
 
 describe('the last response of a connection', () => {
   const kinds: [string, string, string][] = [
-    ['a request that ends the connection, followed by another', LAST, GET],
+    ['a request that ends the connection, followed by another', LAST_REQUEST, GET],
     ['an HTTP/1.0 request, followed by another', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', GET],
     [
       'an upgrade request for another protocol',
       GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'),
       GET,
     ],
-    ['raw bytes in a target, followed by another request', LAST.replace('/last', '/?\xc3\xa9'), GET],
+    ['raw bytes in a target, followed by another request', LAST_REQUEST.replace('/last', '/?\xc3\xa9'), GET],
     ['raw bytes after two requests', GET + GET + RAW, RAW],
     ['raw bytes after a request with raw bytes', RAW + GET + RAW, GET],
     ['an invalid request', 'BROKEN\r\n\r\n', GET],
     [
       'a body of a refused request',
-      `${LAST.replace('GET /last', 'POST /xmlrpc.php').slice(0, -2)}Content-Length: 4000\r\n\r\nab`,
+      `${LAST_REQUEST.replace('GET /last', 'POST /xmlrpc.php').slice(0, -2)}Content-Length: 4000\r\n\r\nab`,
       'x'.repeat(3998),
     ],
     [
       'a chunked body of a refused request',
-      `${LAST.replace('GET /last', 'POST /xmlrpc.php').slice(0, -2)}Transfer-Encoding: chunked\r\n\r\n`,
+      `${LAST_REQUEST.replace('GET /last', 'POST /xmlrpc.php').slice(0, -2)}Transfer-Encoding: chunked\r\n\r\n`,
       `ff0\r\n${'x'.repeat(4080)}\r\n0\r\n\r\n`,
     ],
     [
       'WebSocket handshakes after it',
-      LAST,
+      LAST_REQUEST,
       GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
     ],
-    ['bytes after it that are not HTTP', LAST, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['bytes after it that are not HTTP', LAST_REQUEST, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ];
 
   it.each(kinds)('reaches a client that is still sending: %s', async (_what, bytes, more) => {
@@ -97,7 +97,7 @@ describe('the last response of a connection', () => {
     });
     const gateway = await startGateway(port);
     const { client, faults, ended } = halfOpenClient(gateway.port);
-    client.send(when === 'before' ? GET : LAST);
+    client.send(when === 'before' ? GET : LAST_REQUEST);
     await expect.poll(() => seen.length).toBe(1);
     let closed = when === 'before' ? gateway.server.close() : null;
     respond();
@@ -117,7 +117,7 @@ describe('the last response of a connection', () => {
     const gateway = await startGateway(port);
     for (const more of [Buffer.alloc(100_000), Buffer.from(GET.repeat(3000))]) {
       const { client, ended } = halfOpenClient(gateway.port);
-      client.send(LAST);
+      client.send(LAST_REQUEST);
       await ended;
       for (let n = 0; n < 20 && !client.closed; n++) client.send(more);
       await expect.poll(() => gateway.server.connections).toBe(0);

@@ -19,7 +19,7 @@ const SECRET_KEY = 'encrypted-totp-key';
 const visit = (url: string, address: string, path: string) =>
   fetch(`${url}${path}`, { headers: { 'x-forwarded-for': address, 'user-agent': `agent of ${address}` } });
 
-async function guardWithPerson() {
+async function startGuardWithPerson() {
   const connector: FakeConnector = await fakeConnector();
   const dataDir = await dataFolderFor(connector, {}, { trustedProxies: ['127.0.0.1'] });
   const guard = await serve(dataDir);
@@ -46,7 +46,7 @@ async function guardWithPerson() {
 }
 
 /** Adds rows about the person to every table that has some. */
-async function addRows(db: Awaited<ReturnType<typeof guardWithPerson>>['db'], now = Date.now()) {
+async function addRows(db: Awaited<ReturnType<typeof startGuardWithPerson>>['db'], now = Date.now()) {
   const factor = { site: 'site', user_id: 7, login: 'Person', secret: SECRET_KEY, key_id: 'k', last_step: 0 };
   await db
     .insertInto('second_factors')
@@ -115,7 +115,7 @@ async function addRows(db: Awaited<ReturnType<typeof guardWithPerson>>['db'], no
 const WHO = ['--address', PERSON, '--user', 'person', '--email', EMAIL];
 
 it('exports the stored data of a person, readable and without secrets', async () => {
-  const { db, dataDir, privacy } = await guardWithPerson();
+  const { db, dataDir, privacy } = await startGuardWithPerson();
   await addRows(db);
   const { status, stdout, stderr } = await privacy('export', 'site', ...WHO);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -151,7 +151,7 @@ it('exports the stored data of a person, readable and without secrets', async ()
 });
 
 it('finds a person by an address that carries the stored one', async () => {
-  const { privacy } = await guardWithPerson();
+  const { privacy } = await startGuardWithPerson();
   const { stdout } = await privacy('export', 'site', '--address', `64:ff9b::${PERSON}`);
   const data = JSON.parse(stdout);
   expect(data.person.address).toBe(PERSON);
@@ -159,7 +159,7 @@ it('finds a person by an address that carries the stored one', async () => {
 });
 
 it('erases a person while guard runs, and guard’s memory does not restore the data', async () => {
-  const { dataDir, guard, db, log, listVisits, privacy } = await guardWithPerson();
+  const { dataDir, guard, db, log, listVisits, privacy } = await startGuardWithPerson();
   await addRows(db);
   expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
   // In guard's memory when the command begins.
@@ -215,7 +215,7 @@ it('erases a person while guard runs, and guard’s memory does not restore the 
 });
 
 it('keeps a block, a lock and the settings of the owner, and reports it', async () => {
-  const { guard, db, log, privacy, listVisits } = await guardWithPerson();
+  const { guard, db, log, privacy, listVisits } = await startGuardWithPerson();
   await addRows(db);
   const store = sqlBlocklistStore(db);
   const change = { site: 'site', actor: { id: 1, login: 'owner', address: null }, at: Date.now() };

@@ -34,29 +34,29 @@ export class RawClient {
    * @returns a function that returns the number of received bytes
    */
   readSlowly(ms: number): () => number {
-    let got = 0;
+    let receivedBytes = 0;
     this.socket.removeAllListeners('data');
     this.socket.on('data', (data) => {
-      if (got === 0) {
+      if (receivedBytes === 0) {
         this.socket.pause();
         setTimeout(() => this.socket.resume(), ms);
       }
-      got += data.length;
+      receivedBytes += data.length;
     });
-    return () => got;
+    return () => receivedBytes;
   }
 
   /**
    * Pauses after the first piece until `goOn` is called, and keeps no received data. `got` returns the number of bytes.
    */
-  pauseAfterFirst(): { readonly got: () => number; readonly respond: () => void } {
-    let got = 0;
+  pauseAfterFirst(): { readonly getReceivedBytes: () => number; readonly respond: () => void } {
+    let receivedBytes = 0;
     this.socket.removeAllListeners('data');
     this.socket.on('data', (data) => {
-      if (got === 0) this.socket.pause();
-      got += data.length;
+      if (receivedBytes === 0) this.socket.pause();
+      receivedBytes += data.length;
     });
-    return { got: () => got, respond: () => void this.socket.resume() };
+    return { getReceivedBytes: () => receivedBytes, respond: () => void this.socket.resume() };
   }
 
   /** Waits until the received text matches, and returns it. Fails when the connection ends before, or after `ms`. */
@@ -97,11 +97,11 @@ export class RawClient {
 export async function exchange(port: number | string, bytes: string): Promise<string> {
   const client = new RawClient(port).send(bytes);
   let length = 0;
-  let silentTurns = 0;
+  let idleRounds = 0;
   const round = setInterval(() => {
-    silentTurns = client.received.length === length ? silentTurns + 1 : 0;
+    idleRounds = client.received.length === length ? idleRounds + 1 : 0;
     length = client.received.length;
-    if (silentTurns === (length === 0 ? 200 : 25)) client.socket.end();
+    if (idleRounds === (length === 0 ? 200 : 25)) client.socket.end();
   }, 10);
   return client.end().finally(() => clearInterval(round));
 }

@@ -255,8 +255,8 @@ describe('the Activity Log gets', () => {
   });
 
   it('responses that guard sends in place of WordPress', async () => {
-    const nobody = await rawServer((socket) => socket.destroy());
-    const gateway = await startGateway(nobody);
+    const closing = await rawServer((socket) => socket.destroy());
+    const gateway = await startGateway(closing);
     expect(toStatus(await get(gateway, '/page'))).toBe(502);
     await get(gateway, '/wp-json/security-optimizer-connector/v1/hello');
     expect(summarize(gateway)).toEqual(['502 /page null', '404 /wp-json/security-optimizer-connector/v1/hello null']);

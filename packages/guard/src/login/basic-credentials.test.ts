@@ -25,8 +25,8 @@ const addToCart = (credentials: string): Request => [
 ];
 
 /** WordPress checks Basic credentials in REST and XML-RPC only. */
-async function site(line?: Parameters<typeof startLoginGateway>[1]) {
-  const gateway = await startLoginGateway({ login_attempts: LIMIT }, line);
+async function site(options?: Parameters<typeof startLoginGateway>[1]) {
+  const gateway = await startLoginGateway({ login_attempts: LIMIT }, options);
   gateway.wordpress.checksBasic = 'api';
   const failures = (key = ME) => gateway.attempts.getEntry('site', key).failures;
   const probes = () => gateway.wordpress.reached.filter(({ note }) => note === 'probe').length;
@@ -49,7 +49,7 @@ async function locked() {
 
 describe('a response with the connector’s signature that reports no password check', () => {
   it('is neutral: a hundred requests with a shop’s keys are no guesses and delay no other client', async () => {
-    const line = {
+    const queueLimits = {
       guessThreshold: 3,
       atOnceWhileGuessed: 1,
       atOnce: 1,
@@ -57,7 +57,7 @@ describe('a response with the connector’s signature that reports no password c
       maxPauseMs: 60_000,
       hungAfterMs: 60_000,
     };
-    const { gateway, failures } = await site({ line });
+    const { gateway, failures } = await site({ queueLimits });
     gateway.wordpress.pluginKeys.add(KEY);
     for (let round = 0; round < 100; round++) expect((await gateway.send(...cart(KEY))).status).toBe(200);
     expect(failures()).toBe(0);
@@ -80,11 +80,17 @@ const QUEUE_MS = 2000;
 
 describe('keys that a plugin has accepted several times', () => {
   /** One permit for all, which a guess holds for a minute. */
-  const line = { guessThreshold: 0, atOnceWhileGuessed: 1, pauseFactor: 1e6, maxPauseMs: 60_000, hungAfterMs: 60_000 };
+  const queueLimits = {
+    guessThreshold: 0,
+    atOnceWhileGuessed: 1,
+    pauseFactor: 1e6,
+    maxPauseMs: 60_000,
+    hungAfterMs: 60_000,
+  };
 
   it('no longer wait for password checks of anonymous clients', async () => {
     const { pass } = passingTime();
-    const { gateway } = await site({ line });
+    const { gateway } = await site({ queueLimits });
     gateway.wordpress.pluginKeys.add(KEY);
     for (let round = 0; round < 5; round++) await gateway.send(...cart(KEY));
     await gateway.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
@@ -96,7 +102,7 @@ describe('keys that a plugin has accepted several times', () => {
   });
 
   it('wait again after a password was checked in a request with them', async () => {
-    const { gateway } = await site({ line: { ...line, pauseFactor: 0 } });
+    const { gateway } = await site({ queueLimits: { ...queueLimits, pauseFactor: 0 } });
     gateway.wordpress.pluginKeys.add(KEY);
     for (let round = 0; round < 5; round++) await gateway.send(...cart(KEY));
     gateway.wordpress.pluginKeys.delete(KEY);
@@ -110,7 +116,7 @@ describe('keys that a plugin has accepted several times', () => {
     ['sends a session under an unknown name', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
   ])('do not let a client skip the queue that %s', async (_how, path, cookies) => {
     const { pass } = passingTime();
-    const { gateway } = await site({ line });
+    const { gateway } = await site({ queueLimits });
     const guess = 'owner:guess';
     for (let round = 0; round < 20; round++) {
       await gateway.send(path === '/wp-json/' ? '/' : path, { headers: { ...basic(guess), ...cookies } });

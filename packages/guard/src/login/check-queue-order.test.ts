@@ -4,7 +4,7 @@ import { form, rawSocket, startLoginGateway } from '../../test/support/login-gat
 import { eventually } from '../../test/support/scratch.js';
 
 /** The limits in production while someone guesses, with a tenth of their times. */
-const line = {
+const queueLimits = {
   guessThreshold: 0,
   atOnceWhileGuessed: 2,
   pauseFactor: 3,
@@ -14,7 +14,7 @@ const line = {
 };
 const anonymous = (n: number) => `198.51.100.${n}`;
 /** For tests that hold checks without a time limit. */
-const patient = { ...line, hungAfterMs: 60_000 };
+const unlimited = { ...queueLimits, hungAfterMs: 60_000 };
 
 /** Holds checks that begin from now on, until the returned function is called. */
 function holdChecks(wordpress: FakeWordPress): () => void {
@@ -30,7 +30,7 @@ function holdChecks(wordpress: FakeWordPress): () => void {
 
 describe('while many addresses guess passwords', () => {
   it('only two checks run at once, and most of the time none', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 5 }, { line });
+    const gateway = await startLoginGateway({ login_attempts: 5 }, { queueLimits });
     gateway.wordpress.checkMs = 40;
     const began = performance.now();
     const guesses = Array.from({ length: 12 }, async (_, n) => {
@@ -44,7 +44,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a correct password beside a guess in the same request does not shorten the pause', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 5 }, { line });
+    const gateway = await startLoginGateway({ login_attempts: 5 }, { queueLimits });
     gateway.wordpress.checkMs = 20;
     const began = performance.now();
     const mixed = Array.from({ length: 8 }, (_, n) =>
@@ -56,7 +56,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a known browser does not wait in the queue', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 5 }, { line: patient });
+    const gateway = await startLoginGateway({ login_attempts: 5 }, { queueLimits: unlimited });
     const first = await gateway.send('/wp-login.php', form(PASSWORD));
     const cookie = first.headers.flatMap((header) => (header.startsWith('set-cookie: ') ? header.slice(12) : []));
     const known = cookie.map((value) => value.split(';')[0]).join('; ');
@@ -74,7 +74,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('the cookie of a known browser does not let many addresses skip the queue', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 3 }, { line });
+    const gateway = await startLoginGateway({ login_attempts: 3 }, { queueLimits });
     const { headers } = await gateway.send('/wp-login.php', form(PASSWORD));
     const cookie = /known_device=[^;]+/.exec(headers.join('\n'))?.[0] ?? '';
     const free = holdChecks(gateway.wordpress);
@@ -89,7 +89,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a client without failures is served before those with failures', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 5 }, { line });
+    const gateway = await startLoginGateway({ login_attempts: 5 }, { queueLimits });
     const guess = (n: number) => gateway.send('/wp-login.php', { ...form('wrong'), from: anonymous(n) });
     for (let n = 0; n < 8; n++) gateway.attempts.recordFailure('site', anonymous(n), 5, Date.now());
     const free = holdChecks(gateway.wordpress);
@@ -106,7 +106,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a client that sends its request slowly holds no permit', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 5 }, { line: patient });
+    const gateway = await startLoginGateway({ login_attempts: 5 }, { queueLimits: unlimited });
     for (let n = 0; n < 6; n++) {
       rawSocket(gateway.port).write(
         `POST /wp-login.php HTTP/1.1\r\nHost: example.com\r\nX-Forwarded-For: ${anonymous(n)}\r\n` +
@@ -122,7 +122,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a request that is too large to be buffered has a separate queue, and reaches WordPress complete', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 5 }, { line });
+    const gateway = await startLoginGateway({ login_attempts: 5 }, { queueLimits });
     const padding = 'x'.repeat(200_000);
     const large = { ...form(PASSWORD), body: `log=owner&pwd=${PASSWORD}&more=${padding}` };
     expect((await gateway.send('/wp-login.php', large)).status).toBe(200);
@@ -131,7 +131,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a client that waits too long gets Retry-After, and no failure is counted', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 5 }, { line: { ...patient, maxWaiting: 2 } });
+    const gateway = await startLoginGateway({ login_attempts: 5 }, { queueLimits: { ...unlimited, maxWaiting: 2 } });
     const free = holdChecks(gateway.wordpress);
     const first = [0, 1, 2, 3].map((n) => gateway.send('/wp-login.php', { ...form('wrong'), from: anonymous(n) }));
     await eventually(() => gateway.wordpress.checks.length === 2);
@@ -144,7 +144,7 @@ describe('while many addresses guess passwords', () => {
   });
 
   it('a client that disconnects while waiting releases everything it holds', async () => {
-    const gateway = await startLoginGateway({ login_attempts: 5 }, { line: patient });
+    const gateway = await startLoginGateway({ login_attempts: 5 }, { queueLimits: unlimited });
     const free = holdChecks(gateway.wordpress);
     const send = (n: number, leaveAfter?: number) =>
       gateway

@@ -188,7 +188,7 @@ describe('counting', () => {
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
     expect((await gateway.send('/shop/account', form('wrong'))).status).toBe(502);
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(2);
-    gateway.wordpress.lose = { status: 'cut off', when: 'always' };
+    gateway.wordpress.lostResponse = { status: 'cut off', when: 'always' };
     expect((await gateway.send('/shop/account')).status).toBe(502);
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(2);
     expect(gateway.attempts.limiter.size).toBe(0);

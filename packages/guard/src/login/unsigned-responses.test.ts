@@ -72,16 +72,16 @@ describe('without the connector', () => {
 });
 
 describe('a response whose report is lost', () => {
-  const losses = [502, 504, 500, 403, 200, 'cut off'] as const;
+  const statuses = [502, 504, 500, 403, 200, 'cut off'] as const;
 
-  for (const status of losses) {
+  for (const status of statuses) {
     it(`counts the failure behind it, at any form: ${status}`, async () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
-      gateway.wordpress.lose = { status, when: 'checked' };
+      gateway.wordpress.lostResponse = { status, when: 'checked' };
       await sendSeparately(gateway, TRIES, (round) => shop(`wrong${round}`));
       await gateway.whenReportsQueried();
       expect(gateway.wordpress.checks).toHaveLength(LIMIT);
-      gateway.wordpress.lose = null;
+      gateway.wordpress.lostResponse = null;
       expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(429);
       await gateway.send(...shop('right'));
       expect(gateway.wordpress.checks).toHaveLength(LIMIT);
@@ -89,10 +89,10 @@ describe('a response whose report is lost', () => {
 
     it(`counts no failure where no password was checked: ${status}`, async () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
-      gateway.wordpress.lose = { status, when: 'always' };
+      gateway.wordpress.lostResponse = { status, when: 'always' };
       await sendSeparately(gateway, TRIES, () => innocent);
       await gateway.whenReportsQueried();
-      gateway.wordpress.lose = null;
+      gateway.wordpress.lostResponse = null;
       expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
       expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
     });
@@ -100,21 +100,21 @@ describe('a response whose report is lost', () => {
 
   it('counts concurrent guesses, and allows no more than five checks of them', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
     await Promise.all(Array.from({ length: 40 }, (_, round) => gateway.send(...shop(`wrong${round}`))));
     expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(LIMIT);
   });
 
   it('counts a check during which PHP ended', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 'cut off', when: 'checked', unfinished: true };
+    gateway.wordpress.lostResponse = { status: 'cut off', when: 'checked', unfinished: true };
     await sendSeparately(gateway, TRIES, (round) => shop(`wrong${round}`));
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
   });
 
   it('is a failure at the login form where the connector has a record of the check', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 502, when: 'always' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'always' };
     await sendSeparately(gateway, TRIES, (round) => ['/wp-login.php', form(`wrong${round}`)]);
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
     expect((await gateway.send('/wp-login.php')).status).toBe(429);
@@ -122,7 +122,7 @@ describe('a response whose report is lost', () => {
 
   it('throttles an account that many addresses try, as reports do', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
     for (let round = 0; round < 21; round++) {
       const [path, options] =
         round % 2 === 0 ? shop(`wrong${round}`) : (['/wp-login.php', form(`wrong${round}`)] as const);
@@ -136,7 +136,7 @@ describe('a response whose report is lost', () => {
   it('records a success for a correct password behind it', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     await sendSeparately(gateway, LIMIT - 1, (round) => shop(`wrong${round}`));
-    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
     await gateway.send(...shop('right'));
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
@@ -144,7 +144,7 @@ describe('a response whose report is lost', () => {
   it('keeps its permit while the connector cannot be queried, so that no further guess is checked', async () => {
     const { pass } = passingTime();
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
     gateway.wordpress.down = true;
     for (let round = 0; round < TRIES; round++) await gateway.send(...shop(`wrong${round}`));
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
@@ -205,7 +205,7 @@ describe('a response that the web server sends before WordPress checks anything'
 
   it('leaves no more guesses under way than an address may fail, while the outcome is unknown', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 503, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 503, when: 'checked' };
     gateway.wordpress.down = true;
     await Promise.all(
       Array.from({ length: TRIES }, (_, round) => gateway.send('/wp-login.php', form(`wrong${round}`))),
@@ -214,7 +214,10 @@ describe('a response that the web server sends before WordPress checks anything'
   });
 
   it('holds no place in the queue of the site, where other addresses wait', async () => {
-    const gateway = await startLoginGateway({ login_attempts: LIMIT }, { line: { atOnce: 1, guessThreshold: 1000 } });
+    const gateway = await startLoginGateway(
+      { login_attempts: LIMIT },
+      { queueLimits: { atOnce: 1, guessThreshold: 1000 } },
+    );
     gateway.wordpress.unsignedStatus = 503;
     gateway.wordpress.down = true;
     await gateway.send('/wp-login.php', form('right'));

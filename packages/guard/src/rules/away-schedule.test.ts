@@ -261,9 +261,9 @@ describe('any schedule in any time zone, around any clock change', () => {
         schedules,
         fc.constantFrom(...ZONES),
         fc.array(fc.integer({ min: at('2026-03-01'), max: at('2026-12-01') }), { minLength: 1, maxLength: 20 }),
-        (schedule, zone, moments) => {
+        (schedule, zone, times) => {
           const rule = compileAwaySchedule(schedule, zone);
-          for (const now of moments) {
+          for (const now of times) {
             const { away, until, nextFrom } = rule(now);
             const fresh = getAwayStatus(schedule, zone, now);
             expect({ away, until, nextFrom }).toEqual(fresh);

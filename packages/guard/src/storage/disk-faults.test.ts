@@ -128,11 +128,11 @@ describe('a data folder that is deleted or replaced while guard runs', () => {
     ],
   ])(
     'and %s: the site is served and protected, and no change is accepted that a restart would lose',
-    async (_how, lose) => {
+    async (_how, damage) => {
       const folder = await dataFolderFor(await fakeConnector());
       const guard = await runningGuard(folder);
       expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
-      await lose(folder);
+      await damage(folder);
       const response = await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":0}' });
       expect([response.http, response.body.code]).toEqual([503, 'storage_unavailable']);
       expect((await fetch(`${guard.url}/feed/`)).status).toBe(404);

@@ -79,10 +79,10 @@ describe('a user without a second factor, in a browser without JavaScript', () =
   it('never gets the key that another browser was shown', async () => {
     const site = await secondFactorSite();
     const [attacker, owner] = [new PlainBrowser(site), new PlainBrowser(site)];
-    const stolen = await attacker.logIn();
+    const challenge = await attacker.logIn();
     const { secret } = await enrol(site, owner);
-    expect(secret).not.toEqual(getShownSecret(stolen));
-    const late = await attacker.send(stolen, 'enrol', { code: appCode(getShownSecret(stolen), site.now) });
+    expect(secret).not.toEqual(getShownSecret(challenge));
+    const late = await attacker.send(challenge, 'enrol', { code: appCode(getShownSecret(challenge), site.now) });
     expect(late.status).toBe(303);
     expect(site.issued).toHaveLength(1);
   });

@@ -68,20 +68,20 @@ export async function setTwoFactorRoles(
   const wordpress = await deps.loginData(site);
   if (wordpress.roles === null) throw new ApiError('connector_outdated');
   const available = new Set(wordpress.roles.map(({ role }) => role));
-  const wanted = [...new Set(roles)].filter((role) => !REQUIRED.has(role));
+  const selected = [...new Set(roles)].filter((role) => !REQUIRED.has(role));
   const { before, after } = await changeSettings(deps, { site, actor }, ({ login }) => {
-    const unknown = wanted.find(
+    const unknown = selected.find(
       (role) => !isRole(role) || !(available.has(role) || login.two_factor_roles.includes(role)),
     );
     if (unknown !== undefined) throw refused(serverMessage('role_unknown', { role: unknown }));
-    if (wanted.length > TWO_FACTOR_MORE_ROLES_MAX) {
+    if (selected.length > TWO_FACTOR_MORE_ROLES_MAX) {
       throw refused(serverMessage('too_many_roles', { number: TWO_FACTOR_MORE_ROLES_MAX }));
     }
-    return { two_factor_roles: wanted };
+    return { two_factor_roles: selected };
   });
   const old = before.login.two_factor_roles;
-  const added = wanted.filter((role) => !old.includes(role));
-  const options = toTwoFactorRoles(wanted, wordpress);
+  const added = selected.filter((role) => !old.includes(role));
+  const options = toTwoFactorRoles(selected, wordpress);
   if (after.login.sg2fa === 0 || added.length === 0) return { options, message: 'The roles are saved.' };
   try {
     await deps.endSessionsWithoutFactor(site, added);

@@ -262,8 +262,8 @@ describe('a site that serves every host, with another server behind', () => {
     ],
   ];
 
-  it.each(another)('that %s: is found by the last page that the connector signed', async (_what, otherwise) => {
-    const { connector, upstream, seen } = await webServer(forHost('a.example', otherwise));
+  it.each(another)('that %s: is found by the last page that the connector signed', async (_what, fallback) => {
+    const { connector, upstream, seen } = await webServer(forHost('a.example', fallback));
     let lastPage: SiteOrigin | null = null;
     const client = clientFor({ lastPage: () => lastPage });
     const site = siteConfig({ upstream });

@@ -53,9 +53,9 @@ export async function activitySite(config: object = {}, site: object = {}) {
   const logged = (rows: number) => eventually(async () => (await unknown()).total === rows);
   const noted = (rows: number) => eventually(async () => (await registered()).total === rows);
   /** Stops guard, runs a task, and starts guard again. */
-  const restart = async (meanwhile: () => unknown = () => undefined) => {
+  const restart = async (whileStopped: () => unknown = () => undefined) => {
     await guard.close();
-    await meanwhile();
+    await whileStopped();
     guard = await runningGuard(dataDir, log.logger);
   };
   return { connector, dataDir, guard, restart, log, send, call, visit, report, unknown, registered, logged, noted };

@@ -101,7 +101,7 @@ export interface FakeConnector {
   /** Pages that its web server serves in addition to WordPress, by path. Called with the request. */
   readonly pages: Map<string, (request: IncomingMessage) => string | null>;
   /** The signal on every page in place of the one for the request, as from a cache; null for none. */
-  keptSignal: string | null;
+  cachedSignal: string | null;
   /** Host header of each command. */
   readonly hosts: string[];
   close(): Promise<void>;
@@ -178,7 +178,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     clockAhead: 0,
     addressSeen: undefined,
     pages: new Map(),
-    keptSignal: null,
+    cachedSignal: null,
     hosts: [],
     close: () =>
       new Promise<void>((resolve) => {
@@ -234,8 +234,8 @@ async function respond(fake: FakeConnector, request: IncomingMessage, response: 
     response.setHeader('X-Security-Optimizer-Login', `${header} ${mac(fake.secret, `connector-login\n${header}`)}`);
   }
   if (isProbe) return finish(response, 200, {});
-  if (command === undefined && fake.keptSignal !== null) {
-    response.setHeader('X-Security-Optimizer-Signal', fake.keptSignal);
+  if (command === undefined && fake.cachedSignal !== null) {
+    response.setHeader('X-Security-Optimizer-Signal', fake.cachedSignal);
   }
   if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
   if (fake.failing.has(command as string)) return finish(response, 500, { code: 'failed' });

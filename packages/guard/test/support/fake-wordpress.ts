@@ -61,7 +61,7 @@ export interface FakeWordPress {
   /** Status of the response that the web server, or WordPress during maintenance, sends before anything is loaded. */
   unsignedStatus: number | 'cut off' | null;
   /** The web server's own response in place of that to a request in which a password was checked, or to any request. */
-  lose: { status: number | 'cut off'; when: 'checked' | 'always'; unfinished?: true } | null;
+  lostResponse: { status: number | 'cut off'; when: 'checked' | 'always'; unfinished?: true } | null;
   /**
    * The requests with `Authorization: Basic` that check a password: all, as with a plugin for it, or those of REST and
    * XML-RPC only, as WordPress checks application passwords.
@@ -124,7 +124,7 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     records: new Map(),
     down: false,
     unsignedStatus: null,
-    lose: null,
+    lostResponse: null,
     checksBasic: 'everywhere',
     pluginKeys: new Set(),
     webServer: null,
@@ -271,14 +271,14 @@ async function respond(
     const fields = `1 ${requestId} ${payload}`;
     response.setHeader('X-Security-Optimizer-Login', `${fields} ${mac(secret, `connector-login\n${fields}`)}`);
     fake.mangle(response);
-    if (fake.lose?.unfinished !== true && fake.records.has(requestId))
+    if (fake.lostResponse?.unfinished !== true && fake.records.has(requestId))
       fake.records.set(requestId, report as LoginReport);
   }
-  if (fake.lose !== null && (fake.lose.when === 'always' || fake.records.has(requestId) || fake.bare)) {
+  if (fake.lostResponse !== null && (fake.lostResponse.when === 'always' || fake.records.has(requestId) || fake.bare)) {
     // Removes all headers of PHP's own response.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    if (fake.lose.status === 'cut off') request.socket.destroy();
-    else response.writeHead(fake.lose.status, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
+    if (fake.lostResponse.status === 'cut off') request.socket.destroy();
+    else response.writeHead(fake.lostResponse.status, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
     return;
   }
   if (fake.bare) for (const name of ['Signal', 'Login']) response.removeHeader(`X-Security-Optimizer-${name}`);

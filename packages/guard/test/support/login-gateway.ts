@@ -83,8 +83,8 @@ export async function startLoginGateway(
   {
     multisite = false,
     language = english,
-    line = NO_QUEUE,
-  }: { multisite?: boolean; language?: typeof english; line?: Partial<PasswordCheckLimits> } = {},
+    queueLimits = NO_QUEUE,
+  }: { multisite?: boolean; language?: typeof english; queueLimits?: Partial<PasswordCheckLimits> } = {},
 ): Promise<LoginGateway> {
   const wordpress = await fakeWordPress(SECRET);
   const site = siteConfig({ upstream: wordpress.upstream });
@@ -128,7 +128,7 @@ export async function startLoginGateway(
   set(settings);
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
-  const attempts = new LoginAttempts(undefined, undefined, new PasswordCheckQueue(clock, line));
+  const attempts = new LoginAttempts(undefined, undefined, new PasswordCheckQueue(clock, queueLimits));
   const throttledUsers: (readonly number[])[] = [];
   const twoFactorCalls: string[] = [];
   const visits: string[] = [];

@@ -52,9 +52,9 @@ export const byHttpsAlone = (request: IncomingMessage, response: ServerResponse)
 
 /** A server for one name. Another server responds for every other name. */
 export const forHost =
-  (host: string, otherwise: (response: ServerResponse) => void) =>
+  (host: string, fallback: (response: ServerResponse) => void) =>
   (request: IncomingMessage, response: ServerResponse): boolean => {
     if (request.headers.host === host) return false;
-    otherwise(response);
+    fallback(response);
     return true;
   };
