@@ -112,12 +112,12 @@ async function addRows(db: Awaited<ReturnType<typeof startGuardWithPerson>>['db'
     .execute();
 }
 
-const WHO = ['--address', PERSON, '--user', 'person', '--email', EMAIL];
+const PERSON_OPTIONS = ['--address', PERSON, '--user', 'person', '--email', EMAIL];
 
 it('exports the stored data of a person, readable and without secrets', async () => {
   const { db, dataDir, privacy } = await startGuardWithPerson();
   await addRows(db);
-  const { status, stdout, stderr } = await privacy('export', 'site', ...WHO);
+  const { status, stdout, stderr } = await privacy('export', 'site', ...PERSON_OPTIONS);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const data = JSON.parse(stdout);
   expect(data.person).toEqual({ address: PERSON, user: { id: 7, logins: ['person'] }, email: EMAIL });
@@ -145,7 +145,7 @@ it('exports the stored data of a person, readable and without secrets', async ()
   }
 
   const output = join(dataDir, 'person.json');
-  expect(await privacy('export', ...WHO, '--output', output)).toEqual({ status: 0, stdout: '', stderr: '' });
+  expect(await privacy('export', ...PERSON_OPTIONS, '--output', output)).toEqual({ status: 0, stdout: '', stderr: '' });
   expect(JSON.parse(await readFile(output, 'utf8')).person).toEqual(data.person);
   expect((await stat(output)).mode & 0o777).toBe(0o600);
 });
@@ -164,7 +164,7 @@ it('erases a person while guard runs, and guard’s memory does not restore the 
   expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
   // In guard's memory when the command begins.
   await Promise.all([1, 2, 3].map((page) => visit(guard.url, PERSON, `/late/${page}/`)));
-  const { status, stdout, stderr } = await privacy('erase', ...WHO, '--yes');
+  const { status, stdout, stderr } = await privacy('erase', ...PERSON_OPTIONS, '--yes');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/^Erased or anonymised: .*visits \d/);
   expect(stdout).toContain('Kept: Person has a second factor');
@@ -205,10 +205,10 @@ it('erases a person while guard runs, and guard’s memory does not restore the 
     [],
   );
 
-  expect((await privacy('erase', ...WHO, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\nKept: /);
+  expect((await privacy('erase', ...PERSON_OPTIONS, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\nKept: /);
   guard.child.kill();
   await eventually(() => guard.child.exitCode !== null);
-  expect((await privacy('erase', ...WHO, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\n/);
+  expect((await privacy('erase', ...PERSON_OPTIONS, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\n/);
   for (const name of ['guard.sqlite', 'activity.sqlite']) {
     expect((await readFile(join(dataDir, name))).includes(PERSON)).toBe(false);
   }

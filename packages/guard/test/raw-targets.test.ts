@@ -217,9 +217,9 @@ describe('a connection with raw targets', () => {
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(length, 'abc')));
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(closing(`GET /?${E8} HTTP/1.1`));
-    const got = client.readSlowly(500);
+    const received = client.readSlowly(500);
     await client.end();
-    expect(got()).toBeGreaterThan(length);
+    expect(received()).toBeGreaterThan(length);
   });
 
   it('stops reading from a client that sends more than WordPress reads', async () => {

@@ -137,11 +137,11 @@ describe('a WebSocket', () => {
 
   it('holds one of the connections to WordPress until the response, and none once it is open', async () => {
     const heads: string[] = [];
-    const agree: (() => void)[] = [];
+    const accept: (() => void)[] = [];
     const port = await rawServer((socket) => {
       socket.once('data', (data) => {
         heads.push(data.toString('latin1').split('\r\n')[0] as string);
-        agree.push(() => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome'));
+        accept.push(() => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome'));
       });
     });
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });
@@ -154,8 +154,8 @@ describe('a WebSocket', () => {
     const [abandoned] = clients.filter(({ received }) => received === '').slice(-1);
     abandoned?.socket.destroy();
     for (let opened = 0; opened < 17; opened++) {
-      await expect.poll(() => agree.length).toBeGreaterThan(opened);
-      agree[opened]?.();
+      await expect.poll(() => accept.length).toBeGreaterThan(opened);
+      accept[opened]?.();
     }
     await expect.poll(() => clients.filter(({ received }) => received.includes('welcome'))).toHaveLength(17);
     expect(heads).toHaveLength(17);
@@ -248,10 +248,10 @@ describe.each(['websocket', 'h2c'])('an Upgrade to %s that is not granted', (pro
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port);
-    const got = client.readSlowly(500);
+    const received = client.readSlowly(500);
     client.send(UPGRADE);
     await client.end();
-    expect(got()).toBeGreaterThan(size);
+    expect(received()).toBeGreaterThan(size);
   });
 
   it('is not buffered for a client that reads nothing, which is disconnected after a while', async () => {

@@ -10,7 +10,7 @@ import { BasicCredentials } from './basic-credentials.js';
 const LIMIT = 5;
 const KEY = 'ck_shop:cs_secret';
 const STAGING = 'staging:open';
-const ME = '192.0.2.1';
+const CLIENT = '192.0.2.1';
 const basic = (credentials: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
 });
@@ -28,7 +28,7 @@ const addToCart = (credentials: string): Request => [
 async function site(options?: Parameters<typeof startLoginGateway>[1]) {
   const gateway = await startLoginGateway({ login_attempts: LIMIT }, options);
   gateway.wordpress.checksBasic = 'api';
-  const failures = (key = ME) => gateway.attempts.getEntry('site', key).failures;
+  const failures = (key = CLIENT) => gateway.attempts.getEntry('site', key).failures;
   const probes = () => gateway.wordpress.reached.filter(({ note }) => note === 'probe').length;
   return { gateway, failures, probes };
 }
@@ -156,7 +156,7 @@ describe('a locked address', () => {
     const before = gateway.wordpress.checks.length;
     for (const password of [PASSWORD, 'wrong']) await gateway.send(...cart(`owner:${password}`));
     expect(gateway.wordpress.checks).toHaveLength(before);
-    const until = Math.floor(gateway.attempts.getEntry('site', ME).lockedUntil / 1000);
+    const until = Math.floor(gateway.attempts.getEntry('site', CLIENT).lockedUntil / 1000);
     expect(gateway.wordpress.reached.at(-1)?.context).toEqual({
       login: 'refuse',
       why: 'locked',
@@ -312,12 +312,12 @@ describe('one wrong application password', () => {
   it('counts again after the failures of the address have expired', () => {
     const credentials = new BasicCredentials();
     const [name, now] = ['site\nowner', Date.UTC(2026, 10, 27)];
-    expect(credentials.recordRejection(name, ME, now)).toBe(false);
-    expect(credentials.recordRejection(name, ME, now + 60_000)).toBe(true);
+    expect(credentials.recordRejection(name, CLIENT, now)).toBe(false);
+    expect(credentials.recordRejection(name, CLIENT, now + 60_000)).toBe(true);
     expect(credentials.recordRejection(name, '198.51.100.7', now + 60_000)).toBe(false);
-    expect(credentials.recordRejection(name, ME, now + 400 * 24 * 60 * 60_000)).toBe(false);
+    expect(credentials.recordRejection(name, CLIENT, now + 400 * 24 * 60 * 60_000)).toBe(false);
     // After a clock far ahead is set back, a guess still counts.
-    expect(credentials.recordRejection(name, ME, now)).toBe(false);
+    expect(credentials.recordRejection(name, CLIENT, now)).toBe(false);
   });
 });
 

@@ -34,9 +34,9 @@ describe('a login', () => {
   it('does not wait for pages, streams and chats that hang', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     gateway.wordpress.hangs = true;
-    let over = 0;
+    let finished = 0;
     const chat = (options: RequestOptions) => {
-      const count = (): number => over++;
+      const count = (): number => finished++;
       gateway.send('/chat', options).then(count, count);
     };
     chat({ method: 'POST', body: 'poll=1' });
@@ -47,7 +47,7 @@ describe('a login', () => {
     await eventually(() => gateway.wordpress.reached.length === 17);
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
     expect(gateway.wordpress.checks).toHaveLength(1);
-    expect(over).toBe(0);
+    expect(finished).toBe(0);
   });
 
   it('that can’t be checked now gets Retry-After, without a lock', async () => {

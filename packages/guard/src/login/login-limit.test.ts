@@ -198,8 +198,8 @@ describe('counting', () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 200;
     const open = Array.from({ length: 3 }, (_, i) => gateway.send('/wp-login.php', form(`wrong${i}`)));
-    const left = gateway.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 50 }).catch(() => 'left');
-    expect(await left).toBe('left');
+    const disconnected = gateway.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 50 }).catch(() => 'left');
+    expect(await disconnected).toBe('left');
     await Promise.all(open);
     await eventually(() => gateway.attempts.limiter.size === 0);
     expect(gateway.wordpress.checks).toHaveLength(3);
@@ -218,12 +218,12 @@ describe('counting', () => {
   it('treats a report that is forged, broken or sent twice as a failure', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const name = 'X-Security-Optimizer-Login';
-    const ways: ((value: string) => string | string[])[] = [
+    const variants: ((value: string) => string | string[])[] = [
       (value) => [value, value],
       (value) => `${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`,
       () => 'nonsense',
     ];
-    for (const way of ways) {
+    for (const way of variants) {
       gateway.wordpress.mangle = (response) => void response.setHeader(name, way(String(response.getHeader(name))));
       const response = await gateway.send('/wp-login.php', form(PASSWORD));
       expect(response.headers.join('\n')).not.toContain('security-optimizer');

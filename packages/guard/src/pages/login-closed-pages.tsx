@@ -103,7 +103,7 @@ function locked(language: Language, stage: number, today: boolean): VisitorPage 
   };
 }
 
-function away(language: Language, known: boolean): VisitorPage {
+function away(language: Language, isUntilKnown: boolean): VisitorPage {
   const { translate } = language;
   return {
     title: 'Away',
@@ -114,7 +114,7 @@ function away(language: Language, known: boolean): VisitorPage {
     details: false,
     content: (
       <>
-        {known ? (
+        {isUntilKnown ? (
           <dl className="so-dl">
             <div>
               <dt>{translate('Opens again')}</dt>

@@ -165,7 +165,7 @@ export function Tile(props: {
 export function withParts(
   text: string,
   parts: Readonly<Record<string, ReactNode>>,
-  plain: (words: string) => ReactNode = (words) => words,
+  plain: (text: string) => ReactNode = (text) => text,
 ): ReactNode {
   // Every second piece is the name of a placeholder.
   const pieces = text.split(/\{(\w+)\}/);

@@ -169,16 +169,16 @@ const POLICIES_CACHED = 64;
  * site with its own blocked addresses has its own snapshot.
  */
 export class SnapshotCache {
-  readonly #kept = new Map<string, Snapshot>();
+  readonly #cached = new Map<string, Snapshot>();
 
   compile(input: SnapshotInput): Snapshot {
     if (input.blocked.size > 0 || (input.blockedUntil?.size ?? 0) > 0) return compileSnapshot(input);
     const { blocked, blockedUntil, ...rest } = input;
     const key = JSON.stringify(rest);
-    let snapshot = this.#kept.get(key);
+    let snapshot = this.#cached.get(key);
     if (snapshot === undefined) {
       snapshot = compileSnapshot(input);
-      setBounded(this.#kept, key, snapshot, POLICIES_CACHED);
+      setBounded(this.#cached, key, snapshot, POLICIES_CACHED);
     }
     return snapshot;
   }

@@ -46,8 +46,8 @@ export function passingTime(): PassingTime {
   return {
     pass(ms) {
       aheadMs += ms;
-      const over = [...waits].filter(([, { endsAt }]) => endsAt <= Date.now());
-      for (const [timer, { end }] of over.sort(([, a], [, b]) => a.endsAt - b.endsAt)) {
+      const due = [...waits].filter(([, { endsAt }]) => endsAt <= Date.now());
+      for (const [timer, { end }] of due.sort(([, a], [, b]) => a.endsAt - b.endsAt)) {
         // An earlier callback may have cancelled this one.
         if (!waits.delete(timer)) continue;
         clear(timer as NodeJS.Timeout);
