@@ -74,7 +74,7 @@ it('an idle site receives at most 2 commands an hour', async () => {
   expect(commands.length).toBeGreaterThanOrEqual(6);
 });
 
-it('an idle site whose connector does not answer receives at most 2 commands an hour after the first one', async () => {
+it('an idle site whose connector does not respond receives at most 2 commands an hour after the first one', async () => {
   const { connector, commands, log } = await idleSite();
   connector.mode = 'gone';
   await pass(2 * HOUR);
@@ -196,7 +196,7 @@ it('commands to idle sites do not stay synchronized', () => {
   expect(Math.max(...inAMinute.values())).toBeLessThan(500);
 });
 
-it('the intervals of a site that does not answer grow to those of an idle one', () => {
+it('the intervals of a site that does not respond grow to those of an idle one', () => {
   const pauses = [1, 2, 3, 4, 5, 6, 7, 8, 100, 5000].map((failures) => faultPause(failures, 0));
   expect(pauses.slice(0, 4)).toEqual([30, 60, 120, 240].map((seconds) => seconds * SECOND));
   expect(pauses.slice(6)).toEqual(Array(4).fill(30 * MINUTE));

@@ -168,7 +168,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by U
     expect(await seenUpstream([], true)).toBe('127.0.0.1 http');
   });
 
-  it('leaves the nginx behind with the name of a socket where the lines for the address are missing', async () => {
+  it('the nginx behind it sees the name of a socket when the lines for the address are missing', async () => {
     expect(await seenUpstream(['unix'], false)).toBe('unix: https');
   });
 });

@@ -33,7 +33,7 @@ describe('a request for inspection', () => {
     expect(readArrival(SECRET, nonce, body.replace('192.0.2.7', '192.0.2.8'))).toBeNull();
   });
 
-  it('learns that the peer is a trusted proxy of the site only', async () => {
+  it('reports that the peer is a trusted proxy of the site only', async () => {
     const { port } = await recordingServer();
     const upstream = `http://127.0.0.1:${port}`;
     const own = { id: 'site', hosts: ['*'], upstream, trustedProxies: ['127.0.0.1'] };

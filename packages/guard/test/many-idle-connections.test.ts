@@ -40,7 +40,7 @@ describe('idle connections of one address', () => {
     expect(gateway.server.connections).toBe(LIMIT);
   });
 
-  it('that are all busy are kept, and new ones are refused', async () => {
+  it('that are all busy stay open, and new ones are refused', async () => {
     const { port, seen } = await recordingServer(() => {});
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
     const busy = Array.from({ length: LIMIT }, () => new RawClient(gateway.port).send(GET));

@@ -113,7 +113,7 @@ describe('a request line with raw bytes', () => {
 });
 
 describe('a connection with raw targets', () => {
-  it('is kept for further requests, with raw bytes and without', async () => {
+  it('is reused for further requests, with raw bytes and without', async () => {
     const { gateway, seen, requests } = await start();
     const client = new RawClient(gateway.port);
     const lines = ['GET /a', `GET /${E8}`, 'GET /b', `GET /?${E1}`, `GET /?2${E8}`, 'GET /c'];
@@ -312,7 +312,7 @@ describe('a target with raw bytes is still refused', () => {
     expect(gateway.visits).toMatchObject([{ rule: 'ambiguous:framing' }]);
   });
 
-  it('when the line began in an earlier piece', async () => {
+  it('when the line began in an earlier packet', async () => {
     const { send, seen } = await start();
     expect(toStatus(await send('GET /caf', `${E8}/ HTTP/1.1\r\nHost: a\r\n\r\n`))).toBe(400);
     expect(seen).toEqual([]);
@@ -431,7 +431,7 @@ describe('the client of a raw target', () => {
   });
 });
 
-describe('no resource is kept', () => {
+describe('no resource is leaked', () => {
   const descriptors = () => readdirSync('/proc/self/fd').length;
 
   it.each([

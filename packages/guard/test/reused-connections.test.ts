@@ -61,7 +61,7 @@ async function keepAliveServer(): Promise<KeepAliveServer> {
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A gateway with one kept connection to the web server, on which a request got a response. */
+/** A gateway with one persistent connection to the web server, on which a request got a response. */
 async function warm(): Promise<{ gateway: TestGateway; server: KeepAliveServer }> {
   const server = await keepAliveServer();
   const gateway = await startGateway(server.port);
@@ -72,7 +72,7 @@ async function warm(): Promise<{ gateway: TestGateway; server: KeepAliveServer }
 const send = (gateway: TestGateway, line: string, body = ''): Promise<string> =>
   exchange(gateway.port, closing(`${line}${body === '' ? '' : `\r\nContent-Length: ${body.length}`}`) + body);
 
-describe('a kept connection that ends before the first byte of the response', () => {
+describe('a persistent connection that ends before the first byte of the response', () => {
   for (const end of ['close', 'reset'] as const) {
     it.each([
       'GET /x HTTP/1.1',

@@ -120,7 +120,7 @@ describe('a restart with a socket that a supervisor passes', () => {
     await Promise.all(clients);
     for (const agent of agents) agent.destroy();
     expect(failures).toEqual([]);
-    // Each client with a kept connection was notified of each end.
+    // Each client with a persistent connection was notified of each end.
     expect(announced).toBe(3 * agents.length);
   });
 

@@ -243,7 +243,7 @@ describe('an Upgrade to another protocol', () => {
 describe.each(['websocket', 'h2c'])('an Upgrade to %s that is not granted', (protocol) => {
   const UPGRADE = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
 
-  it('gets the whole response, however long it is and however slowly it is read', async () => {
+  it('gets the complete response, however long it is and however slowly it is read', async () => {
     const size = 8_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port);

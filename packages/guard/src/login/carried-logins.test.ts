@@ -31,7 +31,7 @@ describe('wrong passwords from an address in several forms', () => {
     expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(5);
   });
 
-  it('lock no other client behind the same translator', async () => {
+  it('lock no other client of the same translator', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 3; i++)
       await gateway.send('/wp-login.php', { ...form('wrong'), from: '64:ff9b::198.51.100.7' });

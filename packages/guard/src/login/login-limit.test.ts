@@ -205,7 +205,7 @@ describe('counting', () => {
     expect(gateway.wordpress.checks).toHaveLength(3);
   });
 
-  it('admits a correct password that waited behind correct ones', async () => {
+  it('admits a correct password that waited for other correct ones', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 50;
     const responses = await Promise.all(

@@ -75,7 +75,7 @@ describe('a response whose report is lost', () => {
   const statuses = [502, 504, 500, 403, 200, 'cut off'] as const;
 
   for (const status of statuses) {
-    it(`counts the failure behind it, at any form: ${status}`, async () => {
+    it(`is counted as a failure, at any form: ${status}`, async () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
       gateway.wordpress.lostResponse = { status, when: 'checked' };
       await sendSeparately(gateway, TRIES, (round) => shop(`wrong${round}`));
@@ -133,7 +133,7 @@ describe('a response whose report is lost', () => {
     expect(gateway.throttledUsers.at(-1)).toEqual([1]);
   });
 
-  it('records a success for a correct password behind it', async () => {
+  it('is recorded as a success when the password was correct', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     await sendSeparately(gateway, LIMIT - 1, (round) => shop(`wrong${round}`));
     gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
@@ -203,7 +203,7 @@ describe('a response that the web server sends before WordPress checks anything'
     expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
   });
 
-  it('leaves no more guesses under way than an address may fail, while the outcome is unknown', async () => {
+  it('allows no more concurrent guesses than an address may fail, while the outcome is unknown', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     gateway.wordpress.lostResponse = { status: 503, when: 'checked' };
     gateway.wordpress.down = true;
@@ -213,7 +213,7 @@ describe('a response that the web server sends before WordPress checks anything'
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
   });
 
-  it('holds no place in the queue of the site, where other addresses wait', async () => {
+  it('occupies no position in the queue of the site, where other addresses wait', async () => {
     const gateway = await startLoginGateway(
       { login_attempts: LIMIT },
       { queueLimits: { atOnce: 1, guessThreshold: 1000 } },

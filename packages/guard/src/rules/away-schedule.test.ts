@@ -57,7 +57,7 @@ describe('a daily schedule', () => {
     ]);
   });
 
-  it('begins at the end of a clock gap around its beginning, and is omitted when the gap contains it whole', () => {
+  it('begins at the end of a clock gap around its beginning, and is omitted when the gap contains it completely', () => {
     const half: AwaySchedule = { type: 'daily', from_hour: '02:30', to_hour: '04:00' };
     expect(describeStatus(half, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-29T01:00']);
     const schedule: AwaySchedule = { type: 'daily', from_hour: '02:15', to_hour: '02:45' };

@@ -80,7 +80,7 @@ describe('every page, in a pseudo-language', () => {
     pages = pagesIn(toLanguage(readCatalogue('ar', pseudoLocale(await collectTexts(root)))));
   });
 
-  it('takes all its words from the catalogue', () => {
+  it('takes all its texts from the catalogue', () => {
     const untranslated = Object.entries(pages).map(([name, html]) => [
       name,
       toUntranslated(toText(html)).replace(VALUES, ''),
