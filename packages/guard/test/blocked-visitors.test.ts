@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { cataloguesFolder, createLanguages } from '../src/i18n/languages.js';
 import { silentLogger } from '../src/lib/logger.js';
 import { closing, countResponses, exchange, RawClient, toBody, toStatus } from './raw-client.js';
-import { recordingServer, type Seen, startGateway, type TestGateway } from './running-gateway.js';
+import { recordingServer, type SeenRequest, startGateway, type TestGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
-async function blockedGateway(): Promise<{ gateway: TestGateway; seen: Seen[] }> {
+async function blockedGateway(): Promise<{ gateway: TestGateway; seen: SeenRequest[] }> {
   const { port, seen } = await recordingServer();
   const gateway = await startGateway(port, { limits: { headerSeconds: 1 } });
   gateway.rule({ blocked: ['127.0.0.1'], options: { xss_protection: 1, wp_remove_version: 1 } });

@@ -91,7 +91,7 @@ it('a failure of WordPress that waits for a failing task ends the connection, an
 });
 
 describe('a request that was sent completely on a persistent connection, and must be sent again', () => {
-  /** A persistent connection with a request on it that gets no response, and the reports of requests without a response. */
+  /** A persistent connection with a request that gets no response, and the reports of requests without a response. */
   async function repeating() {
     const open: Socket[] = [];
     const lines: string[] = [];

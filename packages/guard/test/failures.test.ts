@@ -85,7 +85,7 @@ describe('when WordPress fails', () => {
   });
 
   it('to respond at once, each site has its own limit of connections', async () => {
-    let [atOnce, maxAtOnce] = [0, 0];
+    let [concurrent, maxConcurrent] = [0, 0];
     const together: (() => void)[] = [];
     const port = await webServer((request, response) => {
       if (request.headers.host === 'two.example') {
@@ -93,9 +93,9 @@ describe('when WordPress fails', () => {
         if (together.push(() => response.end('ok')) === 2) for (const finish of together) finish();
         return;
       }
-      maxAtOnce = Math.max(maxAtOnce, ++atOnce);
+      maxConcurrent = Math.max(maxConcurrent, ++concurrent);
       setTimeout(() => {
-        atOnce--;
+        concurrent--;
         response.end('ok');
       }, 200);
     });
@@ -110,7 +110,7 @@ describe('when WordPress fails', () => {
       new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`).end(),
     );
     expect((await Promise.all(responses)).map(toStatus)).toEqual([200, 200, 200, 200]);
-    expect(maxAtOnce).toBe(1);
+    expect(maxConcurrent).toBe(1);
   });
 
   /** A server that sends its response byte by byte. */

@@ -206,7 +206,7 @@ export async function scriptedServer(response: string | Buffer): Promise<{ port:
   return { port, received: () => received };
 }
 
-export interface Seen {
+export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
@@ -219,8 +219,8 @@ export async function recordingServer(
   handle: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => {
     response.end('hello');
   },
-): Promise<{ port: number; seen: Seen[] }> {
-  const seen: Seen[] = [];
+): Promise<{ port: number; seen: SeenRequest[] }> {
+  const seen: SeenRequest[] = [];
   const port = await webServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

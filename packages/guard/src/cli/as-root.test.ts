@@ -19,7 +19,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { spawnServe } from '../../test/support/command-line.js';
 import { eventually } from '../../test/support/scratch.js';
 import {
-  canPlayUsers,
+  canSwitchUsers,
   changeOwner,
   GUARD,
   linkAs,
@@ -73,7 +73,7 @@ async function race(uid: number, folder: string, target: string): Promise<() => 
   };
 }
 
-describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)', () => {
+describe.skipIf(!canSwitchUsers)('attach and detach as root (skipped without root)', () => {
   it('write with the rights of the site’s owner, and give the key the readers of wp-config.php', async () => {
     const { wordpress, dataDir, attach, plugins, own } = await machine();
     chownSync(join(wordpress, 'wp-config.php'), OWNER, 33);
@@ -373,7 +373,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
   });
 });
 
-describe.skipIf(!canPlayUsers)('doctor as root (skipped without root)', () => {
+describe.skipIf(!canSwitchUsers)('doctor as root (skipped without root)', () => {
   const permissions = (dataDir: string) => {
     const { stdout, stderr } = runAsRoot('doctor', 'site', '--data-dir', dataDir, '--json');
     expect(stderr).toBe('');
@@ -403,7 +403,7 @@ describe.skipIf(!canPlayUsers)('doctor as root (skipped without root)', () => {
   });
 });
 
-describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped without root)', () => {
+describe.skipIf(!canSwitchUsers)('the data folder of a command as root (skipped without root)', () => {
   it('is created for the user that was named, and stays theirs through every command; guard starts in it', async () => {
     const { root, attach } = await machine();
     const dataDir = join(root, 'lib', 'guard');

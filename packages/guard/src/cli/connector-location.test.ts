@@ -18,7 +18,7 @@ import { type FakeConnector, fakeConnector } from '../../test/support/fake-conne
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { makeSite, type SiteLayout } from '../../test/support/site-layouts.js';
 import {
-  canPlayUsers,
+  canSwitchUsers,
   changeOwner,
   GUARD,
   listOwners,
@@ -342,7 +342,7 @@ describe('read-only code', () => {
     },
   );
 
-  it.skipIf(!canPlayUsers)(
+  it.skipIf(!canSwitchUsers)(
     'is detected before anything is written: a folder that its owner may not write',
     async () => {
       const at = await machine();
@@ -373,7 +373,7 @@ describe('read-only code', () => {
   );
 });
 
-describe.skipIf(!canPlayUsers || !hasPhp)(
+describe.skipIf(!canSwitchUsers || !hasPhp)(
   'the folder from which WordPress loads must-use plugins, read as root (skipped without root or PHP)',
   () => {
     /** A site of a user next to another site. */

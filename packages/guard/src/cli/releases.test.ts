@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { run, runInChild, serve } from '../../test/support/command-line.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import {
-  canPlayUsers,
+  canSwitchUsers,
   changeOwner,
   GUARD,
   linkAs,
@@ -342,7 +342,7 @@ describe('attach --all', () => {
   });
 });
 
-describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', () => {
+describe.skipIf(!canSwitchUsers)('attach --all as root (skipped without root)', () => {
   /** A site with releases that root has attached once, and its second release. */
   async function deployed() {
     const at = await machine();

@@ -51,8 +51,8 @@ describe('a response with the connector’s signature that reports no password c
   it('is neutral: a hundred requests with a shop’s keys are no guesses and delay no other client', async () => {
     const queueLimits = {
       guessThreshold: 3,
-      atOnceWhileGuessed: 1,
-      atOnce: 1,
+      maxConcurrentWhileGuessed: 1,
+      maxConcurrent: 1,
       pauseFactor: 1e6,
       maxPauseMs: 60_000,
       hungAfterMs: 60_000,
@@ -82,7 +82,7 @@ describe('keys that a plugin has accepted several times', () => {
   /** One permit for all, which a guess holds for a minute. */
   const queueLimits = {
     guessThreshold: 0,
-    atOnceWhileGuessed: 1,
+    maxConcurrentWhileGuessed: 1,
     pauseFactor: 1e6,
     maxPauseMs: 60_000,
     hungAfterMs: 60_000,

@@ -6,7 +6,7 @@ import { eventually } from '../../test/support/scratch.js';
 /** The limits in production while someone guesses, with a tenth of their times. */
 const queueLimits = {
   guessThreshold: 0,
-  atOnceWhileGuessed: 2,
+  maxConcurrentWhileGuessed: 2,
   pauseFactor: 3,
   maxPauseMs: 300,
   hungAfterMs: 500,

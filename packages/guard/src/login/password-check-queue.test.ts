@@ -10,8 +10,8 @@ import {
 const LIMITS: PasswordCheckLimits = {
   guessThreshold: 0,
   forgetMs: 1,
-  atOnce: 2,
-  atOnceWhileGuessed: 2,
+  maxConcurrent: 2,
+  maxConcurrentWhileGuessed: 2,
   pauseFactor: 3,
   maxPauseMs: 1000,
   hungAfterMs: 5000,
@@ -126,7 +126,7 @@ describe('anonymous clients that need a password check', () => {
     const { granted, wait, release } = queueUnderTest({
       guessThreshold: 2,
       forgetMs: 20_000,
-      atOnce: 100,
+      maxConcurrent: 100,
       maxWaiting: 100,
     });
     const enqueueAll = (names: string) => {
@@ -153,7 +153,7 @@ describe('anonymous clients that need a password check', () => {
     const { granted, wait, release } = queueUnderTest({
       guessThreshold: 60,
       forgetMs: 1000,
-      atOnce: 100,
+      maxConcurrent: 100,
       maxWaiting: 1000,
     });
     for (let n = 0; n < 500; n++) {

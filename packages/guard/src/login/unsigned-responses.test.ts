@@ -216,7 +216,7 @@ describe('a response that the web server sends before WordPress checks anything'
   it('occupies no position in the queue of the site, where other addresses wait', async () => {
     const gateway = await startLoginGateway(
       { login_attempts: LIMIT },
-      { queueLimits: { atOnce: 1, guessThreshold: 1000 } },
+      { queueLimits: { maxConcurrent: 1, guessThreshold: 1000 } },
     );
     gateway.wordpress.unsignedStatus = 503;
     gateway.wordpress.down = true;

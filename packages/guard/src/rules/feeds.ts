@@ -1,5 +1,5 @@
 import type { RequestFacts } from '../http/request-facts.js';
-import { listFolderAddresses, USUAL_BASES } from '../site.js';
+import { DEFAULT_BASES, listFolderAddresses } from '../site.js';
 import { FEED_NOT_FOUND, NOT_FOUND, type Refusal, type Rule } from './rule.js';
 
 /** Feed types of WordPress's rewrite rules (`WP_Rewrite::$feeds`). Posts and terms can't have these names. */
@@ -22,7 +22,7 @@ export const feeds: Rule = {
     const screens = new Set(
       listFolderAddresses(paths, 'admin').flatMap((admin) => ADMIN_SCREENS.map((name) => `${admin}/${name}`)),
     );
-    const bases = new Set((paths.bases ?? USUAL_BASES).feed);
+    const bases = new Set((paths.bases ?? DEFAULT_BASES).feed);
     const rest = `${paths.rest}/`;
     return {
       check(facts) {

@@ -77,7 +77,7 @@ const SITES_AT_ONCE = 500;
  * The sites of a configuration. Unchanged sites keep the objects that are in force, so that a comparison of objects
  * shows what has changed.
  */
-export async function keepKnownSites(list: SiteList, sites: readonly SiteConfig[]): Promise<readonly SiteConfig[]> {
+export async function mergeKnownSites(list: SiteList, sites: readonly SiteConfig[]): Promise<readonly SiteConfig[]> {
   const merged: SiteConfig[] = [];
   for (const site of sites) {
     const known = list.find(site.id);
@@ -87,7 +87,7 @@ export async function keepKnownSites(list: SiteList, sites: readonly SiteConfig[
   return merged;
 }
 
-/** Compares the sites in force with a configuration whose sites were returned by `keepKnownSites`. Pure. */
+/** Compares the sites in force with a configuration whose sites were returned by `mergeKnownSites`. Pure. */
 export function compareSites(list: SiteList, next: LiveConfig): SiteChanges {
   const nextIds = [...next.sites, ...next.quarantined].map(({ id }) => id);
   const known = new Set(nextIds);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
-import { byHttpsAlone, forHost, webServer } from '../../test/support/upstream-server.js';
+import { forHost, httpsOnly, webServer } from '../../test/support/upstream-server.js';
 import { forwardedHeaders } from '../http/headers.js';
 import { defaultSitePaths, type SiteFacts } from '../site.js';
 import { createConnectorClient } from './connector-client.js';
@@ -134,7 +134,7 @@ const visitor = {
 
 describe('a command', () => {
   it('has the headers of a visitor’s request, with the scheme and host of the site', async () => {
-    const { upstream, seen } = await webServer(byHttpsAlone);
+    const { upstream, seen } = await webServer(httpsOnly);
     const client = clientFor({ facts: toFacts('https://a.example') });
     await client.hello(siteConfig({ upstream }));
     expect(seen).toEqual(['https a.example 127.0.0.1 127.0.0.1 true']);
@@ -142,7 +142,7 @@ describe('a command', () => {
   });
 
   it('for a visitor has the visitor’s own scheme, host and address', async () => {
-    const { upstream, seen } = await webServer(byHttpsAlone);
+    const { upstream, seen } = await webServer(httpsOnly);
     const client = clientFor({ facts: toFacts('http://a.example') });
     expect(await client.identify(siteConfig({ upstream }), visitor)).toMatchObject({ login: 'owner' });
     expect(seen).toEqual(['https shop.example:8443 192.0.2.7 192.0.2.7 true']);
@@ -178,7 +178,7 @@ describe('a command', () => {
         response.writeHead(302, { location: 'http://a.example/' }).end();
         return true;
       }
-      return byHttpsAlone(request, response);
+      return httpsOnly(request, response);
     });
     await clientFor().hello(siteConfig({ upstream: found.upstream }));
     expect(found.seen.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
@@ -199,7 +199,7 @@ describe('a command', () => {
   });
 
   it('is never sent again for a visitor, to WordPress’s installation, or when it may have run', async () => {
-    const { connector, upstream, seen } = await webServer(byHttpsAlone);
+    const { connector, upstream, seen } = await webServer(httpsOnly);
     const site = siteConfig({ upstream });
     const byHttp = { ...visitor, sender: { ...visitor.sender, scheme: 'http' as const } };
     await expect(clientFor().identify(site, byHttp)).rejects.toMatchObject({ code: 'connector_redirected' });

@@ -64,7 +64,7 @@ it('confirm sends no command for five seconds after the connector did not respon
 it('a doubt causes a new command, and a site that is no longer served is deleted', async () => {
   const { checks, fake } = setUp();
   await checks.confirm(site);
-  checks.recordDoubt(site.id);
+  checks.recordMissingSignal(site.id);
   expect(checks.isCertain(site.id)).toBe(false);
   expect([await checks.confirm(site), fake.queries]).toEqual([true, 2]);
   checks.delete(site.id);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { keepRecentLog } from './logs.js';
+import { recordRecentLog } from './logs.js';
 import { eventually } from './scratch.js';
 
 /** The command line as it runs in production. */
@@ -80,7 +80,7 @@ export function spawnServe(
   let text = '';
   child.stderr?.on('data', (chunk) => {
     text += chunk;
-    keepRecentLog(String(chunk));
+    recordRecentLog(String(chunk));
   });
   return { child, log: () => text };
 }

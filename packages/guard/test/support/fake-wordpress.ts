@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { LoginReport } from '../../src/wordpress/login-headers.js';
 
 /** A request as it reached the fake. */
-export interface Reached {
+export interface ReachedRequest {
   readonly method: string;
   /** The target that the web server received. */
   readonly url: string;
@@ -26,7 +26,7 @@ export interface Reached {
  */
 export interface FakeWordPress {
   readonly upstream: string;
-  readonly reached: Reached[];
+  readonly reached: ReachedRequest[];
   /** Password checks that were made, by route. */
   readonly checks: string[];
   refused: number;

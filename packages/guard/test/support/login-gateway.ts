@@ -75,7 +75,7 @@ export interface ClientResponse {
 }
 
 /** Anonymous clients wait for no one but themselves. */
-const NO_QUEUE: Partial<PasswordCheckLimits> = { guessThreshold: Number.POSITIVE_INFINITY, atOnce: 1000 };
+const NO_QUEUE: Partial<PasswordCheckLimits> = { guessThreshold: Number.POSITIVE_INFINITY, maxConcurrent: 1000 };
 
 /** Guard's server on a real socket in front of a fake WordPress, with these settings of Login Security. */
 export async function startLoginGateway(

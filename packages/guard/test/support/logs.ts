@@ -10,7 +10,7 @@ const lines: string[] = [];
  * Keeps the log lines of a guard of the running test.
  * @param text one line or several
  */
-export function keepRecentLog(text: string): void {
+export function recordRecentLog(text: string): void {
   lines.push(...text.split('\n').filter(Boolean));
   lines.splice(0, Math.max(0, lines.length - STORED));
 }
@@ -29,7 +29,7 @@ export function forgetRecentLog(): void {
 export function recentLogger(): Logger {
   const stream = new Writable({
     write(chunk, _encoding, done) {
-      keepRecentLog(String(chunk));
+      recordRecentLog(String(chunk));
       done();
     },
   });
@@ -42,7 +42,7 @@ export function recordedLog(): { logger: Logger; events: () => string[]; text: (
   const stream = new Writable({
     write(chunk, _encoding, done) {
       lines.push(String(chunk));
-      keepRecentLog(String(chunk));
+      recordRecentLog(String(chunk));
       done();
     },
   });

@@ -22,7 +22,7 @@ export const [OWNER, GUARD, VICTIM] = [54_321, 54_322, 54_323];
 export const program = inject('program');
 
 /** Only root can act as other users. */
-export const canPlayUsers =
+export const canSwitchUsers =
   process.getuid?.() === 0 &&
   spawnSync(process.execPath, [program, '--version'], { uid: GUARD, gid: GUARD, stdio: 'ignore' }).status === 0;
 
