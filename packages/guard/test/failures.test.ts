@@ -231,7 +231,7 @@ describe('a slow visitor', () => {
     client.send(closing('GET / HTTP/1.1'));
     await eventually(() => reader.getReceivedBytes() > 0 && silence.to(port)?.isPaused() === true);
     silence.pass(8000);
-    reader.respond();
+    reader.resume();
     await client.end();
     expect(reader.getReceivedBytes()).toBeGreaterThan(size);
   });
@@ -274,7 +274,7 @@ describe('a slow visitor', () => {
     const reader = client.pauseAfterFirst();
     client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
     await eventually(() => reader.getReceivedBytes() > 0 && silence.to(port)?.isPaused() === true);
-    reader.respond();
+    reader.resume();
     await eventually(() => reader.getReceivedBytes() > 30_000_000 && silence.to(port)?.isPaused() === false);
     silence.pass(30_000);
     await client.end();

@@ -94,11 +94,11 @@ describe('a connection with more requests than guard keeps', () => {
     const { port } = await recordingServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port);
-    const { getReceivedBytes, respond } = client.pauseAfterFirst();
+    const { getReceivedBytes, resume } = client.pauseAfterFirst();
     client.send(CLOSING.replace('Connection: close\r\n', '') + GET.repeat(1000));
     await expect.poll(getReceivedBytes).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    respond();
+    resume();
     await expect.poll(getReceivedBytes, { timeout: 30_000 }).toBeGreaterThan(2 * size);
     client.socket.destroy();
   });

@@ -47,16 +47,17 @@ export class RawClient {
   }
 
   /**
-   * Pauses after the first piece until `goOn` is called, and keeps no received data. `got` returns the number of bytes.
+   * Pauses after the first piece of data until `resume` is called, and stores no received data. `getReceivedBytes`
+   * returns the number of bytes.
    */
-  pauseAfterFirst(): { readonly getReceivedBytes: () => number; readonly respond: () => void } {
+  pauseAfterFirst(): { readonly getReceivedBytes: () => number; readonly resume: () => void } {
     let receivedBytes = 0;
     this.socket.removeAllListeners('data');
     this.socket.on('data', (data) => {
       if (receivedBytes === 0) this.socket.pause();
       receivedBytes += data.length;
     });
-    return { getReceivedBytes: () => receivedBytes, respond: () => void this.socket.resume() };
+    return { getReceivedBytes: () => receivedBytes, resume: () => void this.socket.resume() };
   }
 
   /** Waits until the received text matches, and returns it. Fails when the connection ends before, or after `ms`. */

@@ -335,7 +335,7 @@ export const signedXmlRpcSchema = z
 
 /**
  * Reads the plugins in `hello`. Entries that are invalid, or that would enable unsigned XML-RPC, are ignored.
- * @returns the plugins, and the number of ignored entries (`leftOut`) for the log
+ * @returns the plugins, and the number of ignored entries (`dropped`) for the log
  */
 export function readSignedXmlRpc(entries: readonly unknown[]): {
   readonly plugins: readonly SignedXmlRpc[];
