@@ -27,7 +27,7 @@ export interface RunningFeature {
   /** Settles when all data that guard needs before the first request is in memory. */
   readonly ready?: Promise<void>;
   /** Loads its API endpoints and their use cases, on the first call of the API. */
-  loadEndpoints?(): Promise<PartOf<Endpoints>>;
+  loadEndpoints?(): Promise<DeepPartial<Endpoints>>;
   /** Loads the data of a site that is added while guard runs, before the site is served. */
   loadSite?(site: SiteId): Promise<void>;
   /** Stores the remaining data of a site that is no longer served. */
@@ -100,4 +100,4 @@ export interface Endpoints {
   readonly downloads: DownloadHandlers;
 }
 
-type PartOf<Whole> = { readonly [Group in keyof Whole]?: Partial<Whole[Group]> };
+type DeepPartial<Type> = { readonly [Group in keyof Type]?: Partial<Type[Group]> };

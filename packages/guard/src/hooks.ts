@@ -62,7 +62,7 @@ export interface Exchange {
    * @param then called with whether the request is complete
    * @returns a function that stops waiting
    */
-  whenReceived(then: (whole: boolean) => void): () => void;
+  whenReceived(then: (isComplete: boolean) => void): () => void;
   /**
    * Sends the same request without its body and with other headers, to see how the web server responds. If it reaches
    * WordPress, the connector ends it at once, so that nothing is executed twice. Rejects when no response arrives in

@@ -2,9 +2,9 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { type FakeConnector, type FakeEvent, fakeConnector, fakeEvent } from '../test/support/fake-connector.js';
 import { recordedLog } from '../test/support/logs.js';
 import { callApi, dataFolderFor, runningGuard } from '../test/support/running-guard.js';
-import { PATIENCE_MS } from '../test/support/scratch.js';
+import { TIMEOUT_MS } from '../test/support/scratch.js';
 import { siteConfig } from '../test/support/site-config.js';
-import { faultPause, idlePause, ROUND_MS, SitesInUse } from './wordpress/connector-health.js';
+import { CHECK_INTERVAL_MS, faultPause, idlePause, SitesInUse } from './wordpress/connector-health.js';
 import { GUARD_HEADER, guardHeader, SIGNAL_HEADER } from './wordpress/signature.js';
 
 /**
@@ -29,11 +29,11 @@ async function pass(ms: number, step = 10 * SECOND): Promise<void> {
 }
 
 /** Waits until a condition holds, for at most this simulated time. Threads get as much real time as they need. */
-async function within(ms: number, question: () => boolean): Promise<void> {
-  for (let left = ms; left > 0 && !question(); left -= SECOND) await pass(SECOND, SECOND);
-  const end = performance.now() + PATIENCE_MS;
-  while (!question() && performance.now() < end) await settle();
-  expect(question()).toBe(true);
+async function within(ms: number, condition: () => boolean): Promise<void> {
+  for (let left = ms; left > 0 && !condition(); left -= SECOND) await pass(SECOND, SECOND);
+  const end = performance.now() + TIMEOUT_MS;
+  while (!condition() && performance.now() < end) await settle();
+  expect(condition()).toBe(true);
 }
 
 /** A guard whose WordPress counts the commands that it receives, three minutes after the start of both. */
@@ -54,7 +54,7 @@ async function idleSite(prepare: (connector: FakeConnector) => void = () => unde
 }
 
 /** The largest number of commands in any hour, wherever it begins. */
-function mostInAnHour(commands: readonly { readonly at: number }[]): number {
+function getHourlyMax(commands: readonly { readonly at: number }[]): number {
   return Math.max(
     0,
     ...commands.map(({ at: from }) => commands.filter(({ at }) => at >= from && at < from + HOUR).length),
@@ -68,20 +68,20 @@ it('an idle site receives at most 2 commands an hour', async () => {
   const start = commands.splice(0).map(({ command }) => command);
   expect(start.sort()).toEqual(['events', 'hello', 'policy']);
   await pass(5 * HOUR);
-  expect(mostInAnHour(commands)).toBeLessThanOrEqual(2);
+  expect(getHourlyMax(commands)).toBeLessThanOrEqual(2);
   expect(new Set(commands.map(({ command }) => command))).toEqual(new Set(['events']));
   // Commands are still sent.
   expect(commands.length).toBeGreaterThanOrEqual(6);
 });
 
-it('an idle site whose connector does not answer receives at most 2 commands an hour after the first one', async () => {
+it('an idle site whose connector does not respond receives at most 2 commands an hour after the first one', async () => {
   const { connector, commands, log } = await idleSite();
   connector.mode = 'gone';
   await pass(2 * HOUR);
   expect(log.events()).toContain('connector-missing');
   commands.splice(0);
   await pass(4 * HOUR);
-  expect(mostInAnHour(commands)).toBeLessThanOrEqual(2);
+  expect(getHourlyMax(commands)).toBeLessThanOrEqual(2);
   expect(commands.length).toBeGreaterThanOrEqual(5);
   connector.mode = 'ok';
   await within(46 * MINUTE, () => log.events().filter((event) => event === 'connector-ok').length === 2);
@@ -130,11 +130,11 @@ it('cached pages cause no more commands than other pages, and do not report the 
   const facts = { requestId: 'ab'.repeat(8), scheme: 'http' as const, address: '192.0.2.1' };
   const signed = guardHeader(connector.secret, { time: Math.floor(Date.now() / 1000), ...facts });
   const page = await fetch(`${connector.upstream}/`, { headers: { [GUARD_HEADER]: signed } });
-  connector.keptSignal = page.headers.get(SIGNAL_HEADER);
-  expect(connector.keptSignal).toContain(facts.requestId);
+  connector.cachedSignal = page.headers.get(SIGNAL_HEADER);
+  expect(connector.cachedSignal).toContain(facts.requestId);
   commands.splice(0);
   const rounds = 4;
-  for (let at = 0; at < rounds * ROUND_MS; at += SECOND) {
+  for (let at = 0; at < rounds * CHECK_INTERVAL_MS; at += SECOND) {
     await fetch(`${guard.url}/`);
     await pass(SECOND, SECOND);
   }
@@ -196,7 +196,7 @@ it('commands to idle sites do not stay synchronized', () => {
   expect(Math.max(...inAMinute.values())).toBeLessThan(500);
 });
 
-it('the intervals of a site that does not answer grow to those of an idle one', () => {
+it('the intervals of a site that does not respond grow to those of an idle one', () => {
   const pauses = [1, 2, 3, 4, 5, 6, 7, 8, 100, 5000].map((failures) => faultPause(failures, 0));
   expect(pauses.slice(0, 4)).toEqual([30, 60, 120, 240].map((seconds) => seconds * SECOND));
   expect(pauses.slice(6)).toEqual(Array(4).fill(30 * MINUTE));
@@ -205,13 +205,13 @@ it('the intervals of a site that does not answer grow to those of an idle one', 
 it('a site counts as used for two rounds', () => {
   const sites = new SitesInUse();
   const { id } = siteConfig();
-  expect(sites.wasUsed(id)).toBe(false);
+  expect(sites.wasRecentlyUsed(id)).toBe(false);
   sites.record(id);
   sites.record(id);
-  expect([sites.wasUsed('other'), sites.wasUsed(id), sites.wasUsed(id), sites.wasUsed(id)]).toEqual([
-    false,
-    true,
-    true,
-    false,
-  ]);
+  expect([
+    sites.wasRecentlyUsed('other'),
+    sites.wasRecentlyUsed(id),
+    sites.wasRecentlyUsed(id),
+    sites.wasRecentlyUsed(id),
+  ]).toEqual([false, true, true, false]);
 });

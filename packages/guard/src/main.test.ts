@@ -46,7 +46,7 @@ describe('guard', () => {
     expect(connector.policy?.policy.disable_xml_rpc).toBe(1);
   });
 
-  it('does not wait for a WordPress that does not answer', async () => {
+  it('does not wait for a WordPress that does not respond', async () => {
     const connector = await fakeConnector();
     const dataDir = await dataFolderFor(connector);
     connector.mode = 'slow';

@@ -16,7 +16,7 @@ import type { Metrics } from './metrics/metrics.js';
 import { openGuardDatabase } from './migrations.js';
 import { Cleanup, createServices, type Services } from './services.js';
 import { createSharedAssets } from './sites/shared-assets.js';
-import { compareSites, keepKnownSites, type SiteChanges } from './sites/site-list.js';
+import { compareSites, mergeKnownSites, type SiteChanges } from './sites/site-list.js';
 import { sqlCallNonces } from './storage/call-nonces.js';
 import { type OpenStorage, openStorage } from './storage/open-storage.js';
 import { StorageError } from './storage/storage-error.js';
@@ -177,7 +177,7 @@ function createReload(services: Services, features: RunningFeatures, server: Gat
   let last: Promise<unknown> = Promise.resolve();
 
   async function apply(config: Config): Promise<SiteChanges> {
-    const next = { ...config, sites: await keepKnownSites(siteList, config.sites) };
+    const next = { ...config, sites: await mergeKnownSites(siteList, config.sites) };
     const changes = compareSites(siteList, next);
     // `attach` also requests a reload when it has changed only the connector's files.
     connectors.checkMissing();

@@ -61,15 +61,15 @@ const faults: readonly [string, (file: string) => Promise<unknown>, RegExp][] = 
   ['missing', (file) => rm(file), /can’t be read \(ENOENT\).*attach/],
   ['readable by others', (file) => chmod(file, 0o644), /others may read it.*chmod 600/],
   ['malformed', (file) => writeFile(file, 'short'), /64 lower-case hexadecimal digits.*attach/],
-  ['not to be read', (file) => rm(file).then(() => mkdir(file)), /can’t be read \(EISDIR\)/],
+  ['unreadable', (file) => rm(file).then(() => mkdir(file)), /can’t be read \(EISDIR\)/],
 ];
 
 describe('a site with an invalid secret is quarantined alone', () => {
   it.each(faults)(
     'when it is %s: visitors get 503, nothing is forwarded, the other site is served',
-    async (_, spoil, reason) => {
+    async (_, damage, reason) => {
       const { good, bad, dataDir, secret } = await twoSites();
-      await spoil(secret);
+      await damage(secret);
       const { logger, text } = recordedLog();
       const { url } = await runningGuard(dataDir, logger);
       for (const host of ['bad.example.com', 'WWW.bad.example.com.:80']) {

@@ -111,7 +111,7 @@ export interface SiteBases {
 }
 
 /** The bases of a site whose owner has chosen none (`WP_Rewrite`). */
-export const USUAL_BASES: SiteBases = Object.freeze({
+export const DEFAULT_BASES: SiteBases = Object.freeze({
   text: ['search', 'tag', 'category', 'author'],
   feed: ['search', 'tag', 'category', 'author'],
 });
@@ -122,11 +122,11 @@ export function listFolderAddresses(paths: SitePaths, folder: NamedFolder): read
 }
 
 /** A language folder as multilingual plugins usually add it: `/en/`, `/pt-br/`, `/zh_hant/`. */
-const USUAL_LANGUAGE = /^[a-z]{2,3}(?:[-_][a-z]{2,4})?$/;
+const DEFAULT_LANGUAGE = /^[a-z]{2,3}(?:[-_][a-z]{2,4})?$/;
 
 /** Whether the first folder of a path may be that of a language. @param folders `SitePaths.languages` */
 export function isLanguageFolder(name: string, folders: readonly string[] = []): boolean {
-  return USUAL_LANGUAGE.test(name) || folders.includes(name);
+  return DEFAULT_LANGUAGE.test(name) || folders.includes(name);
 }
 
 export const defaultSitePaths: SitePaths = {

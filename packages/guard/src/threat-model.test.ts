@@ -13,7 +13,7 @@ describe('the threat model', () => {
     expect(named.length).toBeGreaterThan(40);
     const missing = named.filter(({ file, title }) => {
       const path = new URL(file, root);
-      return !existsSync(path) || !holds(readFileSync(path, 'utf8'), title);
+      return !existsSync(path) || !includesTitle(readFileSync(path, 'utf8'), title);
     });
     expect(missing).toEqual([]);
   });
@@ -34,6 +34,6 @@ describe('the threat model', () => {
 });
 
 /** Whether a test or a group of tests has that title, in any kind of quotes. */
-function holds(source: string, title: string): boolean {
+function includesTitle(source: string, title: string): boolean {
   return [`'${title}'`, `"${title}"`, `\`${title}\``].some((quoted) => source.includes(quoted));
 }

@@ -6,8 +6,8 @@ import { rawServer, startGateway, type TestGateway } from './running-gateway.js'
 
 const HANDSHAKE = '\r\nConnection: Upgrade\r\nUpgrade: websocket';
 const CONNECTIONS = 16;
-const SHARE = connectionsPerAddress(CONNECTIONS);
-const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+const CLIENT_LIMIT = connectionsPerAddress(CONNECTIONS);
+const RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 const get = (address: string, more = '') =>
   `GET /page HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}${more}\r\n\r\n`;
@@ -15,27 +15,27 @@ const post = (address: string) => get(address, '\r\nContent-Length: 3').replace(
 
 /** A WordPress that works on each request until the test lets it respond, whether or not the client still waits. */
 async function busyWordPress(isPhp = true) {
-  const answer = isPhp ? ANSWER.replace('\r\n\r\n', '\r\nX-Security-Optimizer-Signal: any\r\n\r\n') : ANSWER;
+  const response = isPhp ? RESPONSE.replace('\r\n\r\n', '\r\nX-Security-Optimizer-Signal: any\r\n\r\n') : RESPONSE;
   const at: { readonly socket: Socket; readonly head: string }[] = [];
-  let most = 0;
+  let limit = 0;
   const port = await rawServer((socket) => {
     socket.on('data', (data) => {
       const head = data.toString('latin1');
       if (!/^(GET|POST) /.test(head)) return;
       at.push({ socket, head });
-      most = Math.max(most, at.length);
+      limit = Math.max(limit, at.length);
     });
   });
   return {
     port,
     /** Number of requests under way. */
     working: () => at.length,
-    mostWorking: () => most,
-    answerOldest: () => void at.shift()?.socket.write(answer),
-    answerNewest: () => void at.pop()?.socket.write(answer),
+    mostWorking: () => limit,
+    answerOldest: () => void at.shift()?.socket.write(response),
+    answerNewest: () => void at.pop()?.socket.write(response),
     from: (address: string) => at.filter(({ head }) => head.includes(address)).length,
-    answerAll() {
-      for (const { socket } of at.splice(0)) socket.write(answer);
+    respondToAll() {
+      for (const { socket } of at.splice(0)) socket.write(response);
     },
   };
 }
@@ -54,11 +54,11 @@ const start = (port: number, limits = {}): Promise<TestGateway> =>
  */
 async function leaveOften(at: Busy, bytes: string, times: number, end: (socket: Socket) => void) {
   const { gateway, wordpress } = at;
-  const taken = () => wordpress.working() + gateway.server.waiting;
+  const inUse = () => wordpress.working() + gateway.server.waiting;
   for (let i = 0; i < times; i++) {
-    const before = taken();
+    const before = inUse();
     const client = new RawClient(gateway.port).send(bytes);
-    await expect.poll(taken, { interval: 1 }).toBeGreaterThan(before);
+    await expect.poll(inUse, { interval: 1 }).toBeGreaterThan(before);
     end(client.socket);
     await expect.poll(() => gateway.server.connections, { interval: 1 }).toBe(0);
   }
@@ -73,30 +73,30 @@ describe('requests whose client has disconnected', () => {
   ])('count for their address until WordPress has responded, and others pass them: %s', async (_what, bytes, end) => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port);
-    await leaveOften({ gateway, wordpress }, bytes, 3 * SHARE, end);
-    await expect.poll(wordpress.working).toBe(SHARE);
+    await leaveOften({ gateway, wordpress }, bytes, 3 * CLIENT_LIMIT, end);
+    await expect.poll(wordpress.working).toBe(CLIENT_LIMIT);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
-    wordpress.answerAll();
+    wordpress.respondToAll();
     await other.until((text) => toStatus(text) === 200);
     // The address itself is served again.
     const again = new RawClient(gateway.port).send(get('192.0.2.1'));
     await expect.poll(wordpress.working).toBe(1);
-    wordpress.answerAll();
+    wordpress.respondToAll();
     await again.until((text) => toStatus(text) === 200);
-    expect(wordpress.mostWorking()).toBeLessThanOrEqual(SHARE + 1);
+    expect(wordpress.mostWorking()).toBeLessThanOrEqual(CLIENT_LIMIT + 1);
   });
 
   it('never exceed the pool, however many addresses disconnect', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port);
     for (let i = 0; i < 5; i++)
-      await leaveOften({ gateway, wordpress }, get(`192.0.2.${i}`), SHARE, (socket) => void socket.destroy());
+      await leaveOften({ gateway, wordpress }, get(`192.0.2.${i}`), CLIENT_LIMIT, (socket) => void socket.destroy());
     expect(wordpress.mostWorking()).toBeLessThanOrEqual(CONNECTIONS);
-    wordpress.answerAll();
+    wordpress.respondToAll();
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
-    wordpress.answerAll();
+    wordpress.respondToAll();
     await other.until((text) => toStatus(text) === 200);
   });
 
@@ -121,7 +121,7 @@ describe('requests whose client has disconnected', () => {
     // WordPress responds in order of arrival: the other request is forwarded after the first response.
     wordpress.answerOldest();
     await expect.poll(() => wordpress.from('198.51.100.1')).toBe(1);
-    wordpress.answerAll();
+    wordpress.respondToAll();
     await other.until((text) => toStatus(text) === 200);
   });
 
@@ -156,9 +156,9 @@ describe('requests whose client has disconnected', () => {
   it('are no longer counted after their time limit', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port, { upstreamSeconds: 1 });
-    await leaveOften({ gateway, wordpress }, get('192.0.2.1'), SHARE, (socket) => void socket.destroy());
+    await leaveOften({ gateway, wordpress }, get('192.0.2.1'), CLIENT_LIMIT, (socket) => void socket.destroy());
     const again = new RawClient(gateway.port).send(get('192.0.2.1'));
-    await expect.poll(wordpress.working).toBe(SHARE + 1);
+    await expect.poll(wordpress.working).toBe(CLIENT_LIMIT + 1);
     again.socket.destroy();
   });
 });
@@ -179,11 +179,11 @@ describe('requests that wait for WordPress', () => {
   it('are dropped when the queue is full, starting with those of the network that has most of them', async () => {
     const wordpress = await busyWordPress();
     const gateway = await start(wordpress.port, { upstreamConnections: 4 });
-    const crowd = Array.from({ length: 60 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i}`)));
-    await expect.poll(() => crowd.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 32);
+    const clients = Array.from({ length: 60 }, (_, i) => new RawClient(gateway.port).send(get(`192.0.2.${i}`)));
+    await expect.poll(() => clients.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 32);
     const other = new RawClient(gateway.port).send(get('198.51.100.1'));
-    await expect.poll(() => crowd.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 31);
-    for (let answered = 0; answered < 36; answered++) {
+    await expect.poll(() => clients.filter(({ received }) => toStatus(received) === 503).length).toBe(60 - 4 - 31);
+    for (let responded = 0; responded < 36; responded++) {
       await expect.poll(wordpress.working).toBeGreaterThan(0);
       wordpress.answerOldest();
     }
@@ -201,7 +201,7 @@ describe('the connections of one address', () => {
     [64, 16],
     [128, 32],
     [10_000, 2500],
-  ])('of a pool of %i are at most %i, so that another address gets one', (connections, most) => {
-    expect(connectionsPerAddress(connections)).toBe(most);
+  ])('of a pool of %i are at most %i, so that another address gets one', (connections, limit) => {
+    expect(connectionsPerAddress(connections)).toBe(limit);
   });
 });

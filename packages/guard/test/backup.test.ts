@@ -102,9 +102,9 @@ describe('restoring', () => {
       'is not as it was written',
     ],
     ['a file is missing', (folder: string) => rm(join(folder, 'sites/site.secret')), 'is missing or can’t be read'],
-    ['the back-up was broken off', (folder: string) => rm(join(folder, 'back-up.json')), 'holds no complete back-up'],
+    ['the back-up is incomplete', (folder: string) => rm(join(folder, 'back-up.json')), 'holds no complete back-up'],
     [
-      'its list names a file elsewhere',
+      'its list names a file outside the folder',
       (folder: string) =>
         writeFile(
           join(folder, 'back-up.json'),
@@ -112,9 +112,9 @@ describe('restoring', () => {
         ),
       'is not as it was written',
     ],
-  ])('changes nothing when %s', async (_, spoil, message) => {
+  ])('changes nothing when %s', async (_, damage, message) => {
     const { folder } = await backedUp();
-    await spoil(folder);
+    await damage(folder);
     const target = join(await scratchFolder(), 'data');
     const { status, stderr } = await runInChild('restore', folder, '--data-dir', target);
     expect(status).toBe(1);

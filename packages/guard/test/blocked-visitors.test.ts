@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { cataloguesFolder, createLanguages } from '../src/i18n/languages.js';
 import { silentLogger } from '../src/lib/logger.js';
-import { answersIn, closing, exchange, RawClient, toBody, toStatus } from './raw-client.js';
-import { recordingServer, type Seen, startGateway, type TestGateway } from './running-gateway.js';
+import { closing, countResponses, exchange, RawClient, toBody, toStatus } from './raw-client.js';
+import { recordingServer, type SeenRequest, startGateway, type TestGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
-async function blockedGateway(): Promise<{ gateway: TestGateway; seen: Seen[] }> {
+async function blockedGateway(): Promise<{ gateway: TestGateway; seen: SeenRequest[] }> {
   const { port, seen } = await recordingServer();
   const gateway = await startGateway(port, { limits: { headerSeconds: 1 } });
   gateway.rule({ blocked: ['127.0.0.1'], options: { xss_protection: 1, wp_remove_version: 1 } });
@@ -18,7 +18,7 @@ describe('a blocked visitor', () => {
     const { gateway, seen } = await blockedGateway();
     const client = new RawClient(gateway.port);
     for (let i = 1; i <= 5; i++)
-      await client.send(GET).until((text) => answersIn(text) === i && text.endsWith('Blocked\n'));
+      await client.send(GET).until((text) => countResponses(text) === i && text.endsWith('Blocked\n'));
     expect(client.received).not.toMatch(/HTTP\/1\.1 (?!403)/);
     expect(client.received).toContain('X-Content-Type-Options: nosniff');
     expect(client.received).toContain('Connection: keep-alive');
@@ -33,7 +33,7 @@ describe('a blocked visitor', () => {
       client.send(bytes.slice(i, i + 333));
       if (i % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    await client.until((text) => answersIn(text) === 50);
+    await client.until((text) => countResponses(text) === 50);
   });
 
   it('gets a page in a browser', async () => {
@@ -88,14 +88,14 @@ describe('a blocked visitor', () => {
   });
 
   it.each([
-    ['that waits for 100', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
+    ['that waits for 100 Continue', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
     ['for a WebSocket', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
-    ['of HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
+    ['over HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
     ['that ends the connection', closing('GET / HTTP/1.1')],
   ])('with a request %s gets one refusal, and the connection ends', async (_what, bytes) => {
     const { gateway, seen } = await blockedGateway();
     const received = await new RawClient(gateway.port).send(bytes).end();
-    expect([toStatus(received), answersIn(received)]).toEqual([403, 1]);
+    expect([toStatus(received), countResponses(received)]).toEqual([403, 1]);
     expect(seen).toEqual([]);
   });
 
@@ -103,12 +103,12 @@ describe('a blocked visitor', () => {
     ['a length', 'Content-Length: 39', 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\nabcdef'],
     ['chunks', 'Transfer-Encoding: chunked', '3\r\nabc\r\n0\r\n\r\n'],
   ])(
-    'with a request whose body has %s gets one refusal, and the body is taken for nothing else',
+    'with a request whose body has %s gets one refusal, and the body is not read as another request',
     async (_what, header, body) => {
       const { gateway, seen } = await blockedGateway();
       const client = new RawClient(gateway.port).send(`POST / HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`);
       await client.send(closing('GET /next HTTP/1.1')).end();
-      expect(answersIn(client.received)).toBe(2);
+      expect(countResponses(client.received)).toBe(2);
       expect(client.received).not.toMatch(/HTTP\/1\.1 (?!403)/);
       expect(gateway.visits.map(({ target }) => target)).toEqual(['/', '/next']);
       expect(seen).toEqual([]);
@@ -118,7 +118,7 @@ describe('a blocked visitor', () => {
   it('with bytes that no parser accepts gets 400, and the connection ends', async () => {
     const { gateway, seen } = await blockedGateway();
     const received = await new RawClient(gateway.port).send('nonsense\r\n\r\n').end();
-    expect([toStatus(received), answersIn(received)]).toEqual([400, 1]);
+    expect([toStatus(received), countResponses(received)]).toEqual([400, 1]);
     expect(seen).toEqual([]);
   });
 
@@ -149,7 +149,7 @@ describe('a blocked visitor', () => {
     await client.send('st: a\r\n\r\n').until((text) => text.endsWith('hello'));
     await client
       .send('POST /more HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc')
-      .until((text) => answersIn(text) === 3);
+      .until((text) => countResponses(text) === 3);
     expect(seen).toMatchObject([{ url: '/half' }, { url: '/more', body: 'abc' }]);
   });
 
@@ -167,10 +167,10 @@ describe('a blocked visitor', () => {
     const { gateway } = await blockedGateway();
     const client = new RawClient(gateway.port).send(GET);
     await client.until((text) => text.endsWith('Blocked\n'));
-    const hammer = setInterval(() => client.socket.writable && client.send(GET), 50);
+    const interval = setInterval(() => client.socket.writable && client.send(GET), 50);
     const began = Date.now();
     await gateway.server.close();
-    clearInterval(hammer);
+    clearInterval(interval);
     expect(Date.now() - began).toBeLessThan(2000);
   });
 });

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { closing, exchange, toStatus } from './raw-client.js';
-import { rawServer, recordingServer, type Seen, startGateway, type TestGateway } from './running-gateway.js';
+import { rawServer, recordingServer, type SeenRequest, startGateway, type TestGateway } from './running-gateway.js';
 import { SECRET } from './support/site-config.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
@@ -16,7 +16,7 @@ function sign(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /** A site whose web server responds as the query specifies: signed by WordPress or from a file, and with which type. */
-async function site(): Promise<TestGateway & { seen: Seen[] }> {
+async function site(): Promise<TestGateway & { seen: SeenRequest[] }> {
   const { port, seen } = await recordingServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://site').searchParams;
     if (query.has('wordpress')) sign(request, response);
@@ -114,8 +114,8 @@ describe('a path with the name of a feed', () => {
   ])('is refused with the type %s, also from a cache', async (type) => {
     const gateway = await site();
     for (const wordpress of [true, false]) {
-      const answer = await get(gateway, send(type, wordpress));
-      expect([toStatus(answer), answer.includes('what was')]).toEqual([404, false]);
+      const response = await get(gateway, send(type, wordpress));
+      expect([toStatus(response), response.includes('what was')]).toEqual([404, false]);
     }
     expect(gateway.visits.map(({ rule }) => rule)).toEqual(['feeds', 'feeds']);
   });

@@ -22,9 +22,9 @@ describe('a connection whose address can no longer be read', () => {
   it.each<[string, string, GatewayOptions]>([
     ['a comment', POST, {}],
     ['a WebSocket', HANDSHAKE, {}],
-    ['a call of the API', API, {}],
+    ['an API request', API, {}],
     ['a request through a trusted proxy', `X`, { trustedProxies: ['0.0.0.0/0', '::/0'] }],
-    ['a request behind a PROXY header', 'PROXY', { trustedProxies: ['0.0.0.0/0', '::/0'], proxyProtocol: true }],
+    ['a request after a PROXY header', 'PROXY', { trustedProxies: ['0.0.0.0/0', '::/0'], proxyProtocol: true }],
   ])('is never served: %s', async (_what, bytes, options) => {
     const { port, seen } = await recordingServer();
     const api = vi.fn();

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, RawClient, toStatus } from './raw-client.js';
+import { countResponses, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, startGateway, type TestGateway } from './running-gateway.js';
 import { passingTime } from './support/passing-time.js';
 import { eventually } from './support/scratch.js';
@@ -11,17 +11,17 @@ const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
  * A web server that reads requests and responds when the test lets it. It counts the connections that wait for a
  * response.
  */
-async function slowServer(): Promise<{ port: number; open: () => number; answer: () => void }> {
+async function slowServer(): Promise<{ port: number; open: () => number; respond: () => void }> {
   const open = new Set<Socket>();
   const port = await rawServer((socket) => {
     open.add(socket);
     socket.on('data', () => {});
     socket.on('close', () => open.delete(socket));
   });
-  const answer = (): void => {
+  const respond = (): void => {
     for (const socket of open) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhel');
   };
-  return { port, open: () => open.size, answer };
+  return { port, open: () => open.size, respond };
 }
 
 /** Closes the connection with a reset, not with an orderly end. */
@@ -40,13 +40,13 @@ const HANDSHAKE = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade
 describe('a client that resets its connection', () => {
   it.each([
     ['after CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
-    ['after CONNECT with bytes behind it', `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n${GET}`],
-    ['after a broken request', 'BROKEN\r\n\r\n'],
+    ['after CONNECT followed by bytes', `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n${GET}`],
+    ['after an invalid request', 'BROKEN\r\n\r\n'],
     ['after a WebSocket handshake', HANDSHAKE],
-    ['after a wish for h2c', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'],
+    ['after an h2c upgrade request', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'],
     ['inside a head', 'GET / HTTP/1.1\r\nHo'],
     ['inside a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'],
-    ['before the answer', GET],
+    ['before the response', GET],
     ['after several requests', GET.repeat(20)],
   ])('%s does not affect the service', async (_when, bytes) => {
     const { port, seen } = await recordingServer();
@@ -69,7 +69,7 @@ describe('several requests in one packet', () => {
   const first = {
     'without a host': 'GET / HTTP/1.1\r\n\r\n',
     'with an unknown expectation': 'GET / HTTP/1.1\r\nHost: a\r\nExpect: the-impossible\r\n\r\n',
-    'with a broken host': 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
+    'with an invalid host': 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
   };
   const pairs = Object.entries(first).flatMap(([how, bytes]) => handshakes.map((next) => ({ how, bytes, next })));
 
@@ -78,7 +78,7 @@ describe('several requests in one packet', () => {
     const gateway = await startGateway(port);
     const received = await new RawClient(gateway.port).send(bytes + next).end();
     expect(toStatus(received)).toBeGreaterThanOrEqual(400);
-    expect(answersIn(received)).toBe(1);
+    expect(countResponses(received)).toBe(1);
     await expectServing(gateway);
   });
 
@@ -99,15 +99,15 @@ describe('several requests in one packet', () => {
     const gateway = await startGateway(port);
     const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
     const received = await new RawClient(gateway.port).send(GET + last + GET).end();
-    expect(answersIn(received)).toBe(2);
+    expect(countResponses(received)).toBe(2);
     expect(seen.map(({ url }) => url)).toEqual(['/', '/last']);
   });
 
   it('are forwarded one at a time', async () => {
-    let most = 0;
+    let max = 0;
     let now = 0;
     const { port, seen } = await recordingServer((_request, response) => {
-      most = Math.max(most, ++now);
+      max = Math.max(max, ++now);
       setTimeout(() => {
         now--;
         response.end('ok');
@@ -115,9 +115,9 @@ describe('several requests in one packet', () => {
     });
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(GET.repeat(10));
-    await client.until((text) => answersIn(text) === 10);
+    await client.until((text) => countResponses(text) === 10);
     expect(seen).toHaveLength(10);
-    expect(most).toBe(1);
+    expect(max).toBe(1);
   });
 
   it('are too many when hundreds wait: the excess gets no response, and the connection ends', async () => {
@@ -125,7 +125,7 @@ describe('several requests in one packet', () => {
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(GET.repeat(1000));
     const received = await client.end();
-    expect(answersIn(received)).toBe(seen.length);
+    expect(countResponses(received)).toBe(seen.length);
     expect(seen.length).toBeGreaterThan(50);
     expect(seen.length).toBeLessThan(200);
     expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toContain('Connection: close');
@@ -135,13 +135,13 @@ describe('several requests in one packet', () => {
 
 describe('the resources of a client', () => {
   it('that sends many requests at once and disconnects are released, and the site is served', async () => {
-    const { port, open, answer } = await slowServer();
+    const { port, open, respond } = await slowServer();
     const gateway = await startGateway(port, { limits: { upstreamConnections: 5 } });
     const clients = Array.from({ length: 4 }, () => new RawClient(gateway.port).send(GET.repeat(100)));
     await expect.poll(open).toBe(4);
     for (const client of clients) reset(client);
     await expect.poll(() => gateway.server.connections).toBe(0);
-    answer();
+    respond();
     await expect.poll(open).toBe(0);
     const next = new RawClient(gateway.port).send(GET);
     await expect.poll(open).toBe(1);
@@ -153,13 +153,13 @@ describe('the resources of a client', () => {
     ['a WebSocket', HANDSHAKE],
     ['nothing else', GET],
   ])('that requests %s and ends the connection are released when WordPress responds', async (_what, bytes) => {
-    const { port, open, answer } = await slowServer();
+    const { port, open, respond } = await slowServer();
     const gateway = await startGateway(port);
     const clients = Array.from({ length: 10 }, () => new RawClient(gateway.port).send(bytes));
     await expect.poll(open).toBe(10);
     for (const { socket } of clients) socket.end();
     await expect.poll(() => gateway.server.connections).toBe(0);
-    answer();
+    respond();
     await expect.poll(open).toBe(0);
   });
 
@@ -175,7 +175,7 @@ describe('the resources of a client', () => {
 });
 
 /** A client that does not end its side when guard has ended its own. */
-function stubborn(gateway: TestGateway, bytes: string): { client: RawClient; ended: Promise<unknown> } {
+function openHalfClosed(gateway: TestGateway, bytes: string): { client: RawClient; ended: Promise<unknown> } {
   const client = new RawClient(gateway.port);
   client.socket.allowHalfOpen = true;
   const ended = new Promise((resolve) => client.socket.once('end', resolve));
@@ -204,14 +204,14 @@ describe('an open WebSocket', () => {
     const gateway = await startGateway(port, { limits: { idleSeconds: 1 } });
     const client = new RawClient(gateway.port).send(HANDSHAKE);
     await client.until((text) => text.includes('welcome'));
-    return { gateway, client, heardOfTheEnd: () => ended };
+    return { gateway, client, sawEnd: () => ended };
   }
 
   it('whose client has ended is released, even if the other side stays open', async () => {
     const { pass } = passingTime();
-    const { gateway, client, heardOfTheEnd } = await openWebSocket(true);
+    const { gateway, client, sawEnd } = await openWebSocket(true);
     client.socket.end();
-    await eventually(heardOfTheEnd);
+    await eventually(sawEnd);
     expect(gateway.server.connections).toBe(1);
     pass(HALF_OPEN_MS);
     await expect.poll(() => gateway.server.connections).toBe(0);
@@ -233,7 +233,7 @@ describe('a client that ignores the end of its connection', () => {
     ['nothing at all', ''],
     ['half a head', 'GET / HTTP/1.1\r\nHo'],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
-    ['a broken request', 'BROKEN\r\n\r\n'],
+    ['an invalid request', 'BROKEN\r\n\r\n'],
     ['a request without a host', 'GET / HTTP/1.1\r\n\r\n'],
     ['its last request', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['a WebSocket handshake that is refused', HANDSHAKE],
@@ -241,7 +241,7 @@ describe('a client that ignores the end of its connection', () => {
     const { pass } = passingTime();
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: LIMITS });
-    const clients = Array.from({ length: 5 }, () => stubborn(gateway, bytes));
+    const clients = Array.from({ length: 5 }, () => openHalfClosed(gateway, bytes));
     await Promise.all(clients.map(({ ended }) => ended));
     pass(LINGER_MS);
     await expect.poll(() => gateway.server.connections).toBe(0);
@@ -251,13 +251,13 @@ describe('a client that ignores the end of its connection', () => {
     const { pass } = passingTime();
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: LIMITS });
-    const { client, ended } = stubborn(gateway, 'BROKEN\r\n\r\n');
+    const { client, ended } = openHalfClosed(gateway, 'BROKEN\r\n\r\n');
     const more = setInterval(() => client.socket.writable && client.send(GET), 50);
     await ended;
     pass(LINGER_MS);
     await expect.poll(() => gateway.server.connections).toBe(0);
     clearInterval(more);
-    expect(answersIn(client.received)).toBe(1);
+    expect(countResponses(client.received)).toBe(1);
   });
 });
 

@@ -68,7 +68,7 @@ async function metricNames(): Promise<Set<string>> {
 }
 
 /** The metrics in an expression of Prometheus. */
-const namesIn = (expression: string): string[] =>
+const listNames = (expression: string): string[] =>
   expression.match(/\b(?:security_optimizer|process|nodejs)_[a-z0-9_]+/g) ?? [];
 
 describe('the examples for Prometheus and Grafana', () => {
@@ -77,16 +77,16 @@ describe('the examples for Prometheus and Grafana', () => {
     const dashboard = JSON.parse(await read('grafana-dashboard.json')) as {
       panels: { id: number; title: string; targets: { expr: string }[] }[];
     };
-    const shown = dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(expr)));
+    const displayed = dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => listNames(expr)));
     const alerts = (await read('prometheus-alerts.yml')).replace(/^ *#.*$/gm, '');
-    const alerted = namesIn(alerts);
-    expect(shown.length).toBeGreaterThan(15);
+    const alerted = listNames(alerts);
+    expect(displayed.length).toBeGreaterThan(15);
     expect(alerted.length).toBeGreaterThan(8);
-    expect([...shown, ...alerted].filter((name) => !known.has(name))).toEqual([]);
+    expect([...displayed, ...alerted].filter((name) => !known.has(name))).toEqual([]);
     const own = [...known].filter(
       (name) => name.startsWith('security_optimizer_') && !/_(?:sum|bucket|count)$/.test(name),
     );
-    expect(own.filter((name) => !shown.includes(name))).toEqual([]);
+    expect(own.filter((name) => !displayed.includes(name))).toEqual([]);
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 

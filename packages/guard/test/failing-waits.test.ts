@@ -90,8 +90,8 @@ it('a failure of WordPress that waits for a failing task ends the connection, an
   expect(failures).toEqual([broken]);
 });
 
-describe('a request that was sent whole on a kept connection, and must be sent again', () => {
-  /** A kept connection with a request on it that gets no response, and the reports of requests without a response. */
+describe('a request that was sent completely on a persistent connection, and must be sent again', () => {
+  /** A persistent connection with a request that gets no response, and the reports of requests without a response. */
   async function repeating() {
     const open: Socket[] = [];
     const lines: string[] = [];
@@ -126,7 +126,7 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     return { client, pool, server, stop, reported: reported, lines, sendFrom, endFirst: () => void open[0]?.end() };
   }
 
-  it('is reported as sent whole when the pool is closed', async () => {
+  it('is reported as sent completely when the pool is closed', async () => {
     const { client, pool, reported, endFirst } = await repeating();
     pool.close();
     endFirst();
@@ -134,7 +134,7 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     expect(reported).toEqual(['whole']);
   });
 
-  it('is reported as sent whole when the web server is gone', async () => {
+  it('is reported as sent completely when the web server has disconnected', async () => {
     const { client, server, reported, endFirst } = await repeating();
     server.close();
     endFirst();
@@ -142,7 +142,7 @@ describe('a request that was sent whole on a kept connection, and must be sent a
     expect(reported).toEqual(['whole']);
   });
 
-  it('is reported as sent whole when its client disconnects while it waits', async () => {
+  it('is reported as sent completely when its client disconnects while it waits', async () => {
     const { client, pool, reported, lines, sendFrom, endFirst } = await repeating();
     sendFrom('192.0.2.2');
     await eventually(() => lines.includes('GET /other'));

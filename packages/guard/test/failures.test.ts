@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { answersIn, closing, exchange, RawClient, toBody, toStatus } from './raw-client.js';
+import { closing, countResponses, exchange, RawClient, toBody, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, scriptedServer, startGateway, webServer } from './running-gateway.js';
 import { socketSilence } from './socket-silence.js';
 import { passingTime } from './support/passing-time.js';
@@ -32,10 +32,10 @@ describe('when WordPress fails', () => {
     ['garbage', 'nonsense\r\n\r\n'],
     ['a folded header', 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n'],
     ['a control character in a header', 'HTTP/1.1 200 OK\r\nA: b\x01\r\nContent-Length: 0\r\n\r\n'],
-    ['a protocol nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc'],
+    ['an upgrade that was not requested', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
-  ])('by responding with %s, the visitor gets 502', async (_what, answer) => {
-    const { port } = await scriptedServer(answer);
+  ])('by responding with %s, the visitor gets 502', async (_what, response) => {
+    const { port } = await scriptedServer(response);
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, closing('GET / HTTP/1.1'));
     expect([toStatus(received), toBody(received)]).toEqual([502, 'Not available\n']);
@@ -61,9 +61,9 @@ describe('when WordPress fails', () => {
   });
 
   it('to respond in time, each site has its own timeout', async () => {
-    let answerTwo: (() => void) | undefined;
+    let respondToSecond: (() => void) | undefined;
     const port = await webServer((request, response) => {
-      if (request.headers.host === 'two.example') answerTwo = () => void response.end('ok');
+      if (request.headers.host === 'two.example') respondToSecond = () => void response.end('ok');
     });
     const upstream = `http://127.0.0.1:${port}`;
     const gateway = await startGateway(upstream, {
@@ -76,26 +76,26 @@ describe('when WordPress fails', () => {
     const send = (host: string) =>
       new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     const two = send('two.example');
-    await eventually(() => answerTwo !== undefined);
+    await eventually(() => respondToSecond !== undefined);
     expect(toStatus(await send('one.example').end())).toBe(504);
     // It has waited longer by now than the timeout of the other site.
     expect(two.closed).toBe(false);
-    answerTwo?.();
+    respondToSecond?.();
     expect(toStatus(await two.end())).toBe(200);
   });
 
   it('to respond at once, each site has its own limit of connections', async () => {
-    let [atOnce, most] = [0, 0];
+    let [concurrent, maxConcurrent] = [0, 0];
     const together: (() => void)[] = [];
     const port = await webServer((request, response) => {
       if (request.headers.host === 'two.example') {
         // Each gets a response when the other one has arrived.
-        if (together.push(() => response.end('ok')) === 2) for (const answer of together) answer();
+        if (together.push(() => response.end('ok')) === 2) for (const finish of together) finish();
         return;
       }
-      most = Math.max(most, ++atOnce);
+      maxConcurrent = Math.max(maxConcurrent, ++concurrent);
       setTimeout(() => {
-        atOnce--;
+        concurrent--;
         response.end('ok');
       }, 200);
     });
@@ -106,19 +106,19 @@ describe('when WordPress fails', () => {
         { id: 'two', hosts: ['two.example'], upstream },
       ],
     });
-    const answers = ['one.example', 'two.example', 'one.example', 'two.example'].map((host) =>
+    const responses = ['one.example', 'two.example', 'one.example', 'two.example'].map((host) =>
       new RawClient(gateway.port).send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`).end(),
     );
-    expect((await Promise.all(answers)).map(toStatus)).toEqual([200, 200, 200, 200]);
-    expect(most).toBe(1);
+    expect((await Promise.all(responses)).map(toStatus)).toEqual([200, 200, 200, 200]);
+    expect(maxConcurrent).toBe(1);
   });
 
   /** A server that sends its response byte by byte. */
-  const dripping = (answer: string, ms: number) =>
+  const dripping = (response: string, ms: number) =>
     rawServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', async () => {
-        for (const byte of answer) {
+        for (const byte of response) {
           if (socket.destroyed) return;
           socket.write(byte);
           await sleep(ms);
@@ -166,7 +166,7 @@ describe('when WordPress fails', () => {
     for (let hints = 1; hints <= 3; hints++) {
       silence.pass(2000);
       write('HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n');
-      await client.until((text) => answersIn(text) === hints);
+      await client.until((text) => countResponses(text) === hints);
     }
     silence.pass(2000);
     write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
@@ -193,18 +193,18 @@ describe('when WordPress fails', () => {
     const clients = Array.from({ length: 12 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
     await expect.poll(() => clients.filter(({ closed }) => closed).length).toBe(3);
     free();
-    const answers = (await Promise.all(clients.map((client) => client.end()))).map(toStatus);
-    expect(answers.filter((status) => status === 200)).toHaveLength(9);
-    expect(answers.filter((status) => status === 503)).toHaveLength(3);
+    const responses = (await Promise.all(clients.map((client) => client.end()))).map(toStatus);
+    expect(responses.filter((status) => status === 200)).toHaveLength(9);
+    expect(responses.filter((status) => status === 503)).toHaveLength(3);
   });
 
   it('to respond fast enough, a request from the queue is signed with the current time', async () => {
     const { pass } = passingTime();
     const times: number[] = [];
-    let answer = (): void => {};
+    let respond = (): void => {};
     const port = await webServer((request, response) => {
       times.push(Number(String(request.headers['x-security-optimizer-guard']).split(' ')[2]));
-      answer = () => void response.end('ok');
+      respond = () => void response.end('ok');
     });
     const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
     const clients = Array.from({ length: 2 }, () => new RawClient(gateway.port).send(closing('GET / HTTP/1.1')));
@@ -212,9 +212,9 @@ describe('when WordPress fails', () => {
     // Guard responds to this one itself. By then the earlier request waits in the queue.
     expect(toStatus(await new RawClient(gateway.port).send('GET / HTTP/1.1\r\n\r\n').end())).toBe(400);
     pass(2100);
-    answer();
+    respond();
     await eventually(() => times.length === 2);
-    answer();
+    respond();
     await Promise.all(clients.map((client) => client.end()));
     expect((times[1] as number) - (times[0] as number)).toBeGreaterThanOrEqual(2);
   });
@@ -229,11 +229,11 @@ describe('a slow visitor', () => {
     const client = new RawClient(gateway.port);
     const reader = client.pauseAfterFirst();
     client.send(closing('GET / HTTP/1.1'));
-    await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
+    await eventually(() => reader.getReceivedBytes() > 0 && silence.to(port)?.isPaused() === true);
     silence.pass(8000);
-    reader.goOn();
+    reader.resume();
     await client.end();
-    expect(reader.got()).toBeGreaterThan(size);
+    expect(reader.getReceivedBytes()).toBeGreaterThan(size);
   });
 
   it('that reads nothing for the idle time is disconnected', async () => {
@@ -273,9 +273,9 @@ describe('a slow visitor', () => {
     const client = new RawClient(gateway.port);
     const reader = client.pauseAfterFirst();
     client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
-    await eventually(() => reader.got() > 0 && silence.to(port)?.isPaused() === true);
-    reader.goOn();
-    await eventually(() => reader.got() > 30_000_000 && silence.to(port)?.isPaused() === false);
+    await eventually(() => reader.getReceivedBytes() > 0 && silence.to(port)?.isPaused() === true);
+    reader.resume();
+    await eventually(() => reader.getReceivedBytes() > 30_000_000 && silence.to(port)?.isPaused() === false);
     silence.pass(30_000);
     await client.end();
   });

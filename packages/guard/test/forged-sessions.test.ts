@@ -22,20 +22,20 @@ async function start() {
   /** Session queries to WordPress, by their cookies, and the most that were open for invented ones at the same time. */
   const requested: string[] = [];
   let open = 0;
-  let most = 0;
+  let max = 0;
   const releases: (() => void)[] = [];
   connector.hold = async (command, cookie = '') => {
     if (command !== 'session') return;
     requested.push(cookie);
     if (!cookie.includes('invented')) return;
-    most = Math.max(most, ++open);
+    max = Math.max(max, ++open);
     await new Promise<void>((resolve) => releases.push(resolve));
     open--;
   };
   onTestFinished(() => {
     for (const release of releases) release();
   });
-  const invent = (i: number, address: string): RawClient =>
+  const sendForged = (i: number, address: string): RawClient =>
     new RawClient(port).send(
       [
         'POST /wp-json/security-optimizer/v1/disable-feeds HTTP/1.1',
@@ -51,7 +51,7 @@ async function start() {
   const owner = { cookie: MEMBER, 'x-forwarded-for': '203.0.113.7' };
   const call = (suffix: string, body: object, headers = owner) =>
     callApi(guard.url, suffix, { body: JSON.stringify(body), headers });
-  return { connector, guard, log, requested, releases, invent, call, most: () => most };
+  return { connector, guard, log, requested, releases, sendForged, call, getMax: () => max };
 }
 
 type Site = Awaited<ReturnType<typeof start>>;
@@ -59,8 +59,8 @@ type Site = Awaited<ReturnType<typeof start>>;
 /** Sends the flood, and waits until the queue is full and the excess was refused. */
 async function flood(site: Site, toAddress: (i: number) => string): Promise<RawClient[]> {
   const room = toAddress === fromMany ? 66 : 17;
-  const clients = Array.from({ length: FLOOD }, (_, i) => site.invent(i, toAddress(i)));
-  await eventually(() => site.most() > 0 && clients.filter(({ closed }) => closed).length >= FLOOD - room);
+  const clients = Array.from({ length: FLOOD }, (_, i) => site.sendForged(i, toAddress(i)));
+  await eventually(() => site.getMax() > 0 && clients.filter(({ closed }) => closed).length >= FLOOD - room);
   return clients;
 }
 
@@ -73,7 +73,7 @@ describe('500 connections with an invented cookie and nonce', () => {
     ['one address', fromOne],
     ['one /64 of IPv6', fromOneNetwork],
   ])(
-    'from %s don’t hold up an owner whom nobody knows yet: WordPress is asked and the call is answered',
+    'from %s do not delay an owner who is unknown so far: WordPress is queried, and the API request gets its response',
     async (_from, toAddress) => {
       const site = await start();
       await flood(site, toAddress);
@@ -85,7 +85,7 @@ describe('500 connections with an invented cookie and nonce', () => {
   );
 
   it.each([
-    ['called before', async (site: Site) => void (await site.call('/rate', {}))],
+    ['sent an API request before', async (site: Site) => void (await site.call('/rate', {}))],
     [
       'opened a page of wp-admin before',
       async ({ connector, guard }: Site) => {
@@ -102,7 +102,7 @@ describe('500 connections with an invented cookie and nonce', () => {
     const changed = await site.call('/disable-feeds', { disable_feed: 1 });
     expect(changed.body.data).toEqual({ disable_feed: 1 });
     expect(site.connector.policy?.policy.disable_feed).toBe(1);
-    expect(site.most()).toBe(2);
+    expect(site.getMax()).toBe(2);
   });
 
   it('are refused at once when the queue is full, without a log line for each', async () => {
@@ -112,8 +112,8 @@ describe('500 connections with an invented cookie and nonce', () => {
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(FLOOD - 17);
     const many = await start();
     const others = await flood(many, fromMany);
-    const answers = others.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
-    expect(new Set(answers)).toEqual(new Set([503]));
+    const responses = others.filter(({ closed }) => closed).map(({ received }) => toStatus(received));
+    expect(new Set(responses)).toEqual(new Set([503]));
     expect(many.log.events().filter((event) => event === 'api-failed')).toHaveLength(1);
   });
 
@@ -123,7 +123,7 @@ describe('500 connections with an invented cookie and nonce', () => {
     for (const { socket } of clients) socket.destroy();
     await eventually(() => clients.every(({ closed }) => closed));
     // The next request finds an empty queue behind the two open queries.
-    const last = site.invent(FLOOD, '192.0.2.77');
+    const last = site.sendForged(FLOOD, '192.0.2.77');
     await eventually(() => last.socket.bytesWritten > 0);
     for (const release of site.releases) release();
     await eventually(() => site.requested.some((cookie) => cookie.endsWith(`invented${FLOOD}`)));
@@ -131,7 +131,7 @@ describe('500 connections with an invented cookie and nonce', () => {
   });
 });
 
-describe('session queries that WordPress never answers', () => {
+describe('session queries to which WordPress never responds', () => {
   it('delay no policy, no session after a second factor, no event and no mail', async () => {
     const connector = await fakeConnector();
     const site = siteConfig({ hosts: ['example.com'], upstream: connector.upstream });
@@ -141,11 +141,12 @@ describe('session queries that WordPress never answers', () => {
     const sender = { host: 'example.com', scheme: 'https' as const, requestId: '0123456789abcdef' };
     const pending = Array.from({ length: FLOOD }, (_, i) =>
       (i % 2 === 0
-        ? client.whoIs
-        : (at: typeof site, who: Parameters<typeof client.whoIs>[1]) => client.session(at, { ...who, nonce: 'x' }))(
-        site,
-        { cookie: `wordpress_logged_in_a=${i}`, sender: { ...sender, address: fromMany(i) } },
-      ).catch(() => undefined),
+        ? client.identify
+        : (at: typeof site, visitor: Parameters<typeof client.identify>[1]) =>
+            client.session(at, { ...visitor, nonce: 'x' }))(site, {
+        cookie: `wordpress_logged_in_a=${i}`,
+        sender: { ...sender, address: fromMany(i) },
+      }).catch(() => undefined),
     );
     const owner = { ...sender, address: '203.0.113.7' };
     const target = { redirect: '', decided: false, sitePath: '', interim: false };

@@ -169,8 +169,8 @@ describe('a visitor who disconnects', () => {
 describe('a response that is cut off', () => {
   it.each([
     ['with a length', 'Content-Length: 100\r\n\r\nsome'],
-    ['with chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n'],
-    ['with a broken chunk', 'Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nzz\r\n'],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n'],
+    ['with an invalid chunk', 'Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\nzz\r\n'],
   ])('%s never looks complete to the visitor', async (_how, rest) => {
     const port = await rawServer((socket) => {
       socket.once('data', () => {

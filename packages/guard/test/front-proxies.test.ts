@@ -118,7 +118,7 @@ for (const [name, program, start, options] of proxies) {
 
 describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by Unix sockets, as in the guide', () => {
   /** The lines for nginx in the guide's section, which are between backticks in its sentences. */
-  async function linesOfTheGuide(): Promise<{ front: string; listen: string; address: string[] }> {
+  async function getGuideLines(): Promise<{ front: string; listen: string; address: string[] }> {
     const text = await readFile(new URL('../../../docs/operator/operations.md', import.meta.url), 'utf8');
     const section = text.split('\n## Unix sockets\n')[1]?.split('\n## ')[0] ?? '';
     const lines = [...section.matchAll(/`([a-z_]+ [^`]+;)`/g)].map(([, line = '']) => line);
@@ -136,7 +136,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by U
    * @returns the visitor's address and scheme as the nginx behind guard sees them
    */
   async function seenUpstream(trustedProxies: readonly string[], isAddressSet: boolean): Promise<string> {
-    const { front, listen, address } = await linesOfTheGuide();
+    const { front, listen, address } = await getGuideLines();
     const { folder, key, crt } = await certificate();
     const tls = await freePort();
     const [guard, wordpress] = [join(folder, 'guard.sock'), join(folder, 'wordpress.sock')];
@@ -168,7 +168,7 @@ describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by U
     expect(await seenUpstream([], true)).toBe('127.0.0.1 http');
   });
 
-  it('leaves the nginx behind with the name of a socket where the lines for the address are missing', async () => {
+  it('the nginx behind it sees the name of a socket when the lines for the address are missing', async () => {
     expect(await seenUpstream(['unix'], false)).toBe('unix: https');
   });
 });

@@ -55,9 +55,9 @@ function listBlocks(document: string): readonly Block[] {
   let heading = '';
   let begun: { language: string; lines: string[] } | null = null;
   for (const line of read(document).split('\n')) {
-    const fence = /^\s*```(\w*)/.exec(line);
-    if (fence !== null && begun === null) begun = { language: fence[1] as string, lines: [] };
-    else if (fence !== null && begun !== null) {
+    const match = /^\s*```(\w*)/.exec(line);
+    if (match !== null && begun === null) begun = { language: match[1] as string, lines: [] };
+    else if (match !== null && begun !== null) {
       blocks.push({ document, heading, language: begun.language, text: begun.lines.join('\n') });
       begun = null;
     } else if (begun !== null) begun.lines.push(line);

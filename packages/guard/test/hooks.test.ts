@@ -38,7 +38,7 @@ async function gatewayWith(hooks: Partial<RequestHooks>) {
 }
 
 describe('a feature that responds to a request itself', () => {
-  const answering: RequestHooks['onPage'] = (exchange) => {
+  const responding: RequestHooks['onPage'] = (exchange) => {
     if (exchange.allowed.facts.path !== '/page') return false;
     exchange.prepareResponse();
     exchange.response.end('from a feature');
@@ -46,7 +46,7 @@ describe('a feature that responds to a request itself', () => {
   };
 
   it('sends its response with the headers of the rules, and WordPress gets nothing', async () => {
-    const { gateway, reached } = await gatewayWith({ onPage: answering });
+    const { gateway, reached } = await gatewayWith({ onPage: responding });
     gateway.rule({ options: { xss_protection: 1 } });
     const received = await new RawClient(gateway.port).send(GET).end();
     expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\nContent-Security-Policy: [\s\S]*from a feature/i);
@@ -55,7 +55,7 @@ describe('a feature that responds to a request itself', () => {
   });
 
   it('gets the body from a client that waits for 100 Continue', async () => {
-    const { gateway } = await gatewayWith({ onPage: answering });
+    const { gateway } = await gatewayWith({ onPage: responding });
     const head =
       'POST /page HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n';
     const client = new RawClient(gateway.port).send(head);
@@ -64,7 +64,7 @@ describe('a feature that responds to a request itself', () => {
   });
 
   it('leaves all other requests to WordPress', async () => {
-    const { gateway, reached } = await gatewayWith({ onPage: answering });
+    const { gateway, reached } = await gatewayWith({ onPage: responding });
     await new RawClient(gateway.port).send(GET.replace('/page', '/other')).end();
     expect(reached).toEqual(['GET /other']);
   });

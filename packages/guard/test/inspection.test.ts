@@ -33,7 +33,7 @@ describe('a request for inspection', () => {
     expect(readArrival(SECRET, nonce, body.replace('192.0.2.7', '192.0.2.8'))).toBeNull();
   });
 
-  it('learns that the peer is a trusted proxy of the site only', async () => {
+  it('reports that the peer is a trusted proxy of the site only', async () => {
     const { port } = await recordingServer();
     const upstream = `http://127.0.0.1:${port}`;
     const own = { id: 'site', hosts: ['*'], upstream, trustedProxies: ['127.0.0.1'] };
@@ -70,10 +70,10 @@ describe('a request for inspection', () => {
   ])('%s is an ordinary visit, and WordPress does not see the header', async (_which, header) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
-    const answer = await inspect(gateway.port, header());
+    const response = await inspect(gateway.port, header());
     expect(seen).toHaveLength(1);
     expect(Object.keys(seen[0]?.headers ?? {})).not.toContain(INSPECTION_HEADER);
-    expect(readArrival(SECRET, header().split(' ')[3] ?? '', toBody(answer))).toBeNull();
+    expect(readArrival(SECRET, header().split(' ')[3] ?? '', toBody(response))).toBeNull();
     expect(gateway.visits).toHaveLength(1);
   });
 });

@@ -70,7 +70,7 @@ describe('several requests on one connection', () => {
   };
 
   it.each(['GET', 'HEAD'])(
-    'are not lost when the web server closes a kept connection during one: %s',
+    'are not lost when the web server closes a persistent connection during one: %s',
     async (method) => {
       for (const credentials of ['', '\r\nAuthorization: Basic YTpi']) {
         const { gateway, received } = await closingUnderSecond();
@@ -84,8 +84,8 @@ describe('several requests on one connection', () => {
   );
 
   it.each([
-    ['one that changes something', 'POST / HTTP/1.1\r\nContent-Length: 0', ''],
-    ['one with a body', 'GET / HTTP/1.1\r\nContent-Length: 2', 'ab'],
+    ['a request with effects', 'POST / HTTP/1.1\r\nContent-Length: 0', ''],
+    ['a request with a body', 'GET / HTTP/1.1\r\nContent-Length: 2', 'ab'],
   ])('are sent once where repeating is not safe: %s', async (_what, head, body) => {
     const { gateway, received } = await closingUnderSecond();
     expect(toStatus(await exchange(gateway.port, closing('GET / HTTP/1.1')))).toBe(200);

@@ -44,42 +44,60 @@ function codeIn(received: string): string {
 /** Request line, further headers, body, and the response of each. */
 const malformed: readonly [what: string, line: string, headers: readonly string[], body: string, answer: unknown][] = [
   ['QUERY', `QUERY ${BASE}/rate`, [], '', [404, 'rest_no_route']],
-  ['QUERY of the owner', `QUERY ${BASE}/rate`, OWNER, '', [404, 'rest_no_route']],
+  ['QUERY by the owner', `QUERY ${BASE}/rate`, OWNER, '', [404, 'rest_no_route']],
   ['QUERY with a body', `QUERY ${BASE}/rate`, ['Content-Length: 2'], '{}', [404, 'rest_no_route']],
   ['QUERY by rest_route', 'QUERY /?rest_route=/security-optimizer/v1/rate', [], '', [404, 'rest_no_route']],
   ['QUERY of the provider’s API', 'QUERY /wp-json/provider-settings/v1/x', [], '', [404, 'rest_no_route']],
-  ['a length of nothing in two digits', `POST ${BASE}/none`, ['Content-Length: 00'], '', [404, 'rest_no_route']],
-  ['the same at a call that there is', `POST ${BASE}/rate`, [...OWNER, 'Content-Length: 00'], '', [200, '']],
+  ['a length of zero in two digits', `POST ${BASE}/none`, ['Content-Length: 00'], '', [404, 'rest_no_route']],
+  ['the same for an existing route', `POST ${BASE}/rate`, [...OWNER, 'Content-Length: 00'], '', [200, '']],
   [
-    'a media type that is none',
+    'an invalid media type',
     `POST ${BASE}/none`,
     ['Content-Type: //', 'Content-Length: 2'],
     '{}',
     [404, 'rest_no_route'],
   ],
   ['an empty media type', `POST ${BASE}/none`, ['Content-Type:', 'Content-Length: 2'], '{}', [404, 'rest_no_route']],
-  ['a body that is no JSON', `POST ${BASE}/none`, ['Content-Length: 1'], '{', [400, 'invalid_json']],
-  ['too large a body', `POST ${BASE}/none`, ['Content-Length: 70000'], 'x'.repeat(70_000), [413, 'body_too_large']],
+  ['a body that is not JSON', `POST ${BASE}/none`, ['Content-Length: 1'], '{', [400, 'invalid_json']],
+  [
+    'a body that is too large',
+    `POST ${BASE}/none`,
+    ['Content-Length: 70000'],
+    'x'.repeat(70_000),
+    [413, 'body_too_large'],
+  ],
   ['a route with a broken escape', 'GET /?rest_route=/security-optimizer/v1/%25zz', [], '', [404, 'rest_no_route']],
-  ['a route with half a letter', 'GET /?rest_route=/security-optimizer/v1/%25ff', [], '', [404, 'rest_no_route']],
+  [
+    'a route with an incomplete UTF-8 sequence',
+    'GET /?rest_route=/security-optimizer/v1/%25ff',
+    [],
+    '',
+    [404, 'rest_no_route'],
+  ],
   ['a route with a question mark', 'GET /?rest_route=/security-optimizer/v1/a%3fb', [], '', [404, 'rest_no_route']],
   ['a route with a fragment', 'GET /?rest_route=/security-optimizer/v1/a%23b', [], '', [404, 'rest_no_route']],
   ['a route with a semicolon', 'GET /?rest_route=/security-optimizer/v1/a%3bb', [], '', [404, 'rest_no_route']],
   ['a route with spaces', 'GET /?rest_route=/security-optimizer/v1/a%20b', [], '', [404, 'rest_no_route']],
-  ['a route beyond ASCII', 'GET /?rest_route=/security-optimizer/v1/%e2%82%ac', [], '', [404, 'rest_no_route']],
+  [
+    'a route with non-ASCII characters',
+    'GET /?rest_route=/security-optimizer/v1/%e2%82%ac',
+    [],
+    '',
+    [404, 'rest_no_route'],
+  ],
   ['a route with dots', 'GET /?rest_route=/security-optimizer/v1/../../x', [], '', [404, 'rest_no_route']],
   ['a parameter that is too long', `POST ${BASE}/block-ip/${'1'.repeat(2000)}`, OWNER, '', [404, 'rest_no_route']],
-  ['a parameter that is a prototype', `POST ${BASE}/block-ip/__proto__`, OWNER, '', [400, 'invalid_input']],
-  ['a version that is asked for', `GET ${BASE}/none`, ['Accept-Version: 9'], '', [404, 'rest_no_route']],
-  ['a query of many levels', `GET ${BASE}/rate?a${'[b]'.repeat(2000)}=1`, OWNER, '', [200, '']],
+  ['a parameter named __proto__', `POST ${BASE}/block-ip/__proto__`, OWNER, '', [400, 'invalid_input']],
+  ['an Accept-Version header', `GET ${BASE}/none`, ['Accept-Version: 9'], '', [404, 'rest_no_route']],
+  ['a deeply nested query', `GET ${BASE}/rate?a${'[b]'.repeat(2000)}=1`, OWNER, '', [200, '']],
 ];
 
 describe('a malformed API request', () => {
   it.each(malformed)(
     'with %s gets a response in the envelope and is not logged as an error',
-    async (_what, line, headers, body, answer) => {
+    async (_what, line, headers, body, response) => {
       const { send, errors } = await start();
-      expect(await send(line, headers, body)).toEqual(answer);
+      expect(await send(line, headers, body)).toEqual(response);
       expect(errors()).toEqual([]);
     },
   );

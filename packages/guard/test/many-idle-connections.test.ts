@@ -8,23 +8,23 @@ const LIMIT = 10;
 describe('idle connections of one address', () => {
   it.each([
     ['that have sent nothing', ''],
-    ['that have sent half a head', 'GET / HTTP/1.1\r\nHos'],
-    ['that have had an answer', GET],
+    ['that have sent part of a head', 'GET / HTTP/1.1\r\nHos'],
+    ['that have received a response', GET],
   ])('are closed, oldest first, before a new one is refused: %s', async (_what, bytes) => {
     const { port } = await recordingServer();
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
-    const crowd: RawClient[] = [];
+    const clients: RawClient[] = [];
     for (let i = 0; i < LIMIT; i++) {
       const client = new RawClient(gateway.port);
       if (bytes !== '') client.send(bytes);
-      crowd.push(client);
+      clients.push(client);
       await expect.poll(() => gateway.server.connections).toBe(i + 1);
       if (bytes === GET) await client.until((text) => text.endsWith('hello'));
     }
     const others = Array.from({ length: 3 }, () => new RawClient(gateway.port).send(GET));
     for (const other of others) await other.until((text) => toStatus(text) === 200);
-    await expect.poll(() => crowd.filter(({ closed }) => closed).length).toBe(3);
-    expect(crowd.map(({ closed }) => closed).indexOf(false)).toBe(3);
+    await expect.poll(() => clients.filter(({ closed }) => closed).length).toBe(3);
+    expect(clients.map(({ closed }) => closed).indexOf(false)).toBe(3);
     expect(gateway.server.connections).toBe(LIMIT);
   });
 
@@ -40,7 +40,7 @@ describe('idle connections of one address', () => {
     expect(gateway.server.connections).toBe(LIMIT);
   });
 
-  it('that are all busy are kept, and new ones are refused', async () => {
+  it('that are all busy stay open, and new ones are refused', async () => {
     const { port, seen } = await recordingServer(() => {});
     const gateway = await startGateway(port, { limits: { connectionsPerAddress: LIMIT } });
     const busy = Array.from({ length: LIMIT }, () => new RawClient(gateway.port).send(GET));

@@ -1,13 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answersIn, RawClient, toStatus } from './raw-client.js';
+import { countResponses, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, startGateway, type TestGateway } from './running-gateway.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const CLOSING = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const post = (body: string): string => `POST /up HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 /** Requests that may be read before guard stops: the one under way and those that wait. */
-const MOST_READ = 101;
+const READ_MAX = 101;
 
 /** Counts the requests that Node's servers in this process read. */
 function countRequests(): () => number {
@@ -31,8 +31,8 @@ describe('a connection with more requests than guard keeps', () => {
     ['GET', GET.repeat(100_000)],
     ['POST', post('a=1').repeat(50_000)],
     ['GET with a long head', GET.replace('\r\n\r\n', `\r\nX-A: ${'a'.repeat(8000)}\r\n\r\n`).repeat(400)],
-    ['GET behind a POST', post('x'.repeat(100)) + GET.repeat(100_000)],
-    ['GET behind the last request', CLOSING + GET.repeat(100_000)],
+    ['GET after a POST', post('x'.repeat(100)) + GET.repeat(100_000)],
+    ['GET after the last request', CLOSING + GET.repeat(100_000)],
     [
       'WebSocket handshakes',
       GET.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n').repeat(30_000),
@@ -43,7 +43,7 @@ describe('a connection with more requests than guard keeps', () => {
     const read = countRequests();
     const client = new RawClient(gateway.port).send(bytes);
     await client.end();
-    expect(read()).toBeLessThanOrEqual(MOST_READ);
+    expect(read()).toBeLessThanOrEqual(READ_MAX);
     await expectServing(gateway);
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
@@ -60,9 +60,9 @@ describe('a connection with more requests than guard keeps', () => {
       const read = countRequests();
       const received = await new RawClient(gateway.port).send(request.repeat(2000)).end();
       expect(toStatus(received)).toBe(status);
-      expect(answersIn(received)).toBeGreaterThan(50);
+      expect(countResponses(received)).toBeGreaterThan(50);
       // Requests that reached the web server are counted as well.
-      expect(read()).toBeLessThanOrEqual(2 * MOST_READ);
+      expect(read()).toBeLessThanOrEqual(2 * READ_MAX);
       expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toContain('Connection: close');
       await expectServing(gateway);
     },
@@ -94,12 +94,12 @@ describe('a connection with more requests than guard keeps', () => {
     const { port } = await recordingServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port);
-    const { got, goOn } = client.pauseAfterFirst();
+    const { getReceivedBytes, resume } = client.pauseAfterFirst();
     client.send(CLOSING.replace('Connection: close\r\n', '') + GET.repeat(1000));
-    await expect.poll(got).toBeGreaterThan(0);
+    await expect.poll(getReceivedBytes).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    goOn();
-    await expect.poll(got, { timeout: 30_000 }).toBeGreaterThan(2 * size);
+    resume();
+    await expect.poll(getReceivedBytes, { timeout: 30_000 }).toBeGreaterThan(2 * size);
     client.socket.destroy();
   });
 });

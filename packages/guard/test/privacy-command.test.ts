@@ -19,7 +19,7 @@ const SECRET_KEY = 'encrypted-totp-key';
 const visit = (url: string, address: string, path: string) =>
   fetch(`${url}${path}`, { headers: { 'x-forwarded-for': address, 'user-agent': `agent of ${address}` } });
 
-async function guardWithPerson() {
+async function startGuardWithPerson() {
   const connector: FakeConnector = await fakeConnector();
   const dataDir = await dataFolderFor(connector, {}, { trustedProxies: ['127.0.0.1'] });
   const guard = await serve(dataDir);
@@ -46,7 +46,7 @@ async function guardWithPerson() {
 }
 
 /** Adds rows about the person to every table that has some. */
-async function addRows(db: Awaited<ReturnType<typeof guardWithPerson>>['db'], now = Date.now()) {
+async function addRows(db: Awaited<ReturnType<typeof startGuardWithPerson>>['db'], now = Date.now()) {
   const factor = { site: 'site', user_id: 7, login: 'Person', secret: SECRET_KEY, key_id: 'k', last_step: 0 };
   await db
     .insertInto('second_factors')
@@ -112,12 +112,12 @@ async function addRows(db: Awaited<ReturnType<typeof guardWithPerson>>['db'], no
     .execute();
 }
 
-const WHO = ['--address', PERSON, '--user', 'person', '--email', EMAIL];
+const PERSON_OPTIONS = ['--address', PERSON, '--user', 'person', '--email', EMAIL];
 
 it('exports the stored data of a person, readable and without secrets', async () => {
-  const { db, dataDir, privacy } = await guardWithPerson();
+  const { db, dataDir, privacy } = await startGuardWithPerson();
   await addRows(db);
-  const { status, stdout, stderr } = await privacy('export', 'site', ...WHO);
+  const { status, stdout, stderr } = await privacy('export', 'site', ...PERSON_OPTIONS);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const data = JSON.parse(stdout);
   expect(data.person).toEqual({ address: PERSON, user: { id: 7, logins: ['person'] }, email: EMAIL });
@@ -145,13 +145,13 @@ it('exports the stored data of a person, readable and without secrets', async ()
   }
 
   const output = join(dataDir, 'person.json');
-  expect(await privacy('export', ...WHO, '--output', output)).toEqual({ status: 0, stdout: '', stderr: '' });
+  expect(await privacy('export', ...PERSON_OPTIONS, '--output', output)).toEqual({ status: 0, stdout: '', stderr: '' });
   expect(JSON.parse(await readFile(output, 'utf8')).person).toEqual(data.person);
   expect((await stat(output)).mode & 0o777).toBe(0o600);
 });
 
 it('finds a person by an address that carries the stored one', async () => {
-  const { privacy } = await guardWithPerson();
+  const { privacy } = await startGuardWithPerson();
   const { stdout } = await privacy('export', 'site', '--address', `64:ff9b::${PERSON}`);
   const data = JSON.parse(stdout);
   expect(data.person.address).toBe(PERSON);
@@ -159,12 +159,12 @@ it('finds a person by an address that carries the stored one', async () => {
 });
 
 it('erases a person while guard runs, and guard’s memory does not restore the data', async () => {
-  const { dataDir, guard, db, log, listVisits, privacy } = await guardWithPerson();
+  const { dataDir, guard, db, log, listVisits, privacy } = await startGuardWithPerson();
   await addRows(db);
   expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
   // In guard's memory when the command begins.
   await Promise.all([1, 2, 3].map((page) => visit(guard.url, PERSON, `/late/${page}/`)));
-  const { status, stdout, stderr } = await privacy('erase', ...WHO, '--yes');
+  const { status, stdout, stderr } = await privacy('erase', ...PERSON_OPTIONS, '--yes');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/^Erased or anonymised: .*visits \d/);
   expect(stdout).toContain('Kept: Person has a second factor');
@@ -205,17 +205,17 @@ it('erases a person while guard runs, and guard’s memory does not restore the 
     [],
   );
 
-  expect((await privacy('erase', ...WHO, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\nKept: /);
+  expect((await privacy('erase', ...PERSON_OPTIONS, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\nKept: /);
   guard.child.kill();
   await eventually(() => guard.child.exitCode !== null);
-  expect((await privacy('erase', ...WHO, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\n/);
+  expect((await privacy('erase', ...PERSON_OPTIONS, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\n/);
   for (const name of ['guard.sqlite', 'activity.sqlite']) {
     expect((await readFile(join(dataDir, name))).includes(PERSON)).toBe(false);
   }
 });
 
 it('keeps a block, a lock and the settings of the owner, and reports it', async () => {
-  const { guard, db, log, privacy, listVisits } = await guardWithPerson();
+  const { guard, db, log, privacy, listVisits } = await startGuardWithPerson();
   await addRows(db);
   const store = sqlBlocklistStore(db);
   const change = { site: 'site', actor: { id: 1, login: 'owner', address: null }, at: Date.now() };

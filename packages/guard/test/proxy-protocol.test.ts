@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noopObserver } from '../src/gateway/observer.js';
-import { answersIn, closing, RawClient, toStatus } from './raw-client.js';
+import { closing, countResponses, RawClient, toStatus } from './raw-client.js';
 import { type GatewayOptions, recordingServer, scriptedServer, startGateway } from './running-gateway.js';
 import { runInChild, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
@@ -91,8 +91,8 @@ describe('behind a proxy with the PROXY protocol', () => {
       const bytes = Buffer.concat([header, GET]);
       const cuts = Array.from({ length: header.length + 4 }, (_, at) => [at + 1]);
       const everyByte = Array.from({ length: bytes.length }, (_, at) => at);
-      const answers = await Promise.all([...cuts, everyByte].map((cut) => sendCut(gateway.port, bytes, cut)));
-      expect(new Set(answers.map(toStatus))).toEqual(new Set([200]));
+      const responses = await Promise.all([...cuts, everyByte].map((cut) => sendCut(gateway.port, bytes, cut)));
+      expect(new Set(responses.map(toStatus))).toEqual(new Set([200]));
     }
     expect(new Set(addresses())).toEqual(new Set(['192.0.2.7']));
   });
@@ -101,7 +101,7 @@ describe('behind a proxy with the PROXY protocol', () => {
     const { send, seen } = await behindProxy();
     const piped = Array.from({ length: 20 }, (_, n) => `GET /${n} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
     const received = await send(Buffer.concat([V2, Buffer.from(piped), GET]));
-    expect(answersIn(received)).toBe(21);
+    expect(countResponses(received)).toBe(21);
     expect(seen.map(({ url }) => url)).toEqual([...Array.from({ length: 20 }, (_, n) => `/${n}`), '/']);
   });
 
@@ -115,12 +115,12 @@ describe('behind a proxy with the PROXY protocol', () => {
     expect(seen[0]?.body).toBe(body.toString('latin1'));
   });
 
-  it('a kept connection keeps its address', async () => {
+  it('a persistent connection retains its address', async () => {
     const { gateway, addresses } = await behindProxy();
     const client = new RawClient(gateway.port).send(V2);
     for (let n = 1; n <= 3; n++) {
       client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-      await client.until((text) => answersIn(text) === n && text.endsWith('hello'));
+      await client.until((text) => countResponses(text) === n && text.endsWith('hello'));
     }
     expect(addresses()).toEqual(['192.0.2.7', '192.0.2.7', '192.0.2.7']);
   });
@@ -143,19 +143,19 @@ describe('behind a proxy with the PROXY protocol', () => {
     const open = () => new RawClient(gateway.port).send(V1).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     const idle = open();
     await idle.until((text) => text.includes('hello'));
-    const kept = open();
-    await kept.until((text) => text.includes('hello'));
+    const active = open();
+    await active.until((text) => text.includes('hello'));
     // The connection that has been idle longest is closed.
     await open().until((text) => text.includes('hello'));
     expect(await idle.end()).toContain('hello');
-    expect([kept.closed, refused]).toEqual([false, ['too-many-connections-per-address']]);
+    expect([active.closed, refused]).toEqual([false, ['too-many-connections-per-address']]);
     const other = new RawClient(gateway.port).send('PROXY TCP4 192.0.2.8 198.51.100.1 1 80\r\n').send(GET);
     expect(toStatus(await other.end())).toBe(200);
   });
 });
 
 describe('connections without a valid PROXY header', () => {
-  it('from a peer that is not a trusted proxy are closed, whatever they begin with', async () => {
+  it('from a peer that is not a trusted proxy are closed, whatever their first bytes are', async () => {
     const { send, seen, refused, log } = await behindProxy({ trustedProxies: ['203.0.113.5'] });
     for (const header of [V1, V2, Buffer.alloc(0)]) expect(await send(header, GET)).toBe('');
     expect(seen).toEqual([]);
@@ -165,12 +165,12 @@ describe('connections without a valid PROXY header', () => {
 
   it.each([
     ['no header', GET],
-    ['a line without its return', Buffer.from('PROXY TCP4 192.0.2.7 198.51.100.1 1 80\nGET / HTTP/1.1\r\n\r\n')],
+    ['a line without a carriage return', Buffer.from('PROXY TCP4 192.0.2.7 198.51.100.1 1 80\nGET / HTTP/1.1\r\n\r\n')],
     ['a line that never ends', Buffer.alloc(200_000, 'PROXY UNKNOWN ')],
-    ['a length that never comes', Buffer.concat([binaryHeader({ length: 0xffff }), Buffer.alloc(200_000)])],
-    ['TLVs that are garbage', binaryHeader({ tlvs: Buffer.from('garbage garbage') })],
+    ['a length whose bytes never arrive', Buffer.concat([binaryHeader({ length: 0xffff }), Buffer.alloc(200_000)])],
+    ['invalid TLVs', binaryHeader({ tlvs: Buffer.from('garbage garbage') })],
     ['another version', binaryHeader({ command: 0x31 })],
-    ['an address that is none', Buffer.from('PROXY TCP4 192.0.2.300 198.51.100.1 1 80\r\n')],
+    ['an invalid address', Buffer.from('PROXY TCP4 192.0.2.300 198.51.100.1 1 80\r\n')],
   ])('are closed without a response: %s', async (_what, bytes) => {
     const { send, seen, refused } = await behindProxy();
     expect(await send(bytes)).toBe('');

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { PATIENCE_MS } from './support/scratch.js';
+import { TIMEOUT_MS } from './support/scratch.js';
 
 /** A client that writes and reads raw bytes. */
 export class RawClient {
@@ -34,33 +34,34 @@ export class RawClient {
    * @returns a function that returns the number of received bytes
    */
   readSlowly(ms: number): () => number {
-    let got = 0;
+    let receivedBytes = 0;
     this.socket.removeAllListeners('data');
     this.socket.on('data', (data) => {
-      if (got === 0) {
+      if (receivedBytes === 0) {
         this.socket.pause();
         setTimeout(() => this.socket.resume(), ms);
       }
-      got += data.length;
+      receivedBytes += data.length;
     });
-    return () => got;
+    return () => receivedBytes;
   }
 
   /**
-   * Pauses after the first piece until `goOn` is called, and keeps no received data. `got` returns the number of bytes.
+   * Pauses after the first piece of data until `resume` is called, and stores no received data. `getReceivedBytes`
+   * returns the number of bytes.
    */
-  pauseAfterFirst(): { readonly got: () => number; readonly goOn: () => void } {
-    let got = 0;
+  pauseAfterFirst(): { readonly getReceivedBytes: () => number; readonly resume: () => void } {
+    let receivedBytes = 0;
     this.socket.removeAllListeners('data');
     this.socket.on('data', (data) => {
-      if (got === 0) this.socket.pause();
-      got += data.length;
+      if (receivedBytes === 0) this.socket.pause();
+      receivedBytes += data.length;
     });
-    return { got: () => got, goOn: () => void this.socket.resume() };
+    return { getReceivedBytes: () => receivedBytes, resume: () => void this.socket.resume() };
   }
 
   /** Waits until the received text matches, and returns it. Fails when the connection ends before, or after `ms`. */
-  async until(test: (received: string) => boolean, ms = PATIENCE_MS): Promise<string> {
+  async until(test: (received: string) => boolean, ms = TIMEOUT_MS): Promise<string> {
     const end = Date.now() + ms;
     while (!test(this.received)) {
       if (this.closed) throw new Error(`closed after: ${this.received.slice(0, 400)}`);
@@ -70,7 +71,7 @@ export class RawClient {
   }
 
   /** Waits for the end of the connection and returns all that was received. */
-  async end(ms = PATIENCE_MS): Promise<string> {
+  async end(ms = TIMEOUT_MS): Promise<string> {
     const end = Date.now() + ms;
     while (!this.closed) await this.#change(end);
     return this.received;
@@ -97,11 +98,11 @@ export class RawClient {
 export async function exchange(port: number | string, bytes: string): Promise<string> {
   const client = new RawClient(port).send(bytes);
   let length = 0;
-  let silentTurns = 0;
+  let idleRounds = 0;
   const round = setInterval(() => {
-    silentTurns = client.received.length === length ? silentTurns + 1 : 0;
+    idleRounds = client.received.length === length ? idleRounds + 1 : 0;
     length = client.received.length;
-    if (silentTurns === (length === 0 ? 200 : 25)) client.socket.end();
+    if (idleRounds === (length === 0 ? 200 : 25)) client.socket.end();
   }, 10);
   return client.end().finally(() => clearInterval(round));
 }
@@ -120,6 +121,6 @@ export function toBody(received: string): string {
 }
 
 /** Number of responses in the received text. */
-export function answersIn(received: string): number {
+export function countResponses(received: string): number {
   return received.split(/HTTP\/1\.1 \d{3} /).length - 1;
 }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noopObserver } from '../src/gateway/observer.js';
-import { answersIn, closing, RawClient, toBody, toStatus } from './raw-client.js';
+import { closing, countResponses, RawClient, toBody, toStatus } from './raw-client.js';
 import { type GatewayOptions, rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
 import { PASSWORD } from './support/fake-wordpress.js';
 import { startLoginGateway } from './support/login-gateway.js';
@@ -13,7 +13,7 @@ import { scratchFolder } from './support/scratch.js';
 const E8 = '\xc3\xa9';
 const E1 = '\xe9';
 const V1 = 'PROXY TCP4 192.0.2.7 198.51.100.1 4711 80\r\n';
-const kept = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: a${more}\r\n\r\n`;
+const keepAliveRequest = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: a${more}\r\n\r\n`;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function start(options: GatewayOptions = {}) {
@@ -48,8 +48,8 @@ describe('a request line with raw bytes', () => {
       `GET /?${String.fromCharCode(...Array(128).keys()).replace(/./gs, (c) => String.fromCharCode(c.charCodeAt(0) + 128))}`,
       `/?${[...Array(128).keys()].map((n) => `%${(n + 128).toString(16).toUpperCase()}`).join('')}`,
     ],
-    ['what is encoded already stays', `GET /%C3%A9${E8}?%zz=${E8}&a=%25`, '/%C3%A9%C3%A9?%zz=%C3%A9&a=%25'],
-    ['behind empty lines', `\r\n\r\nGET /?${E8}`, '/?%C3%A9'],
+    ['bytes that are encoded already', `GET /%C3%A9${E8}?%zz=${E8}&a=%25`, '/%C3%A9%C3%A9?%zz=%C3%A9&a=%25'],
+    ['after empty lines', `\r\n\r\nGET /?${E8}`, '/?%C3%A9'],
   ])('is served as if it were percent-encoded: %s', async (_what, line, target) => {
     const { send, seen, gateway, refused, requests } = await start();
     const received = await send(closing(`${line} HTTP/1.1`));
@@ -113,13 +113,13 @@ describe('a request line with raw bytes', () => {
 });
 
 describe('a connection with raw targets', () => {
-  it('is kept for further requests, with raw bytes and without', async () => {
+  it('is reused for further requests, with raw bytes and without', async () => {
     const { gateway, seen, requests } = await start();
     const client = new RawClient(gateway.port);
     const lines = ['GET /a', `GET /${E8}`, 'GET /b', `GET /?${E1}`, `GET /?2${E8}`, 'GET /c'];
     for (const [n, line] of lines.entries()) {
-      client.send(kept(line));
-      await client.until((text) => answersIn(text) === n + 1 && text.endsWith('hello'));
+      client.send(keepAliveRequest(line));
+      await client.until((text) => countResponses(text) === n + 1 && text.endsWith('hello'));
       expect(gateway.server.connections).toBe(1);
     }
     expect(seen.map(({ url }) => url)).toEqual(['/a', '/%C3%A9', '/b', '/?%E9', '/?2%C3%A9', '/c']);
@@ -133,10 +133,10 @@ describe('a connection with raw targets', () => {
     const { gateway, seen } = await start();
     const client = new RawClient(gateway.port);
     for (let n = 0; n < 5; n++) {
-      client.send(kept(`POST /?${n}${E8}`, '\r\nContent-Length: 3')).send('\n');
+      client.send(keepAliveRequest(`POST /?${n}${E8}`, '\r\nContent-Length: 3')).send('\n');
       await pause(10);
       client.send(E8);
-      await client.until((text) => answersIn(text) === n + 1 && text.endsWith('hello'));
+      await client.until((text) => countResponses(text) === n + 1 && text.endsWith('hello'));
     }
     expect(seen.map(({ body }) => body)).toEqual(Array(5).fill(`\n${E8}`));
   });
@@ -144,11 +144,13 @@ describe('a connection with raw targets', () => {
   it('gets the responses to requests that were sent before one with raw bytes, and ends', async () => {
     for (const first of ['GET /a', `GET /?${E8}`]) {
       const { gateway, seen, refused } = await start();
-      const client = new RawClient(gateway.port).send(kept(first) + kept('GET /b') + kept(`GET /?last${E8}`));
+      const client = new RawClient(gateway.port).send(
+        keepAliveRequest(first) + keepAliveRequest('GET /b') + keepAliveRequest(`GET /?last${E8}`),
+      );
       await pause(20);
-      client.send(kept('GET /behind')).send(kept(`GET /behind${E8}`));
+      client.send(keepAliveRequest('GET /behind')).send(keepAliveRequest(`GET /behind${E8}`));
       const received = await client.end();
-      expect(answersIn(received)).toBe(2);
+      expect(countResponses(received)).toBe(2);
       expect(received.slice(received.lastIndexOf('HTTP/1.1 '))).toContain('Connection: close');
       expect(seen.map(({ url }) => url)).toEqual([first.slice(4).replace(E8, '%C3%A9'), '/b']);
       expect(refused).toEqual([]);
@@ -158,8 +160,10 @@ describe('a connection with raw targets', () => {
 
   it('gets responses to plain requests that were sent after one with raw bytes', async () => {
     const { send, seen } = await start();
-    const received = await send(kept(`GET /?${E8}`) + kept('GET /b') + closing('GET /c HTTP/1.1'));
-    expect(answersIn(received)).toBe(3);
+    const received = await send(
+      keepAliveRequest(`GET /?${E8}`) + keepAliveRequest('GET /b') + closing('GET /c HTTP/1.1'),
+    );
+    expect(countResponses(received)).toBe(3);
     expect(seen.map(({ url }) => url)).toEqual(['/?%C3%A9', '/b', '/c']);
   });
 
@@ -168,8 +172,8 @@ describe('a connection with raw targets', () => {
     const clients = Array.from({ length: 3 }, () => new RawClient(gateway.port));
     for (let round = 1; round < 4; round++) {
       for (const client of clients) {
-        client.send(kept(`GET /?${E8}`));
-        await client.until((text) => answersIn(text) === round && text.endsWith('hello'));
+        client.send(keepAliveRequest(`GET /?${E8}`));
+        await client.until((text) => countResponses(text) === round && text.endsWith('hello'));
       }
     }
     expect(seen).toHaveLength(9);
@@ -185,7 +189,7 @@ describe('a connection with raw targets', () => {
     const { gateway } = await start({ limits });
     const head = new RawClient(gateway.port).send(`GET /?${E8} HTTP/1.1\r\nHost: a\r\n`);
     const line = new RawClient(gateway.port).send(`GET /?${E8}`);
-    const body = new RawClient(gateway.port).send(kept(`POST /?${E8}`, '\r\nContent-Length: 9'));
+    const body = new RawClient(gateway.port).send(keepAliveRequest(`POST /?${E8}`, '\r\nContent-Length: 9'));
     expect(toStatus(await head.end())).toBe(408);
     expect(toStatus(await line.end())).toBe(408);
     await body.end();
@@ -195,15 +199,17 @@ describe('a connection with raw targets', () => {
   it('may wait for its response, and send its body, for longer than a head may take', async () => {
     const body = 'x'.repeat(30);
     const { gateway, seen } = await start({ limits: { headerSeconds: 1 } });
-    const client = new RawClient(gateway.port).send(kept(`POST /?${E8}`, `\r\nContent-Length: ${body.length}`));
+    const client = new RawClient(gateway.port).send(
+      keepAliveRequest(`POST /?${E8}`, `\r\nContent-Length: ${body.length}`),
+    );
     for (const byte of body) {
       client.send(byte);
       await pause(100);
     }
     await client.until((text) => text.endsWith('hello'));
     expect(seen[0]?.body).toBe(body);
-    client.send(kept('GET /b'));
-    await client.until((text) => answersIn(text) === 2);
+    client.send(keepAliveRequest('GET /b'));
+    await client.until((text) => countResponses(text) === 2);
   });
 
   it('gets a long response completely, however slowly it reads', async () => {
@@ -211,9 +217,9 @@ describe('a connection with raw targets', () => {
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(length, 'abc')));
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(closing(`GET /?${E8} HTTP/1.1`));
-    const got = client.readSlowly(500);
+    const received = client.readSlowly(500);
     await client.end();
-    expect(got()).toBeGreaterThan(length);
+    expect(received()).toBeGreaterThan(length);
   });
 
   it('stops reading from a client that sends more than WordPress reads', async () => {
@@ -242,7 +248,7 @@ describe('a connection with raw targets', () => {
     const go = new Promise<void>((resolve) => (ended = resolve));
     const port = await webServer((_request, response) => void go.then(() => response.end('hello')));
     const gateway = await startGateway(port);
-    const client = new RawClient(gateway.port).send(kept(`GET /?${query}`));
+    const client = new RawClient(gateway.port).send(keepAliveRequest(`GET /?${query}`));
     client.socket.end();
     expect(await client.end()).toBe('');
     ended();
@@ -259,7 +265,7 @@ describe('a connection with raw targets', () => {
       });
     });
     const gateway = await startGateway(port);
-    const handshake = kept(
+    const handshake = keepAliveRequest(
       `GET /live?${E8}`,
       '\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     );
@@ -276,19 +282,19 @@ describe('a target with raw bytes is still refused', () => {
   it.each([
     ['a raw byte in the method', `G${E1}T / HTTP/1.1`],
     ['a raw byte in the version', `GET / HTTP/1.${E1}`],
-    ['a raw byte in the version behind one in the target', `GET /?${E8} HTTP/1.${E1}`],
-    ['a raw byte in the protocol’s name behind one in the target', `GET /?${E8} H${E1}TP/1.1`],
+    ['raw bytes in the version and the target', `GET /?${E8} HTTP/1.${E1}`],
+    ['raw bytes in the protocol’s name and the target', `GET /?${E8} H${E1}TP/1.1`],
     ['a raw byte in the authority', `GET http://ex${E8}mple.com/ HTTP/1.1`],
-    ['a raw byte in place of an authority', `GET http://${E8}/ HTTP/1.1`],
+    ['a raw byte instead of an authority', `GET http://${E8}/ HTTP/1.1`],
     ['a raw byte at the start of the target', `GET ${E8}/ HTTP/1.1`],
     ['a raw byte in the name of a header', `GET /?${E8} HTTP/1.1\r\nX-${E8}: 1`],
-    ['a method that nobody knows', `GETS /?${E8} HTTP/1.1`],
+    ['an unknown method', `GETS /?${E8} HTTP/1.1`],
     ['NUL before it', `GET /\0?${E8} HTTP/1.1`],
-    ['NUL behind it', `GET /?${E8}\0 HTTP/1.1`],
-    ['DEL behind it', `GET /?${E8}\x7f HTTP/1.1`],
-    ['a space behind it', `GET /?${E8} x HTTP/1.1`],
-    ['a tab behind it', `GET /?${E8}\tx HTTP/1.1`],
-    ['CR alone behind it', `GET /?${E8}\rX: 1 HTTP/1.1`],
+    ['NUL after it', `GET /?${E8}\0 HTTP/1.1`],
+    ['DEL after it', `GET /?${E8}\x7f HTTP/1.1`],
+    ['a space after it', `GET /?${E8} x HTTP/1.1`],
+    ['a tab after it', `GET /?${E8}\tx HTTP/1.1`],
+    ['a bare CR after it', `GET /?${E8}\rX: 1 HTTP/1.1`],
     ['two lengths', `POST /?${E8} HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked`],
   ])('with %s', async (_what, line) => {
     const { send, seen, gateway, refused, requests } = await start();
@@ -306,7 +312,7 @@ describe('a target with raw bytes is still refused', () => {
     expect(gateway.visits).toMatchObject([{ rule: 'ambiguous:framing' }]);
   });
 
-  it('when the line began in an earlier piece', async () => {
+  it('when the line began in an earlier packet', async () => {
     const { send, seen } = await start();
     expect(toStatus(await send('GET /caf', `${E8}/ HTTP/1.1\r\nHost: a\r\n\r\n`))).toBe(400);
     expect(seen).toEqual([]);
@@ -329,9 +335,9 @@ describe('a target with raw bytes is still refused', () => {
 
 describe('the rules apply to raw targets', () => {
   it.each([
-    ['in front of it', `/caf${E8}/../xmlrpc.php`],
+    ['before it', `/caf${E8}/../xmlrpc.php`],
     ['in its query', `//xmlrpc.php?${E8}`],
-    ['behind it', `/xmlrpc.php/${E8}`],
+    ['after it', `/xmlrpc.php/${E8}`],
     ['as a parameter', `/xmlrpc.php;${E8}`],
   ])('of xmlrpc.php with raw bytes %s', async (_where, target) => {
     const { send, seen, gateway } = await start();
@@ -344,7 +350,7 @@ describe('the rules apply to raw targets', () => {
   it('so that no second request can hide in one', async () => {
     const { send, seen, gateway } = await start();
     gateway.rule({ options: { disable_xml_rpc: 1 } });
-    const received = await send(kept(`GET /?${E8}`) + closing('GET /xmlrpc.php HTTP/1.1'));
+    const received = await send(keepAliveRequest(`GET /?${E8}`) + closing('GET /xmlrpc.php HTTP/1.1'));
     expect(received).toMatch(/^HTTP\/1\.1 200 .*HTTP\/1\.1 403 /s);
     expect(seen.map(({ url }) => url)).toEqual(['/?%C3%A9']);
   });
@@ -366,14 +372,14 @@ describe('the rules apply to raw targets', () => {
   it('so that a hidden login stays hidden', async () => {
     const gateway = await startLoginGateway({ login_url: { type: 'custom', login: 'my-door', signup: 'join' } });
     gateway.wordpress.custom = true;
-    const look = async (path: string) => {
+    const getPath = async (path: string) => {
       const received = await new RawClient(gateway.port).send(closing(`GET ${path} HTTP/1.1`)).end();
       return [toStatus(received), toBody(received).replace(/\/[^ ]*\?%C3%A9/, '<path>')];
     };
-    const missing = await look(`/xy-abcde.php?${E8}`);
+    const missing = await getPath(`/xy-abcde.php?${E8}`);
     expect(missing[0]).toBe(404);
-    expect(await look(`/wp-login.php?${E8}`)).toEqual(missing);
-    expect((await look(`/my-door?${E8}`))[0]).toBe(200);
+    expect(await getPath(`/wp-login.php?${E8}`)).toEqual(missing);
+    expect((await getPath(`/my-door?${E8}`))[0]).toBe(200);
   });
 });
 
@@ -383,10 +389,10 @@ describe('the client of a raw target', () => {
     gateway.rule({ blocked: ['192.0.2.9'] });
     const client = new RawClient(gateway.port);
     const from = (address: string) =>
-      kept(`GET /?${E8}`, `\r\nX-Forwarded-For: ${address}\r\nX-Forwarded-Proto: https`);
+      keepAliveRequest(`GET /?${E8}`, `\r\nX-Forwarded-For: ${address}\r\nX-Forwarded-Proto: https`);
     for (const [n, address] of ['192.0.2.7', '192.0.2.8', '192.0.2.9'].entries()) {
       client.send(from(address));
-      await client.until((text) => answersIn(text) === n + 1);
+      await client.until((text) => countResponses(text) === n + 1);
       await pause(20);
     }
     expect(seen.map(({ headers }) => [headers['x-forwarded-for'], headers['x-forwarded-proto']])).toEqual([
@@ -408,9 +414,9 @@ describe('the client of a raw target', () => {
 
   it('is named by the PROXY header, in one packet with the request or before it', async () => {
     const { send, seen, gateway } = await start({ proxyProtocol: true, trustedProxies: ['127.0.0.1'] });
-    const request = kept(`GET /caf${E8}`) + closing('GET /b HTTP/1.1\r\nX-Forwarded-For: 203.0.113.1');
-    expect(answersIn(await send(V1 + request))).toBe(2);
-    expect(answersIn(await send(V1, request))).toBe(2);
+    const request = keepAliveRequest(`GET /caf${E8}`) + closing('GET /b HTTP/1.1\r\nX-Forwarded-For: 203.0.113.1');
+    expect(countResponses(await send(V1 + request))).toBe(2);
+    expect(countResponses(await send(V1, request))).toBe(2);
     expect(seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual(Array(4).fill('192.0.2.7'));
     await expect.poll(() => gateway.server.connections).toBe(0);
   });
@@ -425,15 +431,15 @@ describe('the client of a raw target', () => {
   });
 });
 
-describe('no resource is kept', () => {
+describe('no resource is leaked', () => {
   const descriptors = () => readdirSync('/proc/self/fd').length;
 
   it.each([
-    ['in the line', `GET /?${E8}`],
+    ['in the request line', `GET /?${E8}`],
     ['in the head', `GET /?${E8} HTTP/1.1\r\nHost: a\r\n`],
-    ['in the body', kept(`POST /?${E8}`, '\r\nContent-Length: 100000').concat('x')],
-    ['before the answer', kept(`GET /?${E8}`)],
-    ['behind a second', kept(`GET /?${E8}`).repeat(2)],
+    ['in the body', keepAliveRequest(`POST /?${E8}`, '\r\nContent-Length: 100000').concat('x')],
+    ['before the response', keepAliveRequest(`GET /?${E8}`)],
+    ['after a second request', keepAliveRequest(`GET /?${E8}`).repeat(2)],
   ])('by clients that disconnect %s', async (_where, bytes) => {
     const port = await webServer(() => {});
     const gateway = await startGateway(port, { limits: { upstreamSeconds: 1 } });
@@ -449,7 +455,7 @@ describe('no resource is kept', () => {
   it('by clients that disconnect after the response', async () => {
     const { gateway } = await start();
     for (const how of ['destroy', 'resetAndDestroy', 'end'] as const) {
-      const client = new RawClient(gateway.port).send(kept(`GET /?${E8}`));
+      const client = new RawClient(gateway.port).send(keepAliveRequest(`GET /?${E8}`));
       await client.until((text) => text.endsWith('hello'));
       client.socket[how]();
       await expect.poll(() => gateway.server.connections).toBe(0);
@@ -480,7 +486,7 @@ describe('no resource is kept', () => {
     const client = new RawClient(gateway.port);
     for (let n = 1; n <= 1000; n++) {
       client.received = '';
-      client.send(kept(`GET /?${E8}`));
+      client.send(keepAliveRequest(`GET /?${E8}`));
       await client.until((text) => text.endsWith('hello'));
     }
     await pause(20);
@@ -494,7 +500,7 @@ describe('no resource is kept', () => {
     const port = await webServer((request) => void request.resume());
     const limits = { shutdownSeconds: 1, headerSeconds: 1 };
     const gateway = await startGateway(port, { limits, logger: log.logger });
-    const client = new RawClient(gateway.port).send(kept(`GET /page?${E8}`));
+    const client = new RawClient(gateway.port).send(keepAliveRequest(`GET /page?${E8}`));
     // Longer than Node allows the parser that gave up to wait for a head.
     await pause(2500);
     expect(gateway.server.openClients).toMatchObject({ count: 1, oldest: [{ request: 'GET /page' }] });
@@ -508,7 +514,7 @@ describe('no resource is kept', () => {
   it('at a shutdown, which waits for the response', async () => {
     const port = await webServer((_request, response) => void setTimeout(() => response.end('late'), 500));
     const gateway = await startGateway(port);
-    const client = new RawClient(gateway.port).send(kept(`GET /?${E8}`));
+    const client = new RawClient(gateway.port).send(keepAliveRequest(`GET /?${E8}`));
     await pause(100);
     await gateway.server.close();
     const received = await client.end();

@@ -6,7 +6,7 @@ import { runInChild } from './support/command-line.js';
 import { recordedLog } from './support/logs.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
-import { byHttpsAlone, forHost, webServer } from './support/upstream-server.js';
+import { forHost, httpsOnly, webServer } from './support/upstream-server.js';
 
 const proxies = { trustedProxies: ['127.0.0.1'] };
 /** A visit of a.example by https, as the proxy in front of guard forwards it. */
@@ -43,7 +43,7 @@ const status = async (dataDir: string) => {
 
 describe('guard, in front of a web server that serves https only', () => {
   it('pushes its policy, accepts settings of owners, and reports good health', async () => {
-    const { connector, upstream, seen } = await webServer(byHttpsAlone);
+    const { connector, upstream, seen } = await webServer(httpsOnly);
     connector.home = 'https://a.example';
     const log = recordedLog();
     const dataDir = await dataFolderFor({ upstream }, { hosts: ['a.example'] }, proxies);

@@ -6,16 +6,16 @@ import { recordingServer, startGateway } from './running-gateway.js';
 /** A web server that redirects folders as nginx does by default: to the requested host, with its own port. */
 async function redirectingServer(): Promise<number> {
   let port = 0;
-  const answer = (host: string, response: ServerResponse): void => {
+  const redirectTo = (host: string, response: ServerResponse): void => {
     const url = `http://${host.replace(/:\d+$/, '')}:${port}/wp-admin/`;
     response.writeHead(301, { Location: url, 'Content-Location': url, Refresh: `0; url=${url}` }).end();
   };
-  port = (await recordingServer((request, response) => answer(request.headers.host ?? '', response))).port;
+  port = (await recordingServer((request, response) => redirectTo(request.headers.host ?? '', response))).port;
   return port;
 }
 
 /** Values of the headers that contain redirect targets, in order. */
-const leads = (text: string): string[] =>
+const redirects = (text: string): string[] =>
   Array.from(text.matchAll(/^(?:content-location|location|refresh): (.*)\r$/gim), ([, value]) => value as string);
 
 describe('redirects of the upstream web server', () => {
@@ -27,7 +27,7 @@ describe('redirects of the upstream web server', () => {
       'GET /wp-admin HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n',
     );
     const url = 'http://shop.example/wp-admin/';
-    expect(leads(text)).toEqual([url, url, `0; url=${url}`]);
+    expect(redirects(text)).toEqual([url, url, `0; url=${url}`]);
     expect(text).not.toContain(String(upstream));
   });
 
@@ -37,14 +37,14 @@ describe('redirects of the upstream web server', () => {
       gateway.port,
       'GET /wp-admin HTTP/1.1\r\nHost: shop.example:8443\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n',
     );
-    expect(leads(text)[0]).toBe('https://shop.example:8443/wp-admin/');
+    expect(redirects(text)[0]).toBe('https://shop.example:8443/wp-admin/');
   });
 
   it('are paths for an HTTP/1.0 client without a host', async () => {
     const upstream = await redirectingServer();
     const gateway = await startGateway(upstream);
     const text = await exchange(gateway.port, 'GET /wp-admin HTTP/1.0\r\n\r\n');
-    expect(leads(text)).toEqual(['/wp-admin/', '/wp-admin/', '0; url=/wp-admin/']);
+    expect(redirects(text)).toEqual(['/wp-admin/', '/wp-admin/', '0; url=/wp-admin/']);
     expect(text).not.toContain(String(upstream));
   });
 
@@ -55,7 +55,7 @@ describe('redirects of the upstream web server', () => {
       gateway.port,
       'GET /wp-admin HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
     );
-    expect(leads(text)[0]).toBe('http://shop.example/wp-admin/');
+    expect(redirects(text)[0]).toBe('http://shop.example/wp-admin/');
   });
 });
 

@@ -10,14 +10,14 @@ const HANDSHAKE = 'GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade
 
 describe('a reset while guard reads nothing from the connection, and WordPress is silent', () => {
   it.each([
-    ['a POST behind another request', GET + POST],
-    ['a POST behind several', GET.repeat(3) + POST],
+    ['a POST after another request', GET + POST],
+    ['a POST after several requests', GET.repeat(3) + POST],
     [
-      'a chunked POST behind another request',
+      'a chunked POST after another request',
       `${GET}POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n7A120\r\n${BODY}`,
     ],
     ['a POST that WordPress does not read', POST],
-    ['bytes behind a WebSocket handshake', HANDSHAKE + BODY],
+    ['bytes after a WebSocket handshake', HANDSHAKE + BODY],
   ])('is detected: %s', async (_what, bytes) => {
     const open = new Set<Socket>();
     const port = await rawServer((socket) => {

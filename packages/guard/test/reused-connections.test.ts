@@ -6,7 +6,7 @@ import { rawServer, startGateway, type TestGateway } from './running-gateway.js'
 /** How a web server ends a connection after a request on it. */
 type End = 'close' | 'reset' | 'inside the head' | 'inside the body';
 
-interface KeptServer {
+interface KeepAliveServer {
   readonly port: number;
   /** Request lines in order of arrival, with the number of the connection. */
   readonly seen: string[];
@@ -19,16 +19,16 @@ interface KeptServer {
   endIdle(): void;
 }
 
-const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n';
+const RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n';
 
 /** A web server that responds to each request, and ends connections during later ones. */
-async function keptServer(): Promise<KeptServer> {
+async function keepAliveServer(): Promise<KeepAliveServer> {
   const open = new Set<Socket>();
   let number = 0;
   const server = { seen: [] as string[], end: null as End | null, headers: '' };
   const port = await rawServer((socket) => {
     const own = ++number;
-    let answered = 0;
+    let responded = 0;
     open.add(socket);
     socket.on('close', () => open.delete(socket));
     socket.on('error', () => {});
@@ -42,15 +42,15 @@ async function keptServer(): Promise<KeptServer> {
       if (isChunked ? !text.endsWith('0\r\n\r\n') : text.length < head + 4 + length) return;
       server.seen.push(`${own} ${text.slice(0, text.indexOf(' HTTP'))}`);
       text = '';
-      if (answered > 0 && server.end !== null) {
+      if (responded > 0 && server.end !== null) {
         if (server.end === 'inside the head') socket.end('HTTP/1.1 200 O');
-        else if (server.end === 'inside the body') socket.end(`${ANSWER}\r\nhe`);
+        else if (server.end === 'inside the body') socket.end(`${RESPONSE}\r\nhe`);
         else if (server.end === 'reset') socket.resetAndDestroy();
         else socket.end();
         return;
       }
-      answered++;
-      socket.write(`${ANSWER}${server.headers}\r\nhello`);
+      responded++;
+      socket.write(`${RESPONSE}${server.headers}\r\nhello`);
     });
   });
   const endIdle = (): void => {
@@ -61,9 +61,9 @@ async function keptServer(): Promise<KeptServer> {
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A gateway with one kept connection to the web server, on which a request got a response. */
-async function warm(): Promise<{ gateway: TestGateway; server: KeptServer }> {
-  const server = await keptServer();
+/** A gateway with one persistent connection to the web server, on which a request got a response. */
+async function warm(): Promise<{ gateway: TestGateway; server: KeepAliveServer }> {
+  const server = await keepAliveServer();
   const gateway = await startGateway(server.port);
   await exchange(gateway.port, closing('GET /first HTTP/1.1'));
   return { gateway, server };
@@ -72,7 +72,7 @@ async function warm(): Promise<{ gateway: TestGateway; server: KeptServer }> {
 const send = (gateway: TestGateway, line: string, body = ''): Promise<string> =>
   exchange(gateway.port, closing(`${line}${body === '' ? '' : `\r\nContent-Length: ${body.length}`}`) + body);
 
-describe('a kept connection that ends before the first byte of the response', () => {
+describe('a persistent connection that ends before the first byte of the response', () => {
   for (const end of ['close', 'reset'] as const) {
     it.each([
       'GET /x HTTP/1.1',
@@ -120,7 +120,7 @@ describe('a kept connection that ends before the first byte of the response', ()
   );
 
   it('may be one of many that end at once, and each request is sent on a fresh one', async () => {
-    const server = await keptServer();
+    const server = await keepAliveServer();
     const gateway = await startGateway(server.port);
     const round = () => Promise.all(Array.from({ length: 20 }, (_, i) => send(gateway, `GET /${i} HTTP/1.1`)));
     await round();
@@ -136,12 +136,12 @@ describe('a kept connection that ends before the first byte of the response', ()
     let connections = 0;
     const port = await rawServer((socket) => {
       const isFirst = ++connections === 1;
-      let answered = false;
+      let responded = false;
       socket.on('error', () => {});
       socket.on('data', () => {
-        if (isFirst && !answered) socket.write(`${ANSWER}\r\nhello`);
+        if (isFirst && !responded) socket.write(`${RESPONSE}\r\nhello`);
         else socket.end();
-        answered = true;
+        responded = true;
       });
     });
     const gateway = await startGateway(port);
@@ -169,9 +169,9 @@ describe('an idle connection', () => {
   });
 
   it.each(['timeout=0', 'timeout=5, max=0', 'max=00', 'Timeout = "0"', 'timeout=9\r\nKeep-Alive: timeout=0'])(
-    'is not kept after Keep-Alive: %s',
+    'is not reused after Keep-Alive: %s',
     async (value) => {
-      const server = await keptServer();
+      const server = await keepAliveServer();
       server.headers = `Keep-Alive: ${value}\r\n`;
       const gateway = await startGateway(server.port);
       for (let i = 0; i < 3; i++) expect(await send(gateway, 'GET / HTTP/1.1')).not.toMatch(/^keep-alive:/im);
@@ -180,9 +180,9 @@ describe('an idle connection', () => {
   );
 
   it.each(['timeout=60', 'timeout=5, max=100', 'timeout=abc', 'max=10', '', 'timeout'])(
-    'is kept after Keep-Alive: %s',
+    'is reused after Keep-Alive: %s',
     async (value) => {
-      const server = await keptServer();
+      const server = await keepAliveServer();
       server.headers = `Keep-Alive: ${value}\r\n`;
       const gateway = await startGateway(server.port);
       const client = new RawClient(gateway.port);
@@ -194,7 +194,7 @@ describe('an idle connection', () => {
   );
 
   it('is closed by guard before the web server closes it', async () => {
-    const server = await keptServer();
+    const server = await keepAliveServer();
     server.headers = 'Keep-Alive: timeout=1\r\n';
     const gateway = await startGateway(server.port);
     await send(gateway, 'GET / HTTP/1.1');
@@ -202,7 +202,7 @@ describe('an idle connection', () => {
   });
 
   it('is closed when requests that may not be repeated use fresh ones', async () => {
-    const server = await keptServer();
+    const server = await keepAliveServer();
     const gateway = await startGateway(server.port, { limits: { upstreamConnections: 4 } });
     await Promise.all(Array.from({ length: 4 }, () => send(gateway, 'GET / HTTP/1.1')));
     // Longer than a request that may not be repeated accepts.

@@ -190,7 +190,7 @@ export async function rawServer(onConnection: (socket: Socket) => void): Promise
 }
 
 /** A raw server that responds to each request head with the same bytes, and records what it received. */
-export async function scriptedServer(answer: string | Buffer): Promise<{ port: number; received: () => string }> {
+export async function scriptedServer(response: string | Buffer): Promise<{ port: number; received: () => string }> {
   let received = '';
   const port = await rawServer((socket) => {
     let head = '';
@@ -199,14 +199,14 @@ export async function scriptedServer(answer: string | Buffer): Promise<{ port: n
       head += data.toString('latin1');
       for (let end = head.indexOf('\r\n\r\n'); end !== -1; end = head.indexOf('\r\n\r\n')) {
         head = head.slice(end + 4);
-        socket.write(answer);
+        socket.write(response);
       }
     });
   });
   return { port, received: () => received };
 }
 
-export interface Seen {
+export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
@@ -216,18 +216,18 @@ export interface Seen {
 
 /** A web server that records every request and responds with `answer`, or with 200 and `hello`. */
 export async function recordingServer(
-  answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => {
+  handle: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => {
     response.end('hello');
   },
-): Promise<{ port: number; seen: Seen[] }> {
-  const seen: Seen[] = [];
+): Promise<{ port: number; seen: SeenRequest[] }> {
+  const seen: SeenRequest[] = [];
   const port = await webServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', headers, rawHeaders } = request;
-      seen.push({ method, url, headers, rawHeaders, body: Buffer.concat(pieces).toString('latin1') });
-      answer(request, response);
+      seen.push({ method, url, headers, rawHeaders, body: Buffer.concat(chunks).toString('latin1') });
+      handle(request, response);
     });
   });
   return { port, seen };

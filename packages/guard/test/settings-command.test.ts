@@ -66,7 +66,7 @@ describe('settings of a site as JSON', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'can’t be read as JSON'],
+    ['invalid JSON', '{', 'can’t be read as JSON'],
     ['no settings', '{"sites":[]}', 'needs an object `settings`'],
   ])('are refused from a file with %s', async (_, text, message) => {
     const { dataDir, file } = await guardWithSettings();

@@ -27,8 +27,8 @@ async function site(isShared = true) {
   const own = { id: 'site', hosts: ['*'], upstream, ...(isShared && { sharedConnector: shared }) };
   const gateway = await startGateway(port, { sites: [own] });
   const send = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
-    const answer = await fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers });
-    return { answer, text: await answer.text() };
+    const response = await fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers });
+    return { response, text: await response.text() };
   };
   return { send: send, seen, gateway };
 }
@@ -36,38 +36,38 @@ async function site(isShared = true) {
 describe('the dashboard’s files of a shared connector', () => {
   it('are served by guard, for every release, without a request to WordPress', async () => {
     const { send, seen, gateway } = await site();
-    const { answer, text } = await send(`${ASSETS}/dashboard-New2.js?ver=1`);
-    expect([answer.status, text]).toEqual([200, 'script dashboard-New2.js']);
-    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    const { response, text } = await send(`${ASSETS}/dashboard-New2.js?ver=1`);
+    expect([response.status, text]).toEqual([200, 'script dashboard-New2.js']);
+    expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect((await send(`${ASSETS}/dashboard-Old1.js`)).text).toBe('script dashboard-Old1.js');
-    expect((await send(`/blog${ASSETS}/icons/bell.svg`)).answer.headers.get('content-type')).toBe('image/svg+xml');
+    expect((await send(`/blog${ASSETS}/icons/bell.svg`)).response.headers.get('content-type')).toBe('image/svg+xml');
     expect([seen, gateway.visits]).toEqual([[], []]);
   });
 
   it('are served compressed, without a body for HEAD, and with 304 for a known version', async () => {
     const { send } = await site();
     const path = `${ASSETS}/dashboard-New2.js`;
-    const first = (await send(path, { 'accept-encoding': 'gzip' })).answer;
+    const first = (await send(path, { 'accept-encoding': 'gzip' })).response;
     expect(first.headers.get('content-encoding')).toBe('gzip');
-    expect((await send(path, { 'accept-encoding': 'identity' })).answer.headers.get('content-encoding')).toBeNull();
+    expect((await send(path, { 'accept-encoding': 'identity' })).response.headers.get('content-encoding')).toBeNull();
     expect((await send(path, {}, 'HEAD')).text).toBe('');
     const etag = first.headers.get('etag') as string;
-    expect((await send(path, { 'if-none-match': etag })).answer.status).toBe(304);
+    expect((await send(path, { 'if-none-match': etag })).response.status).toBe(304);
   });
 
   it.each([
-    ['a file that no release has', `${ASSETS}/dashboard-None.js`],
+    ['a file that is in no release', `${ASSETS}/dashboard-None.js`],
     ['the list of entry points', `${ASSETS}/entrypoints.json`],
-    ['a file beside the assets', `${ASSETS}/../includes/class-hooks.js`],
-    ['a name in other letters', `${ASSETS}/DASHBOARD-new2.js`],
-    ['a folder above, disguised', `${ASSETS}/%2e%2e/includes/class-hooks.js`],
-    ['a name that is encoded', `${ASSETS}/dashboard%2DNew2.js`],
+    ['a file outside the assets', `${ASSETS}/../includes/class-hooks.js`],
+    ['a name in another letter case', `${ASSETS}/DASHBOARD-new2.js`],
+    ['an encoded parent folder', `${ASSETS}/%2e%2e/includes/class-hooks.js`],
+    ['an encoded name', `${ASSETS}/dashboard%2DNew2.js`],
   ])('do not include %s', async (_which, path) => {
     const { seen, gateway } = await site();
-    const answer = await exchange(gateway.port, closing(`GET ${path} HTTP/1.1`));
-    expect(answer).not.toContain('script dashboard');
-    expect(answer).not.toContain('no asset');
-    expect(seen.length + (answer.startsWith('HTTP/1.1 4') ? 1 : 0)).toBe(1);
+    const response = await exchange(gateway.port, closing(`GET ${path} HTTP/1.1`));
+    expect(response).not.toContain('script dashboard');
+    expect(response).not.toContain('no asset');
+    expect(seen.length + (response.startsWith('HTTP/1.1 4') ? 1 : 0)).toBe(1);
   });
 
   it('are served by the web server for a site with its own copy', async () => {

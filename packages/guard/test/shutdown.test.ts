@@ -53,8 +53,8 @@ describe('when guard stops and a part does not end', () => {
   const page = 'GET /page?token=secret HTTP/1.1\r\nHost: a\r\n\r\n';
 
   it.each<[what: string, request: string, named: string, go: (client: RawClient) => void]>([
-    ['a client that keeps an upload trickling', upload, 'POST /upload', trickle],
-    ['a client whose request WordPress never answers', page, 'GET /page', () => {}],
+    ['a client that uploads very slowly', upload, 'POST /upload', trickle],
+    ['a client to whose request WordPress never responds', page, 'GET /page', () => {}],
   ])(
     '%s is disconnected after `limits.shutdownSeconds`, and the log names its request without the query',
     async (...args) => {

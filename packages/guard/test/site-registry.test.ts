@@ -76,14 +76,14 @@ describe('SIGHUP', () => {
     const second = await fakeConnector();
     await writeSites(dataDir, [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }]);
     await reload(dataDir, guard);
-    const { answer, finish } = await slowUpload(guard.url, 'two.example');
+    const { received, finish } = await slowUpload(guard.url, 'two.example');
 
     await writeSites(dataDir, [entry]);
     expect(await reload(dataDir, guard)).toMatchObject({ served: ['site'] });
 
     expect(await getStatus(guard.url, 'two.example')).toBe(404);
     finish();
-    expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await received).toMatch(/^HTTP\/1\.1 200 /);
     expect(await getStatus(guard.url, 'one.example')).toBe(200);
   });
 
@@ -188,11 +188,11 @@ describe('SIGHUP', () => {
     const both = [entry, { id: 'two', hosts: ['two.example'], upstream: second.upstream }];
     let going = true;
     const seen = new Set<number | undefined>();
-    let answers = 0;
+    let responseCount = 0;
     const visitor = async () => {
       while (going) {
         seen.add(await getStatus(guard.url, 'one.example'));
-        answers++;
+        responseCount++;
       }
     };
     const visiting = visitor();
@@ -203,7 +203,7 @@ describe('SIGHUP', () => {
     going = false;
     await visiting;
     expect([...seen]).toEqual([200]);
-    expect(answers).toBeGreaterThan(10);
+    expect(responseCount).toBeGreaterThan(10);
   });
 });
 
@@ -293,7 +293,7 @@ async function slowUpload(url: string, host: string) {
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   let text = '';
-  const answer = new Promise<string>((resolve) => {
+  const received = new Promise<string>((resolve) => {
     socket.on('data', (chunk) => {
       text += chunk;
     });
@@ -301,5 +301,5 @@ async function slowUpload(url: string, host: string) {
   });
   socket.write(`POST /form HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 4\r\n\r\nab`);
   await new Promise((resolve) => setTimeout(resolve, 100));
-  return { answer, finish: () => void socket.write('cd') };
+  return { received, finish: () => void socket.write('cd') };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answersIn, RawClient, toStatus } from './raw-client.js';
+import { countResponses, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const post = (length: number, address = '192.0.2.1') =>
@@ -10,7 +10,7 @@ const kilobytes = (count: number) => 'x'.repeat(count * 1024);
 describe('visitors who send their bodies slowly', () => {
   it.each([
     ['a short one, byte by byte', 9000, 'x'],
-    ['a long one, whose beginning comes fast', 900_000, kilobytes(20)],
+    ['a long one, whose beginning arrives fast', 900_000, kilobytes(20)],
   ])('delay no other client: %s', async (_what, length, beginning) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 4 } });
@@ -21,7 +21,7 @@ describe('visitors who send their bodies slowly', () => {
     await new Promise((resolve) => setTimeout(resolve, 1300));
     const other = new RawClient(gateway.port).send(GET);
     await other.until((text) => toStatus(text) === 200);
-    await other.send(`${post(5)}hello`).until((text) => answersIn(text) === 2);
+    await other.send(`${post(5)}hello`).until((text) => countResponses(text) === 2);
     expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
       ['GET', '/page', ''],
       ['POST', '/up', 'hello'],
@@ -52,11 +52,11 @@ describe('visitors who send their bodies slowly', () => {
   it('leave room when they disconnect', async () => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });
-    const gone = new RawClient(gateway.port).send(`${post(900_000)}${kilobytes(20)}`);
+    const abandoned = new RawClient(gateway.port).send(`${post(900_000)}${kilobytes(20)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const next = new RawClient(gateway.port).send(`${post(30 * 1024)}${kilobytes(20)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    gone.socket.destroy();
+    abandoned.socket.destroy();
     await next.send(kilobytes(10)).until((text) => toStatus(text) === 200);
     expect(seen.map(({ body }) => body.length)).toEqual([30 * 1024]);
   });

@@ -25,9 +25,9 @@ describe('visitors who read nothing of a long response', () => {
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(SIZE, 120)));
     const gateway = await startGateway(port, { limits: { upstreamConnections: 1 } });
     const client = new RawClient(gateway.port);
-    const got = client.readSlowly(1500);
+    const received = client.readSlowly(1500);
     client.send(get('/long', '').replace('\r\nHost', '\r\nConnection: close\r\nHost'));
     await client.end();
-    expect(got()).toBeGreaterThan(SIZE);
+    expect(received()).toBeGreaterThan(SIZE);
   });
 });

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, RawClient, toStatus } from './raw-client.js';
+import { countResponses, exchange, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -25,10 +25,10 @@ const unclear: Record<string, string> = {
   'chunked in two lines': chunked('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'),
   'chunked and another coding in two lines': chunked('Transfer-Encoding: chunked\r\nTransfer-Encoding: x'),
   'chunked in quotes': chunked('Transfer-Encoding: "chunked"'),
-  'chunked behind a vertical tab': chunked('Transfer-Encoding: \x0bchunked'),
+  'chunked after a vertical tab': chunked('Transfer-Encoding: \x0bchunked'),
   'chunked on a folded line': chunked('Transfer-Encoding:\r\n chunked'),
-  'a space in front of the colon': chunked('Transfer-Encoding : chunked'),
-  'a space in front of the name': chunked('X: a\r\n Transfer-Encoding: chunked'),
+  'a space before the colon': chunked('Transfer-Encoding : chunked'),
+  'a space before the name': chunked('X: a\r\n Transfer-Encoding: chunked'),
   'a coding in HTTP/1.0': `POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${HIDDEN}`,
   'a bare line feed after a header': get('A: b\nTransfer-Encoding: chunked'),
   'bare line feeds throughout': 'GET / HTTP/1.1\nHost: a\n\n',
@@ -48,18 +48,18 @@ const unclear: Record<string, string> = {
   'a target of another host': 'GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n',
   'a target with a user': 'GET http://x@a/ HTTP/1.1\r\nHost: a\r\n\r\n',
   'a target of another scheme': 'GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n',
-  'a star for a target': 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n',
+  'an asterisk as target': 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n',
   'a relative target': 'GET index.php HTTP/1.1\r\nHost: a\r\n\r\n',
   'a fragment': 'GET /#/../xmlrpc.php HTTP/1.1\r\nHost: a\r\n\r\n',
-  'a fragment behind the host': 'GET http://a#/wp-login.php HTTP/1.1\r\nHost: a\r\n\r\n',
+  'a fragment after the host': 'GET http://a#/wp-login.php HTTP/1.1\r\nHost: a\r\n\r\n',
   'a space in the target': 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n',
   'a form feed in the target': 'GET /?a=\x0cb HTTP/1.1\r\nHost: a\r\n\r\n',
   'HTTP/0.9': 'GET / HTTP/0.9\r\nHost: a\r\n\r\n',
   'HTTP/1.2': 'GET / HTTP/1.2\r\nHost: a\r\n\r\n',
   'HTTP/2.0': 'GET / HTTP/2.0\r\nHost: a\r\n\r\n',
   'no version': 'GET /\r\nHost: a\r\n\r\n',
-  'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  'a body behind a wish for a WebSocket': `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`,
+  'the HTTP/2 connection preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'a body after a WebSocket upgrade request': `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`,
   'two routes of the REST API': 'GET /?rest_route=/a&rest.route=/b HTTP/1.1\r\nHost: a\r\n\r\n',
 };
 
@@ -71,7 +71,7 @@ const brokenBodies: Record<string, string> = {
   'a negative chunk size': '-5\r\nhello\r\n0\r\n\r\n',
   'a chunk size with a bare line feed': '5\nhello\r\n0\r\n\r\n',
   'a line feed in a chunk extension': '5;a\nb\r\nhello\r\n0\r\n\r\n',
-  'a chunk that is longer than it says': '5\r\nhelloXX\r\n0\r\n\r\n',
+  'a chunk that is longer than its size': '5\r\nhelloXX\r\n0\r\n\r\n',
   'an end of a chunk with a bare line feed': '5\r\nhello\n0\r\n\r\n',
 };
 
@@ -81,11 +81,11 @@ describe('a request that two parsers could interpret in two ways', () => {
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, bytes);
     expect(toStatus(received)).toBe(400);
-    expect(answersIn(received)).toBe(1);
+    expect(countResponses(received)).toBe(1);
     expect(seen).toEqual([]);
   });
 
-  it.each(Object.entries(brokenBodies))('%s: the request behind it is not forwarded', async (_what, body) => {
+  it.each(Object.entries(brokenBodies))('%s: the hidden request is not forwarded', async (_what, body) => {
     const { port, seen } = await recordingServer();
     const gateway = await startGateway(port);
     const received = await exchange(gateway.port, chunked('Transfer-Encoding: chunked', `${body}${HIDDEN}`));
@@ -150,10 +150,10 @@ describe('a request that is unusual but unambiguous', () => {
   it.each([
     ['an absolute target of the same host', 'GET http://A/x?y HTTP/1.1\r\nHost: a\r\n\r\n', '/x?y'],
     ['an absolute target without a path', 'GET http://a?y HTTP/1.1\r\nHost: a\r\n\r\n', '/?y'],
-    ['a tab in front of chunked', chunked('Transfer-Encoding:\tchunked', '0\r\n\r\n'), '/'],
+    ['a tab before chunked', chunked('Transfer-Encoding:\tchunked', '0\r\n\r\n'), '/'],
     ['Chunked in another case', chunked('Transfer-Encoding: CHUNKED', '0\r\n\r\n'), '/'],
-    ['an empty line in front', `\r\n${get('A: b')}`, '/'],
-    ['a length with zeros', chunked('Content-Length: 005', 'hello'), '/'],
+    ['an empty line before the request', `\r\n${get('A: b')}`, '/'],
+    ['a length with leading zeros', chunked('Content-Length: 005', 'hello'), '/'],
     [
       'trailers',
       chunked('Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\nX-Security-Optimizer-Guard: a\r\n\r\n'),

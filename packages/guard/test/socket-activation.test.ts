@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { answersIn, closing, RawClient, toStatus } from './raw-client.js';
+import { closing, countResponses, RawClient, toStatus } from './raw-client.js';
 import { webServer } from './running-gateway.js';
 import { spawnServe } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
@@ -10,7 +10,7 @@ import { type PassedGuard, passedSocket } from './support/passed-socket.js';
 import { dataFolderFor } from './support/running-guard.js';
 import { eventually, scratchFolder } from './support/scratch.js';
 
-const KEPT = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
+const KEEP_ALIVE = 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n';
 
 async function started(supervisor: Awaited<ReturnType<typeof passedSocket>>): Promise<PassedGuard> {
   const guard = await supervisor.start();
@@ -68,20 +68,20 @@ describe('a socket that a supervisor passes', () => {
 
 describe('a restart with a socket that a supervisor passes', () => {
   it('refuses and loses no request, whether the next guard already waits or starts after the end', async () => {
-    const upstream = `http://127.0.0.1:${await webServer((_asked, response) => void response.end('hello'))}`;
+    const upstream = `http://127.0.0.1:${await webServer((_request, response) => void response.end('hello'))}`;
     const dataDir = await dataFolderFor({ upstream }, {}, { limits: { drainSeconds: 60 } });
     const supervisor = await passedSocket({ dataDir });
     const first = await started(supervisor);
 
     const failures: unknown[] = [];
-    let [answers, announced, over] = [0, 0, false];
+    let [responses, announced, over] = [0, 0, false];
     const send = (agent: Agent | false) =>
       new Promise<void>((resolve) => {
         const outgoing = request({ host: '127.0.0.1', port: supervisor.port, agent, path: '/' }, (response) => {
           if (response.statusCode !== 200) failures.push(response.statusCode);
           if (agent !== false && response.headers.connection === 'close') announced++;
           response.resume().once('close', () => {
-            answers++;
+            responses++;
             if (!response.complete) failures.push('not whole');
             resolve();
           });
@@ -97,8 +97,8 @@ describe('a restart with a socket that a supervisor passes', () => {
       while (!over) await send(agent);
     });
     const more = async (count: number) => {
-      const from = answers;
-      await eventually(() => answers >= from + count);
+      const from = responses;
+      await eventually(() => responses >= from + count);
     };
 
     await more(100);
@@ -120,36 +120,36 @@ describe('a restart with a socket that a supervisor passes', () => {
     await Promise.all(clients);
     for (const agent of agents) agent.destroy();
     expect(failures).toEqual([]);
-    // Each client with a kept connection was notified of each end.
+    // Each client with a persistent connection was notified of each end.
     expect(announced).toBe(3 * agents.length);
   });
 
-  const keptConnection = async (drainSeconds: number) => {
+  const openConnection = async (drainSeconds: number) => {
     const dataDir = await dataFolderFor(await fakeConnector(), {}, { limits: { drainSeconds } });
     const supervisor = await passedSocket({ dataDir });
     const guard = await started(supervisor);
-    const kept = new RawClient(supervisor.port).send(KEPT);
-    await kept.until((text) => answersIn(text) === 1);
+    const client = new RawClient(supervisor.port).send(KEEP_ALIVE);
+    await client.until((text) => countResponses(text) === 1);
     const fresh = new RawClient(supervisor.port);
     // Guard accepts connections in order.
     await new RawClient(supervisor.port).send(closing('GET / HTTP/1.1')).end();
     process.kill(guard.pid, 'SIGTERM');
     await eventually(() => guard.events().includes('guard-stopping'));
-    return { guard, kept, fresh };
+    return { guard, client, fresh };
   };
 
   it('responds to one more request of an open connection', async () => {
-    const { guard, kept, fresh } = await keptConnection(60);
-    const received = await kept.send(KEPT).end();
-    expect(answersIn(received)).toBe(2);
+    const { guard, client, fresh } = await openConnection(60);
+    const received = await client.send(KEEP_ALIVE).end();
+    expect(countResponses(received)).toBe(2);
     expect(received.match(/Connection: close/gi)).toHaveLength(1);
-    expect(await fresh.send(KEPT).end()).toMatch(/^HTTP\/1\.1 200[\s\S]*Connection: close/i);
+    expect(await fresh.send(KEEP_ALIVE).end()).toMatch(/^HTTP\/1\.1 200[\s\S]*Connection: close/i);
     await ended(guard);
   });
 
   it('ends silent connections', async () => {
-    const { guard, kept, fresh } = await keptConnection(1);
-    expect([answersIn(await kept.end()), answersIn(await fresh.end())]).toEqual([1, 0]);
+    const { guard, client, fresh } = await openConnection(1);
+    expect([countResponses(await client.end()), countResponses(await fresh.end())]).toEqual([1, 0]);
     await ended(guard);
   });
 
@@ -163,7 +163,7 @@ describe('a restart with a socket that a supervisor passes', () => {
     const dataDir = await dataFolderFor({ upstream }, {}, { limits: { drainSeconds: 60 } });
     const supervisor = await passedSocket({ dataDir });
     const guard = await started(supervisor);
-    const client = new RawClient(supervisor.port).send(KEPT.replace('/ ', '/held ') + KEPT + KEPT);
+    const client = new RawClient(supervisor.port).send(KEEP_ALIVE.replace('/ ', '/held ') + KEEP_ALIVE + KEEP_ALIVE);
     await eventually(() => release !== null);
     process.kill(guard.pid, 'SIGTERM');
     await eventually(() => guard.events().includes('guard-stopping'));

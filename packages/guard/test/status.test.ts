@@ -29,21 +29,21 @@ describe('status of many sites', () => {
   it('checks at most 32 at a time, and lists them in the order of the configuration', async () => {
     const { connector, dataDir } = await manySites(100);
     let open = 0;
-    let most = 0;
+    let max = 0;
     let release = (): void => {};
     const full = new Promise<void>((resolve) => {
       release = resolve;
     });
     connector.hold = async () => {
       open++;
-      most = Math.max(most, open);
+      max = Math.max(max, open);
       // The first 32 wait for each other, so checking one at a time would never end.
       if (open === 32) release();
       await full;
       open--;
     };
     const { report } = await status(dataDir);
-    expect(most).toBe(32);
+    expect(max).toBe(32);
     expect(report.sites.map(({ id }: { id: string }) => id)).toEqual(
       Array.from({ length: 100 }, (_, at) => `site-${at}`),
     );
@@ -64,16 +64,16 @@ describe('status of many sites', () => {
   });
 
   it('lists only sites with a problem on request', async () => {
-    const [well, ill] = [await fakeConnector(), await fakeConnector()];
-    ill.mode = 'gone';
+    const [healthy, failing] = [await fakeConnector(), await fakeConnector()];
+    failing.mode = 'gone';
     const sites = [
-      { id: 'well', hosts: ['well.example.com'], upstream: well.upstream },
-      { id: 'ill', hosts: ['ill.example.com'], upstream: ill.upstream },
+      { id: 'well', hosts: ['well.example.com'], upstream: healthy.upstream },
+      { id: 'ill', hosts: ['ill.example.com'], upstream: failing.upstream },
     ];
-    const dataDir = await dataFolderFor(well, {}, { sites });
+    const dataDir = await dataFolderFor(healthy, {}, { sites });
     for (const { id } of sites) await writeFile(join(dataDir, 'sites', `${id}.secret`), SECRET, { mode: 0o600 });
     await serve(dataDir);
-    await eventually(() => well.policy !== null);
+    await eventually(() => healthy.policy !== null);
     const ids = ({ report }: { report: { sites: { id: string }[] } }) => report.sites.map(({ id }) => id);
     expect(ids(await status(dataDir))).toEqual(['well', 'ill']);
     expect(ids(await status(dataDir, '--problems'))).toEqual(['ill']);

@@ -127,7 +127,7 @@ describe('serve on Unix sockets', () => {
         .end();
     });
 
-  it('serves visitors and metrics, is found by status, and leaves no socket behind', async () => {
+  it('serves visitors and metrics, is found by status, and removes its socket when it ends', async () => {
     const folder = await scratchFolder();
     const [path, metrics] = [join(folder, 'guard.sock'), join(folder, 'metrics.sock')];
     await endedListener(path);

@@ -194,16 +194,16 @@ describe('the Activity Log gets', () => {
     };
 
     it.each([
-      [
-        'a length that is none',
-        'GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n',
-      ],
+      ['an invalid length', 'GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n'],
       [
         'two lengths',
         'GET /bad HTTP/1.1\r\nX-Forwarded-For: 192.0.2.9\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
       ],
       ['another protocol', 'GET /bad HTTP/9.9\r\nx-forwarded-for:192.0.2.9\r\n\r\n'],
-      ['a chain', 'GET /bad HTTP/1.1\r\nX-Forwarded-For: 10.0.0.1, 192.0.2.9, 203.0.113.7\r\nBad Name: 1\r\n\r\n'],
+      [
+        'a chain of addresses',
+        'GET /bad HTTP/1.1\r\nX-Forwarded-For: 10.0.0.1, 192.0.2.9, 203.0.113.7\r\nBad Name: 1\r\n\r\n',
+      ],
     ])('with %s', async (_what, request) => {
       expect(await behindProxy(request)).toEqual([['192.0.2.9', '/bad', 'malformed:400']]);
     });
@@ -215,9 +215,9 @@ describe('the Activity Log gets', () => {
 
     it.each([
       ['twice', 'X-Forwarded-For: 192.0.2.9\r\nX-Forwarded-For: 198.51.100.1'],
-      ['hidden behind a line feed alone', 'X-Forwarded-For: 192.0.2.9\r\nUser-Agent: a\nX-Forwarded-For: 198.51.100.1'],
-      ['hidden behind NUL', 'X-Forwarded-For: 192.0.2.9\r\nUser-Agent: a\0X-Forwarded-For: 198.51.100.1'],
-      ['only behind a line feed alone', 'User-Agent: a\nX-Forwarded-For: 198.51.100.1'],
+      ['hidden after a bare line feed', 'X-Forwarded-For: 192.0.2.9\r\nUser-Agent: a\nX-Forwarded-For: 198.51.100.1'],
+      ['hidden after NUL', 'X-Forwarded-For: 192.0.2.9\r\nUser-Agent: a\0X-Forwarded-For: 198.51.100.1'],
+      ['only after a bare line feed', 'User-Agent: a\nX-Forwarded-For: 198.51.100.1'],
       ['in a folded line', 'User-Agent: a\r\n X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 192.0.2.9'],
     ])('for no client where the address is sent %s', async (_what, lines) => {
       expect(await behindProxy(`GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n${lines}\r\n\r\n`)).toEqual([]);
@@ -255,8 +255,8 @@ describe('the Activity Log gets', () => {
   });
 
   it('responses that guard sends in place of WordPress', async () => {
-    const nobody = await rawServer((socket) => socket.destroy());
-    const gateway = await startGateway(nobody);
+    const closing = await rawServer((socket) => socket.destroy());
+    const gateway = await startGateway(closing);
     expect(toStatus(await get(gateway, '/page'))).toBe(502);
     await get(gateway, '/wp-json/security-optimizer-connector/v1/hello');
     expect(summarize(gateway)).toEqual(['502 /page null', '404 /wp-json/security-optimizer-connector/v1/hello null']);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answersIn, exchange, RawClient, toStatus } from './raw-client.js';
+import { countResponses, exchange, RawClient, toStatus } from './raw-client.js';
 import { rawServer, recordingServer, startGateway, webServer } from './running-gateway.js';
 import { socketSilence } from './socket-silence.js';
 
@@ -94,20 +94,20 @@ describe('a WebSocket', () => {
       await client.until((text) => text.includes('welcome'));
       return client;
     };
-    const kept = await opened('192.0.2.2');
+    const remaining = await opened('192.0.2.2');
     const cut = await opened('192.0.2.1');
     gateway.rule({ blocked: ['192.0.2.1'] });
     await cut.end();
     await expect.poll(closed).toBe(true);
-    await kept.send('still here').until((text) => text.endsWith('still here'));
+    await remaining.send('still here').until((text) => text.endsWith('still here'));
   });
 
   it('is treated like an event stream, which is closed when its address is blocked', async () => {
-    const left: string[] = [];
+    const closed: string[] = [];
     const open: ServerResponse[] = [];
     const port = await webServer((request, response) => {
       const from = String(request.headers['x-forwarded-for']);
-      response.on('close', () => left.push(from));
+      response.on('close', () => closed.push(from));
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write(`data: ${from}\n\n`);
       open.push(response);
@@ -120,13 +120,13 @@ describe('a WebSocket', () => {
       await client.until((text) => text.includes(`data: ${address}`));
       return client;
     };
-    const kept = await opened('192.0.2.2');
+    const remaining = await opened('192.0.2.2');
     const cut = await opened('192.0.2.1');
     gateway.rule({ blocked: ['192.0.2.1'] });
     await cut.end();
     for (const response of open) response.write('data: again\n\n');
-    await kept.until((text) => text.includes('data: again'));
-    expect(left).toEqual(['192.0.2.1']);
+    await remaining.until((text) => text.includes('data: again'));
+    expect(closed).toEqual(['192.0.2.1']);
   });
 
   it('to a web server that closes the connection gets 502', async () => {
@@ -137,11 +137,11 @@ describe('a WebSocket', () => {
 
   it('holds one of the connections to WordPress until the response, and none once it is open', async () => {
     const heads: string[] = [];
-    const agree: (() => void)[] = [];
+    const accept: (() => void)[] = [];
     const port = await rawServer((socket) => {
       socket.once('data', (data) => {
         heads.push(data.toString('latin1').split('\r\n')[0] as string);
-        agree.push(() => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome'));
+        accept.push(() => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\nwelcome'));
       });
     });
     const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });
@@ -151,11 +151,11 @@ describe('a WebSocket', () => {
     // Two are under way, sixteen wait, and one was refused.
     await expect.poll(() => clients.filter(({ received }) => toStatus(received) === 503)).toHaveLength(1);
     expect(heads).toHaveLength(2);
-    const [gone] = clients.filter(({ received }) => received === '').slice(-1);
-    gone?.socket.destroy();
+    const [abandoned] = clients.filter(({ received }) => received === '').slice(-1);
+    abandoned?.socket.destroy();
     for (let opened = 0; opened < 17; opened++) {
-      await expect.poll(() => agree.length).toBeGreaterThan(opened);
-      agree[opened]?.();
+      await expect.poll(() => accept.length).toBeGreaterThan(opened);
+      accept[opened]?.();
     }
     await expect.poll(() => clients.filter(({ received }) => received.includes('welcome'))).toHaveLength(17);
     expect(heads).toHaveLength(17);
@@ -168,7 +168,7 @@ describe('a WebSocket', () => {
     const gateway = await startGateway(port);
     const received = await new RawClient(gateway.port).send(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${HANDSHAKE}`).end();
     expect(received).not.toContain('101');
-    expect(answersIn(received)).toBe(2);
+    expect(countResponses(received)).toBe(2);
     for (const { headers } of seen) expect(headers).not.toHaveProperty('upgrade');
   });
 });
@@ -190,7 +190,7 @@ describe('an Upgrade to another protocol', () => {
   const PROTOCOLS = ['h2c', 'websocket, h2c', 'TLS/1.0'];
   const BODY = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n';
   const framed = {
-    'with its length': [`Content-Length: ${BODY.length}`, BODY],
+    'with a length': [`Content-Length: ${BODY.length}`, BODY],
     'in chunks': ['Transfer-Encoding: chunked', `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`],
   } as const;
   const posts = PROTOCOLS.flatMap((protocol) =>
@@ -243,15 +243,15 @@ describe('an Upgrade to another protocol', () => {
 describe.each(['websocket', 'h2c'])('an Upgrade to %s that is not granted', (protocol) => {
   const UPGRADE = `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`;
 
-  it('gets the whole response, however long it is and however slowly it is read', async () => {
+  it('gets the complete response, however long it is and however slowly it is read', async () => {
     const size = 8_000_000;
     const port = await webServer((_request, response) => void response.end(Buffer.alloc(size, 120)));
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port);
-    const got = client.readSlowly(500);
+    const received = client.readSlowly(500);
     client.send(UPGRADE);
     await client.end();
-    expect(got()).toBeGreaterThan(size);
+    expect(received()).toBeGreaterThan(size);
   });
 
   it('is not buffered for a client that reads nothing, which is disconnected after a while', async () => {

@@ -126,9 +126,9 @@ describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
       status: 0,
       stdout: '0\n',
     });
-    const gone = await wp('http://127.0.0.1:1', ['status']);
-    expect(gone.status).toBe(1);
-    expect(gone.stderr).toContain('Guard can’t be reached at http://127.0.0.1:1');
+    const failed = await wp('http://127.0.0.1:1', ['status']);
+    expect(failed.status).toBe(1);
+    expect(failed.stderr).toContain('Guard can’t be reached at http://127.0.0.1:1');
   });
 
   it('are refused with the key of another site', async () => {
@@ -199,16 +199,16 @@ describe('a signed call', () => {
   it.each<[string, () => string, Parameters<typeof send>[2]]>([
     ['with the key of another site', () => sign({ secret: OTHER_SECRET }), {}],
     ['that is too old', () => sign({ seconds: -120 }), {}],
-    ['of the future', () => sign({ seconds: 120 }), {}],
+    ['from the future', () => sign({ seconds: 120 }), {}],
     ['with another body', () => sign(), { body: '{"disable_feed":0}' }],
-    ['whose body was taken away', () => sign(), { body: null }],
+    ['without its body', () => sign(), { body: null }],
     ['for another route', () => sign({ route: '/hide-wp-version' }), {}],
     ['for another method', () => sign({ method: 'GET' }), {}],
     ['with a query', () => sign(), { route: '/disable-feeds?disable_feed=1' }],
     ['without a signature', () => sign().slice(0, -64), {}],
     ['with a changed nonce', () => sign().replace(/[0-9a-f]{32}(?= [0-9a-f]{64} )/, '0'.repeat(32)), {}],
     [
-      'that WP-CLI has no command for',
+      'for which WP-CLI has no command',
       () => sign({ route: '/force-password-reset', body: '{}' }),
       { route: '/force-password-reset', body: '{}' },
     ],

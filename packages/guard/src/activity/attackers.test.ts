@@ -3,7 +3,7 @@ import { attackGoals } from '@security-optimizer/contract/activity/attackers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { activitySite } from '../../test/support/activity-site.js';
-import { anEvent, aVisit, NOW, NOW_SECONDS, SITE, testStore } from '../../test/support/activity-store.js';
+import { createEvent, createVisit, NOW, NOW_SECONDS, SITE, testStore } from '../../test/support/activity-store.js';
 import { eventually } from '../../test/support/scratch.js';
 import { groupAttackers, readAttackers } from './attackers.js';
 import { packVisits } from './packed-visits.js';
@@ -125,11 +125,17 @@ describe('attackers', () => {
   it('that logged in are counted, apart from members who only mistyped', async () => {
     const store = await testStore();
     const wrong = (address: string, failedLogins: number) =>
-      aVisit({ at: NOW, address, target: '/wp-login.php', status: 200, rule: null, failedLogins });
-    const refused = aVisit({ at: NOW, address: '192.0.2.3', target: '/.env', status: 403, rule: 'system-folders' });
+      createVisit({ at: NOW, address, target: '/wp-login.php', status: 200, rule: null, failedLogins });
+    const refused = createVisit({
+      at: NOW,
+      address: '192.0.2.3',
+      target: '/.env',
+      status: 403,
+      rule: 'system-folders',
+    });
     const visits = [wrong('192.0.2.1', 2), wrong('198.51.100.1', 5), wrong('203.0.113.1', 4), refused];
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
-    const login = (address: string) => anEvent({ uid: address, at: NOW_SECONDS + 60, address, kind: 'login' });
+    const login = (address: string) => createEvent({ uid: address, at: NOW_SECONDS + 60, address, kind: 'login' });
     const read = async () => {
       const { data } = await readAttackers(
         {
@@ -166,7 +172,7 @@ describe('attackers', () => {
       fc.asyncProperty(fc.array(attack, { minLength: 1, maxLength: 600 }), async (attacks) => {
         const store = await testStore();
         const visits = attacks.map(({ network, host, count, rule, failedLogins }, i) =>
-          aVisit({
+          createVisit({
             ...{ at: NOW, address: `10.0.${network}.${host}`, target: `/page-${i % 7}`, count, rule },
             ...{ status: rule === null ? 200 : 403, failedLogins: rule === null ? failedLogins : 0 },
           }),

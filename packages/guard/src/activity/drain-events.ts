@@ -4,7 +4,7 @@ import type { Logger } from '../lib/logger.js';
 import type { SecurityEvents } from '../security-events.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ConnectorClient } from '../wordpress/connector-client.js';
-import { idlePause, ROUND_MS, SitesInUse } from '../wordpress/connector-health.js';
+import { CHECK_INTERVAL_MS, idlePause, SitesInUse } from '../wordpress/connector-health.js';
 import { type OutboxEvent, readOutboxRow } from '../wordpress/outbox.js';
 import type { ActivityStore } from './activity-store.js';
 import { toUsersSecurityEvent } from './security-events.js';
@@ -200,7 +200,7 @@ export function createEventDrain(deps: {
 
   function isDue(site: SiteId): boolean {
     // Called first, since it counts the rounds.
-    const isUsed = inUse.wasUsed(site);
+    const isUsed = inUse.wasRecentlyUsed(site);
     const { timer, last } = getState(site);
     if (timer !== null || !answers(site)) return false;
     // Math.abs: a clock that was set back must not delay the drain until it has caught up.
@@ -216,7 +216,7 @@ export function createEventDrain(deps: {
       }
     };
     await Promise.all(Array.from({ length: SITES_AT_ONCE }, next));
-    if (!stopped) rounds = setTimeout(() => void round(), ROUND_MS).unref();
+    if (!stopped) rounds = setTimeout(() => void round(), CHECK_INTERVAL_MS).unref();
   }
 
   return {

@@ -67,7 +67,7 @@ async function underTest() {
     ahead += ms;
   };
   /** Resolves when the questions were sent and have timed out. */
-  const gaveUp = (questions: number) => eventually(() => server.asked.length === questions && pending === 0);
+  const gaveUp = (questions: number) => eventually(() => server.queries.length === questions && pending === 0);
   return { server, hostnames, written, advance, gaveUp, isIdle: () => pending === 0 };
 }
 
@@ -88,7 +88,7 @@ describe('a host name', () => {
     hostnames.request('other', '192.0.2.7', 'shown');
     await eventually(() => written.length === 2);
     expect(written).toEqual(['site 192.0.2.7 host-7.example.com null', 'other 192.0.2.7 host-7.example.com null']);
-    expect(server.asked).toEqual(['PTR 7.2.0.192.in-addr.arpa']);
+    expect(server.queries).toEqual(['PTR 7.2.0.192.in-addr.arpa']);
   });
 
   it('is queried again after a day', async () => {
@@ -112,7 +112,7 @@ describe('a host name', () => {
     // Behind the private addresses in the queue.
     hostnames.request('site', '192.0.2.7', 'shown');
     await eventually(() => written.length === 1);
-    expect(server.asked).toEqual(['PTR 7.2.0.192.in-addr.arpa']);
+    expect(server.queries).toEqual(['PTR 7.2.0.192.in-addr.arpa']);
   });
 
   it('is ignored when it contains anything but letters, digits, hyphens and dots', async () => {
@@ -128,7 +128,7 @@ describe('a host name', () => {
     hostnames.request('site', '192.0.2.7', 'seen');
     hostnames.request('site', '192.0.2.8', 'seen');
     await eventually(() => written.length === 1 && isIdle());
-    expect(server.asked).toHaveLength(2);
+    expect(server.queries).toHaveLength(2);
     for (const line of written) expect(line).toMatch(/^site 192\.0\.2\.\d [a-z.]+ null$/);
     expect(hostName('a'.repeat(64))).toBeNull();
     expect(hostName(`${'a.'.repeat(130)}com`)).toBeNull();
@@ -149,7 +149,7 @@ describe('a host name', () => {
     hostnames.request('site', '192.0.2.8', 'shown');
     await eventually(() => written.length === 1);
     expect(written).toEqual(['site 192.0.2.8 other.example.com null']);
-    expect(server.asked).toEqual(['PTR 7.2.0.192.in-addr.arpa', 'PTR 8.2.0.192.in-addr.arpa']);
+    expect(server.queries).toEqual(['PTR 7.2.0.192.in-addr.arpa', 'PTR 8.2.0.192.in-addr.arpa']);
     advance(11 * 60_000);
     hostnames.request('site', '192.0.2.7', 'shown');
     await eventually(() => written.length === 2);
@@ -161,14 +161,14 @@ describe('a host name', () => {
     for (let i = 0; i < 200; i++) hostnames.request('site', `198.51.100.${i}`, 'seen');
     for (let i = 0; i < 5; i++) hostnames.request('site', `192.0.2.${i}`, 'shown');
     const began = Date.now();
-    await eventually(() => server.asked.length >= 20);
+    await eventually(() => server.queries.length >= 20);
     for (let looks = 0; looks < 20; looks++) {
       pass(100);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     // Twenty in each second of the test, however long it took.
-    expect(server.asked.length).toBeLessThanOrEqual(20 * (1 + Math.ceil((Date.now() - began) / 1000)));
-    const firstShown = server.asked.findIndex((question) => question.includes('.2.0.192.'));
+    expect(server.queries.length).toBeLessThanOrEqual(20 * (1 + Math.ceil((Date.now() - began) / 1000)));
+    const firstShown = server.queries.findIndex((question) => question.includes('.2.0.192.'));
     expect(firstShown).toBeLessThanOrEqual(8);
   });
 });
@@ -207,7 +207,7 @@ describe('a search engine', () => {
     hostnames.request('site', '192.0.2.9', 'claimed', BING);
     await eventually(() => written.length === 3);
     expect(written.every((line) => line.endsWith(' null'))).toBe(true);
-    expect(server.asked).not.toContain('A googlebot.com.example.org');
+    expect(server.queries).not.toContain('A googlebot.com.example.org');
   });
 
   it('is no longer verified when its address gets another name, but remains verified while DNS does not respond', async () => {
@@ -234,7 +234,7 @@ describe('a search engine', () => {
     server.records.set(CRAWLER, ['host.duckduckgo.com']);
     hostnames.request('site', '192.0.2.7', 'claimed', DUCK);
     await eventually(() => written.length === 1);
-    expect([written, server.asked]).toEqual([['site 192.0.2.7 host.duckduckgo.com null'], [CRAWLER]]);
+    expect([written, server.queries]).toEqual([['site 192.0.2.7 host.duckduckgo.com null'], [CRAWLER]]);
   });
 });
 

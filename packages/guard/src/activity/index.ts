@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { CallHandlers, DownloadHandlers, Feature, OptionPages, RunningFeature } from '../feature.js';
 import { parseAddress } from '../lib/address.js';
 import type { LoginSecurity } from '../login/index.js';
-import { createKnownLoginAddresses } from '../login/index.js';
+import { createLoginAddressCache } from '../login/index.js';
 import { createAuditOutbox } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
@@ -78,7 +78,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
       const address = anonymize(site) ? parseAddress(text) : null;
       return address === null ? text : anonymizeAddress(address);
     };
-    const loginAddresses = createKnownLoginAddresses(settingHistory, logger);
+    const loginAddresses = createLoginAddressCache(settingHistory, logger);
     feed.subscribe(loginAddresses.reload);
     const hostnames = createHostnames({ dns: systemDns(activity.dns), store, clock, logger });
     const visits = createVisitLog({

@@ -1,6 +1,6 @@
 import crawlers from 'crawler-user-agents';
 import { describe, expect, it } from 'vitest';
-import { leastProcessorTime } from '../../test/support/processor-time.js';
+import { getMinProcessorTime } from '../../test/support/processor-time.js';
 import { belongsTo, botName, botNames, claimedSearchEngine } from './bots.js';
 import { visitorType } from './visitor-type.js';
 
@@ -241,7 +241,7 @@ describe('the type of a visitor', () => {
       'union/*'.repeat(42),
     ];
     for (const agent of hostile) visitorType(agent, null);
-    const ms = leastProcessorTime(() => {
+    const ms = getMinProcessorTime(() => {
       for (const agent of hostile) for (let i = 0; i < 20; i++) visitorType(agent, null);
     });
     expect(ms / (hostile.length * 20)).toBeLessThan(5);

@@ -19,14 +19,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { spawnServe } from '../../test/support/command-line.js';
 import { eventually } from '../../test/support/scratch.js';
 import {
-  canPlayUsers,
+  canSwitchUsers,
+  changeOwner,
   GUARD,
-  give,
   linkAs,
+  listOwners,
   machine,
   makeWordPress,
   OWNER,
-  ownersIn,
   program,
   runAsRoot,
   snapshot,
@@ -73,12 +73,12 @@ async function race(uid: number, folder: string, target: string): Promise<() => 
   };
 }
 
-describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)', () => {
+describe.skipIf(!canSwitchUsers)('attach and detach as root (skipped without root)', () => {
   it('write with the rights of the site’s owner, and give the key the readers of wp-config.php', async () => {
     const { wordpress, dataDir, attach, plugins, own } = await machine();
     chownSync(join(wordpress, 'wp-config.php'), OWNER, 33);
     expect(attach()).toMatchObject({ status: 0, stderr: '' });
-    expect(ownersIn(plugins)).toEqual([OWNER]);
+    expect(listOwners(plugins)).toEqual([OWNER]);
     const key = lstatSync(join(own, 'secret.php'));
     expect([key.uid, key.gid, key.mode & 0o777]).toEqual([OWNER, 33, 0o640]);
     expect(runAsRoot('detach', '--data-dir', dataDir)).toMatchObject({
@@ -86,7 +86,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
       stdout: expect.stringContaining('Detached: site.'),
     });
     expect(readdirSync(join(wordpress, 'wp-content'))).toEqual([]);
-    expect(ownersIn(dataDir)).toEqual([GUARD]);
+    expect(listOwners(dataDir)).toEqual([GUARD]);
   });
 
   it.each<[string, string, (at: Awaited<ReturnType<typeof machine>>) => string]>([
@@ -109,7 +109,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     const before = [snapshot(at.victim), snapshot(at.wordpress), snapshot(at.ofRoot)];
     const ours = () => {
       const config = readFileSync(join(at.dataDir, 'guard.json'), 'utf8');
-      return [...readdirSync(at.dataDir, { recursive: true }), JSON.parse(config).sites, ownersIn(at.dataDir)];
+      return [...readdirSync(at.dataDir, { recursive: true }), JSON.parse(config).sites, listOwners(at.dataDir)];
     };
     const data = ours();
     for (const again of [at.attach(), runAsRoot('detach', '--data-dir', at.dataDir)]) {
@@ -168,7 +168,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     }
     expect(done).toBeGreaterThan(0);
     expect([snapshot(victim), snapshot(join(dataDir, 'sites'))]).toEqual(before);
-    expect(ownersIn(dataDir)).toEqual([GUARD]);
+    expect(listOwners(dataDir)).toEqual([GUARD]);
   });
 
   it('change nothing outside while the folders above the site are swapped, with the complete commands', async () => {
@@ -176,7 +176,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     const home = join(root, 'home');
     mkdirSync(home);
     const wordpress = makeWordPress(join(home, 'public', 'site'), OWNER);
-    give(home, OWNER);
+    changeOwner(home, OWNER);
     mkdirSync(join(root, 'elsewhere'));
     renameSync(victim, join(root, 'elsewhere', 'site'));
     const before = snapshot(join(root, 'elsewhere'));
@@ -189,7 +189,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     }
     expect(await stop()).toBeGreaterThan(0);
     expect(snapshot(join(root, 'elsewhere'))).toEqual(before);
-    expect(ownersIn(dataDir)).toEqual([GUARD]);
+    expect(listOwners(dataDir)).toEqual([GUARD]);
   });
 
   it('follow a link to the site that root has created, and none with which its owner leads to another site', async () => {
@@ -219,22 +219,22 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
 
   it('use the first owner below root’s folders, and the owner of a folder that the operator names', async () => {
     const { wordpress, attach, plugins, dataDir } = await machine();
-    give(wordpress, 0);
+    changeOwner(wordpress, 0);
     chownSync(join(wordpress, 'wp-content'), OWNER, OWNER);
     expect(attach()).toMatchObject({ status: 0, stderr: '' });
-    expect(ownersIn(plugins)).toEqual([OWNER]);
+    expect(listOwners(plugins)).toEqual([OWNER]);
     expect(runAsRoot('detach', '--data-dir', dataDir).status).toBe(0);
-    give(wordpress, VICTIM);
+    changeOwner(wordpress, VICTIM);
     chownSync(join(wordpress, 'wp-content'), OWNER, OWNER);
     expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('--mu-plugins') });
     expect(attach('--mu-plugins', plugins)).toMatchObject({ status: 0, stderr: '' });
-    expect(ownersIn(plugins)).toEqual([OWNER]);
+    expect(listOwners(plugins)).toEqual([OWNER]);
   });
 
   it('replace a name that is no regular file of guard’s without opening it: FIFOs, links, hard links', async () => {
     const { victim, theirs, attach, plugins, own } = await machine();
     mkdirSync(own, { recursive: true });
-    give(plugins, OWNER);
+    changeOwner(plugins, OWNER);
     execFileSync('mkfifo', [join(own, 'secret.php'), join(plugins, 'security-optimizer.php')]);
     execFileSync('chmod', ['666', join(own, 'secret.php'), join(plugins, 'security-optimizer.php')]);
     expect(attach()).toMatchObject({ status: 0, stderr: '' });
@@ -247,13 +247,13 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     linkSync(target, join(plugins, 'security-optimizer.php'));
     expect(attach()).toMatchObject({ status: 0, stderr: '' });
     expect(snapshot(victim)).toEqual(before);
-    expect(ownersIn(plugins)).toEqual([OWNER]);
+    expect(listOwners(plugins)).toEqual([OWNER]);
   });
 
   it('report that a folder is in the way of a file, and change nothing', async () => {
     const { wordpress, attach, own } = await machine();
     mkdirSync(join(own, 'secret.php'), { recursive: true });
-    give(join(wordpress, 'wp-content'), OWNER);
+    changeOwner(join(wordpress, 'wp-content'), OWNER);
     const before = snapshot(wordpress);
     expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('secret.php is a folder') });
     expect(snapshot(wordpress)).toEqual(before);
@@ -268,7 +268,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     const before = snapshot(wordpress);
     expect(attach()).toMatchObject({ status: 1, stderr: expect.stringContaining('ENOSPC') });
     expect(snapshot(wordpress)).toEqual(before);
-    expect(ownersIn(dataDir)).toEqual([GUARD]);
+    expect(listOwners(dataDir)).toEqual([GUARD]);
   });
 
   it('delete no name that was not recorded, and none outside the connector whatever the record says', async () => {
@@ -346,7 +346,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
     expect(findings.filter(({ check }) => check === 'permissions')).toMatchObject([{ state: 'ok' }]);
     expect(detach(...at).status).toBe(0);
     expect(existsSync(join(root, 'of-root', 'mu-plugins'))).toBe(false);
-    expect(ownersIn(dataDir)).toEqual([GUARD]);
+    expect(listOwners(dataDir)).toEqual([GUARD]);
   });
 
   it('refuse a link in place of the folder with the keys', async () => {
@@ -373,7 +373,7 @@ describe.skipIf(!canPlayUsers)('attach and detach as root (skipped without root)
   });
 });
 
-describe.skipIf(!canPlayUsers)('doctor as root (skipped without root)', () => {
+describe.skipIf(!canSwitchUsers)('doctor as root (skipped without root)', () => {
   const permissions = (dataDir: string) => {
     const { stdout, stderr } = runAsRoot('doctor', 'site', '--data-dir', dataDir, '--json');
     expect(stderr).toBe('');
@@ -403,7 +403,7 @@ describe.skipIf(!canPlayUsers)('doctor as root (skipped without root)', () => {
   });
 });
 
-describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped without root)', () => {
+describe.skipIf(!canSwitchUsers)('the data folder of a command as root (skipped without root)', () => {
   it('is created for the user that was named, and stays theirs through every command; guard starts in it', async () => {
     const { root, attach } = await machine();
     const dataDir = join(root, 'lib', 'guard');
@@ -425,17 +425,17 @@ describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped wi
     ];
     for (const command of commands) {
       expect(runAsRoot(...command).stderr).not.toMatch(/EACCES|EPERM|at .*:\d+:\d+/);
-      expect([command[0], ownersIn(dataDir)]).toEqual([command[0], [nobody]]);
+      expect([command[0], listOwners(dataDir)]).toEqual([command[0], [nobody]]);
     }
     const { child, log } = spawnServe(dataDir, {}, [], program);
     await eventually(() => log().includes('guard-started'));
     expect(runAsRoot('status', ...at).stdout).toContain('Guard:     running');
     expect(runAsRoot('unblock', '--all', ...at).status).toBe(0);
-    expect(ownersIn(dataDir)).toEqual([nobody]);
+    expect(listOwners(dataDir)).toEqual([nobody]);
     child.kill('SIGTERM');
     await once(child, 'exit');
     expect(runAsRoot('detach', ...at).status).toBe(0);
-    expect(ownersIn(dataDir)).toEqual([nobody]);
+    expect(listOwners(dataDir)).toEqual([nobody]);
     const own = spawn(process.execPath, [program, 'serve', ...at], { uid: nobody, gid: nobody, stdio: 'pipe' });
     onTestFinished(() => void own.kill('SIGKILL'));
     const output = await once(own.stderr, 'data');
@@ -453,7 +453,7 @@ describe.skipIf(!canPlayUsers)('the data folder of a command as root (skipped wi
     const refused = attach('--data-dir', join(root, 'open', 'data'), '--user', 'nobody');
     expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('Others than root may change') });
     expect(attach('--user', 'no such user')).toMatchObject({ status: 2, stderr: expect.stringContaining('no user') });
-    expect(ownersIn(dataDir)).toEqual([GUARD]);
+    expect(listOwners(dataDir)).toEqual([GUARD]);
   });
 
   it('makes root follow none of its links', async () => {

@@ -145,7 +145,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     // A site that has moved to another folder has its must-use plugins elsewhere, too, so its stored folder is not used.
     const muPluginsDir = options.muPluginsDir === undefined ? there?.muPluginsDir : resolve(options.muPluginsDir);
     // What WordPress reports is used only when nobody has named the folder.
-    const isLocationReported = muPluginsDir === undefined && reported !== null && !reported.isUsual;
+    const isLocationReported = muPluginsDir === undefined && reported !== null && !reported.isDefault;
     const reportedDir = isLocationReported ? toNamedPath(reported.muPluginsDir, { named, wordpressDir }) : undefined;
     const folders = {
       wordpressDir,

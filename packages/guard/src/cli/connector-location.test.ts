@@ -18,13 +18,13 @@ import { type FakeConnector, fakeConnector } from '../../test/support/fake-conne
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { makeSite, type SiteLayout } from '../../test/support/site-layouts.js';
 import {
-  canPlayUsers,
+  canSwitchUsers,
+  changeOwner,
   GUARD,
-  give,
+  listOwners,
   machine,
   OWNER,
   openFolder,
-  ownersIn,
   runAsRoot,
   snapshot,
   VICTIM,
@@ -46,7 +46,7 @@ const LAYOUTS: readonly (readonly [string, SiteLayout])[] = [
  * Root runs no code of a tree that belongs to root, see below. So the tree belongs to a user when root runs the tests.
  */
 function giveToOwner(folder: string): void {
-  if (process.getuid?.() === 0) give(folder, OWNER);
+  if (process.getuid?.() === 0) changeOwner(folder, OWNER);
 }
 
 async function site(layout: SiteLayout) {
@@ -342,7 +342,7 @@ describe('read-only code', () => {
     },
   );
 
-  it.skipIf(!canPlayUsers)(
+  it.skipIf(!canSwitchUsers)(
     'is detected before anything is written: a folder that its owner may not write',
     async () => {
       const at = await machine();
@@ -373,14 +373,14 @@ describe('read-only code', () => {
   );
 });
 
-describe.skipIf(!canPlayUsers || !hasPhp)(
+describe.skipIf(!canSwitchUsers || !hasPhp)(
   'the folder from which WordPress loads must-use plugins, read as root (skipped without root or PHP)',
   () => {
     /** A site of a user next to another site. */
     async function owned(layout: SiteLayout = { core: 'wp', content: 'content', config: '' }) {
       const at = await machine();
       const own = makeSite(join(at.root, 'own'), layout);
-      give(own.root, OWNER);
+      changeOwner(own.root, OWNER);
       const line = ['--wordpress', own.wordpress, '--upstream', NOWHERE, '--listen', '127.0.0.1:0'];
       const attach = (...more: string[]) => runAsRoot('attach', ...line, '--data-dir', at.dataDir, ...more);
       return { ...at, own, attach };
@@ -396,8 +396,8 @@ describe.skipIf(!canPlayUsers || !hasPhp)(
       const [uid, euid, gid, ...groups] = readFileSync(file, 'utf8').split(' ').map(Number);
       expect([uid, euid]).toEqual([OWNER, OWNER]);
       expect([gid, ...groups]).not.toContain(0);
-      expect(ownersIn(own.loads)).toEqual([OWNER]);
-      expect(ownersIn(own.root)).toEqual([OWNER]);
+      expect(listOwners(own.loads)).toEqual([OWNER]);
+      expect(listOwners(own.root)).toEqual([OWNER]);
     });
 
     it('never runs code with the group of wp-config.php, of which the owner may not be a member', async () => {
@@ -413,7 +413,7 @@ describe.skipIf(!canPlayUsers || !hasPhp)(
 
     it('never runs code as root: code that belongs to root runs as nobody', async () => {
       const { root, own, attach } = await owned();
-      give(own.root, 0);
+      changeOwner(own.root, 0);
       const file = join(root, 'who');
       writeFileSync(file, '');
       chmodSync(file, 0o666);
@@ -459,7 +459,7 @@ describe.skipIf(!canPlayUsers || !hasPhp)(
       );
       expect(runAsRoot('attach', '--all', '--data-dir', dataDir).status).toBe(1);
       expect(existsSync(file)).toBe(false);
-      expect(ownersIn(dataDir)).toEqual([GUARD]);
+      expect(listOwners(dataDir)).toEqual([GUARD]);
     });
   },
 );

@@ -165,7 +165,7 @@ async function callConnector(dataDir: string, id: SiteId): Promise<Called> {
   if (site === undefined) return { response: { kind: 'none' }, detail: 'The site is not served.', shared: null };
   const shared = site.sharedConnector ?? null;
   const facts = await readStoredFacts(config, site);
-  const client = createConnectorClient({ clock: systemClock, facts: () => facts, answerTimeoutMs: RESPONSE_MS });
+  const client = createConnectorClient({ clock: systemClock, facts: () => facts, responseTimeoutMs: RESPONSE_MS });
   try {
     for (let last = false; ; last = true) {
       try {

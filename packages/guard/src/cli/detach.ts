@@ -137,7 +137,7 @@ async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> 
     const site = config.sites.find((each) => each.id === id);
     if (site === undefined) return false;
     const facts = await readStoredFacts(config, site);
-    const client = createConnectorClient({ clock: Date.now, facts: () => facts, answerTimeoutMs: FORGET_TIMEOUT_MS });
+    const client = createConnectorClient({ clock: Date.now, facts: () => facts, responseTimeoutMs: FORGET_TIMEOUT_MS });
     await client.forget(site).finally(() => client.close());
     return true;
   } catch {

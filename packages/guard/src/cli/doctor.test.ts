@@ -487,13 +487,13 @@ describe('doctor and mails', () => {
   const smtp = (port: number) => ({ mail: { smtp: { host: '127.0.0.1', port, from: 'guard@example.com' } } });
 
   it('connects to the mail server and sends nothing', async () => {
-    const { server, taken } = await mailServer();
+    const { server, received } = await mailServer();
     const { examine } = await site({ stopped: true, config: smtp(server.port) });
     expect(about(await examine(), 'mail')).toMatchObject({
       state: 'ok',
       message: `The mail server 127.0.0.1:${server.port} answers and lets guard in.`,
     });
-    expect(taken).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it('reports that the mail server does not answer', async () => {
@@ -505,10 +505,10 @@ describe('doctor and mails', () => {
   });
 
   it('sends a test mail to a given address, through the mail server or WordPress', async () => {
-    const { server, taken } = await mailServer();
+    const { server, received } = await mailServer();
     const bySmtp = await site({ stopped: true, config: smtp(server.port) });
     expect(about(await bySmtp.examine({ mailTo: 'anna@example.com' }), 'mail').state).toBe('ok');
-    expect(taken).toMatchObject([{ to: ['anna@example.com'] }]);
+    expect(received).toMatchObject([{ to: ['anna@example.com'] }]);
     const byWordPress = await site({ stopped: true });
     expect(about(await byWordPress.examine({ mailTo: 'anna@example.com' }), 'mail').state).toBe('ok');
     expect(byWordPress.connector.mails).toMatchObject([{ to: 'anna@example.com' }]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
-import { byHttpsAlone, webServer } from '../../test/support/upstream-server.js';
+import { httpsOnly, webServer } from '../../test/support/upstream-server.js';
 import { visitDirectly } from './doctor-visits.js';
 import { findRedirectLoop } from './redirect-loop.js';
 
@@ -45,7 +45,7 @@ describe('the first page of a site', () => {
   );
 
   it('is no loop when it is served, or nothing answers', async () => {
-    const { upstream } = await webServer(byHttpsAlone);
+    const { upstream } = await webServer(httpsOnly);
     expect(await findRedirectLoop(siteConfig({ upstream }), HOME)).toBeNull();
     expect(await findRedirectLoop(siteConfig({ upstream: 'http://127.0.0.1:1' }), HOME)).toBeNull();
   });
@@ -53,14 +53,14 @@ describe('the first page of a site', () => {
 
 describe('direct visits by doctor', () => {
   it('use the scheme and host of the site', async () => {
-    const { upstream, seen } = await webServer(byHttpsAlone);
+    const { upstream, seen } = await webServer(httpsOnly);
     const { php, page } = await visitDirectly(siteConfig({ upstream }), new URL(HOME));
     expect(seen).toEqual(Array(2).fill('https a.example 127.0.0.1 127.0.0.1 true'));
     expect([php, page]).toMatchObject([{ status: 403 }, { status: 403 }]);
   });
 
   it('find the scheme when WordPress has never reported it', async () => {
-    const { upstream, seen } = await webServer(byHttpsAlone);
+    const { upstream, seen } = await webServer(httpsOnly);
     const { php } = await visitDirectly(siteConfig({ upstream, hosts: ['*.a.example'] }), null);
     expect(php).toMatchObject({ status: 403 });
     expect(seen.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([

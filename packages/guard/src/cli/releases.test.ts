@@ -15,14 +15,14 @@ import { describe, expect, it } from 'vitest';
 import { run, runInChild, serve } from '../../test/support/command-line.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import {
-  canPlayUsers,
+  canSwitchUsers,
+  changeOwner,
   GUARD,
-  give,
   linkAs,
+  listOwners,
   machine,
   makeWordPress,
   OWNER,
-  ownersIn,
   runAsRoot,
   snapshot,
   VICTIM,
@@ -342,7 +342,7 @@ describe('attach --all', () => {
   });
 });
 
-describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', () => {
+describe.skipIf(!canSwitchUsers)('attach --all as root (skipped without root)', () => {
   /** A site with releases that root has attached once, and its second release. */
   async function deployed() {
     const at = await machine();
@@ -373,22 +373,22 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
     const { second, first, dataDir } = await deployed();
     expect(runAsRoot('attach', '--release', second, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
     const plugins = join(second, 'wp-content', 'mu-plugins');
-    expect(ownersIn(plugins)).toEqual([OWNER]);
+    expect(listOwners(plugins)).toEqual([OWNER]);
     expect(readFileSync(join(plugins, 'security-optimizer', 'secret.php'))).toEqual(
       readFileSync(join(first, 'wp-content', 'mu-plugins', 'security-optimizer', 'secret.php')),
     );
-    expect(ownersIn(dataDir)).toEqual([GUARD]);
+    expect(listOwners(dataDir)).toEqual([GUARD]);
   });
 
   it('installs in the new release, with the rights of its owner', async () => {
     const { second, first, attachAll, dataDir } = await deployed();
     expect(attachAll()).toMatchObject({ status: 0, stderr: '' });
     const plugins = join(second, 'wp-content', 'mu-plugins');
-    expect(ownersIn(plugins)).toEqual([OWNER]);
+    expect(listOwners(plugins)).toEqual([OWNER]);
     expect(readFileSync(join(plugins, 'security-optimizer', 'secret.php'))).toEqual(
       readFileSync(join(first, 'wp-content', 'mu-plugins', 'security-optimizer', 'secret.php')),
     );
-    expect(ownersIn(dataDir)).toEqual([GUARD]);
+    expect(listOwners(dataDir)).toEqual([GUARD]);
     expect(attachAll()).toMatchObject({ status: 0, stderr: '' });
   });
 
@@ -414,7 +414,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
         mkdirSync(join(plugins, 'security-optimizer'), { recursive: true });
         const secret = readFileSync(join(dataDir, 'sites', 'site.secret'), 'utf8');
         writeFileSync(join(plugins, 'security-optimizer', 'secret.php'), secret);
-        give(own, GUARD);
+        changeOwner(own, GUARD);
         edit('guard.json', (text) => text.replaceAll(current, victim));
         edit('sites/site.releases', () => JSON.stringify([{ wordpressDir: own, muPluginsDir: plugins, files: [] }]));
       },
@@ -449,7 +449,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
 
   it('requires the folder by name where it belongs to root, since root’s folders belong to many sites', async () => {
     const { releases, current, second, attachAll, dataDir } = await deployed();
-    give(releases, 0);
+    changeOwner(releases, 0);
     rmSync(current);
     symlinkSync(second, current);
     const before = snapshot(releases);

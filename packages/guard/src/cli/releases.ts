@@ -4,7 +4,7 @@ import { writeFileAtomically } from '../lib/files.js';
 import type { SiteId } from '../site.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import {
-  findBareRelease,
+  findReleaseWithoutConnector,
   type InstalledRelease,
   readInstalledReleases,
   toReleasesFile,
@@ -108,7 +108,7 @@ export async function deleteReleases(dataDir: string, site: SiteId): Promise<voi
  * @returns one sentence for the operator; null when the connector was installed there, or this user has no access
  */
 export async function findNewRelease(dataDir: string, site: SiteId, wordpressDir: string): Promise<string | null> {
-  const release = await findBareRelease(dataDir, site, wordpressDir);
+  const release = await findReleaseWithoutConnector(dataDir, site, wordpressDir);
   if (release === null) return null;
   return `${wordpressDir} leads to ${release}, a release without the connector. Run \`security-optimizer attach --all\` after each deployment.`;
 }

@@ -16,7 +16,7 @@ import { fakeConnector } from '../../test/support/fake-connector.js';
 import { freePort } from '../../test/support/front-proxy.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { makeSite } from '../../test/support/site-layouts.js';
-import { give, OWNER, openFolder } from '../../test/support/users.js';
+import { changeOwner, OWNER, openFolder } from '../../test/support/users.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 import { toKeyFileName } from '../wordpress/connector-secret.js';
 
@@ -192,7 +192,7 @@ describe('one folder of must-use plugins that two sites use', () => {
     const one = makeSite(join(root, 'one'), { core: '', content: 'wp-content', config: '', muPlugins: '../shared' });
     const two = makeSite(join(root, 'two'), { core: 'wp', content: 'content', config: '' });
     // Root runs no code of a tree that belongs to root.
-    if (process.getuid?.() === 0) give(root, OWNER);
+    if (process.getuid?.() === 0) changeOwner(root, OWNER);
     const attachTo = (site: typeof one, host: string) =>
       attach('--wordpress', site.wordpress, '--mu-plugins', plugins, '--host', host, '--shared-mu-plugins');
     expect(attachTo(one, 'one.example').status).toBe(0);

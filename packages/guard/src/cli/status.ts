@@ -396,7 +396,11 @@ export async function requireGuardNext(dataDir: string, site: SiteId): Promise<s
 }
 
 async function queryConnector(site: SiteConfig, facts: SiteFacts | null): Promise<HelloResponse | ConnectorError> {
-  const client = createConnectorClient({ clock: systemClock, facts: () => facts, answerTimeoutMs: ANSWER_TIMEOUT_MS });
+  const client = createConnectorClient({
+    clock: systemClock,
+    facts: () => facts,
+    responseTimeoutMs: ANSWER_TIMEOUT_MS,
+  });
   try {
     return await client.hello(site);
   } catch (error) {

@@ -28,7 +28,7 @@ const source = fc.oneof(
   link.filter((text) => !text.includes('@')),
   fc.constant('http://127.0.0.1:8090/mirror//'),
 );
-const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter((text) => text.trim() !== '');
+const sentences = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter((text) => text.trim() !== '');
 const from = (lowest: number, highest: number) => fc.integer({ min: lowest, max: highest });
 const some = <Keys extends Record<string, fc.Arbitrary<unknown>>>(
   keys: Keys,
@@ -37,10 +37,10 @@ const some = <Keys extends Record<string, fc.Arbitrary<unknown>>>(
 
 const branding = some({
   ebook: fc.option(
-    some({ title: words, link, text: fc.oneof(words, fc.constant('')), image: fc.oneof(link, fc.constant('')) }, [
-      'title',
-      'link',
-    ]),
+    some(
+      { title: sentences, link, text: fc.oneof(sentences, fc.constant('')), image: fc.oneof(link, fc.constant('')) },
+      ['title', 'link'],
+    ),
   ),
   rateLink: fc.oneof(link, fc.constant('')),
   rateAfterDays: from(0, 365),
@@ -82,7 +82,7 @@ const smtpKeys = some(
     host: fc.domain(),
     port,
     secure: fc.boolean(),
-    user: fc.option(words),
+    user: fc.option(sentences),
     passwordFile: fc.option(file),
     from: fc.oneof(
       fc.emailAddress().filter((text) => /^[\w.@-]+$/.test(text)),
@@ -161,7 +161,7 @@ describe('parseConfig and printConfig', () => {
 
   it('are tested with every key of the schema', () => {
     const tried = new Set(fc.sample(inFile, { numRuns: 500, seed: 1 }).flatMap((keys) => listKeys(keys)));
-    expect([...tried].sort()).toEqual(keysOfSchema(configFile).sort());
+    expect([...tried].sort()).toEqual(listSchemaKeys(configFile).sort());
   });
 
   it('write a readable file: two spaces, addresses in their usual form, a final line feed', () => {
@@ -206,17 +206,17 @@ function listKeys(value: unknown, path = ''): string[] {
 }
 
 /** Returns the keys of a schema, through all wrappers. Every place that may be null or empty is a key as well. */
-function keysOfSchema(schema: z.core.$ZodType, path = ''): string[] {
+function listSchemaKeys(schema: z.core.$ZodType, path = ''): string[] {
   const { def } = schema._zod as { def: { type: string; innerType?: z.core.$ZodType; element?: z.core.$ZodType } };
   if (def.innerType !== undefined) {
-    const inner = keysOfSchema(def.innerType, path);
+    const inner = listSchemaKeys(def.innerType, path);
     return def.type === 'nullable' ? [...new Set([path, ...inner])] : inner;
   }
   if (def.type === 'array') {
-    const inner = keysOfSchema(def.element as z.core.$ZodType, `${path}[]`);
+    const inner = listSchemaKeys(def.element as z.core.$ZodType, `${path}[]`);
     return inner.length === 1 && inner[0] === `${path}[]` ? [path] : inner;
   }
   if (def.type !== 'object') return [path];
   const { shape } = schema as z.ZodObject;
-  return Object.entries(shape).flatMap(([key, entry]) => keysOfSchema(entry, path === '' ? key : `${path}.${key}`));
+  return Object.entries(shape).flatMap(([key, entry]) => listSchemaKeys(entry, path === '' ? key : `${path}.${key}`));
 }

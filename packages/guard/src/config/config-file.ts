@@ -195,10 +195,10 @@ function isHttps(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'https:';
 }
 
-const WORDS_HELP = 'use a text of 1 to 300 characters';
-const shownText = z.string({ error: WORDS_HELP }).trim().min(1, { error: WORDS_HELP }).max(300, { error: WORDS_HELP });
-const NO_WORDS_HELP = 'use a text of at most 300 characters, or "" for none';
-const optionalText = z.string({ error: NO_WORDS_HELP }).trim().max(300, { error: NO_WORDS_HELP }).default('');
+const TEXT_HELP = 'use a text of 1 to 300 characters';
+const shownText = z.string({ error: TEXT_HELP }).trim().min(1, { error: TEXT_HELP }).max(300, { error: TEXT_HELP });
+const OPTIONAL_TEXT_HELP = 'use a text of at most 300 characters, or "" for none';
+const optionalText = z.string({ error: OPTIONAL_TEXT_HELP }).trim().max(300, { error: OPTIONAL_TEXT_HELP }).default('');
 
 /** Content of the provider on the Security Dashboard. */
 const brandingEntries = {

@@ -125,9 +125,14 @@ it('the settings of the Activity Log are read, and mistakes in them reported', a
   });
   const full = await folder({ sites: [site], activity }, { site: secret });
   expect((await loadConfig({ dataDir: full, env: {} })).activity).toEqual(activity);
-  const wrong = { maxRows: 10, dns: ['dns.example.com', '192.0.2.53:0', '2001:db8::53:x'], monitors: ['all'], days: 3 };
+  const invalid = {
+    maxRows: 10,
+    dns: ['dns.example.com', '192.0.2.53:0', '2001:db8::53:x'],
+    monitors: ['all'],
+    days: 3,
+  };
   const dns = 'use addresses of DNS servers, for example 192.0.2.53 or 192.0.2.53:5353';
-  expect(await findMistakes(await folder({ sites: [site], activity: wrong }, { site: secret }))).toEqual([
+  expect(await findMistakes(await folder({ sites: [site], activity: invalid }, { site: secret }))).toEqual([
     'guard.json: activity.maxRows: use a whole number from 1000 to 1000000000 (rows)',
     `guard.json: activity.dns[0]: ${dns}`,
     `guard.json: activity.dns[1]: ${dns}`,
@@ -181,8 +186,8 @@ it('the provider’s content of the Security Dashboard is accepted with https UR
   expect(config.branding).toEqual({ ...branding, ebook: { ...ebook, text: '', image: '' }, rateAfterDays: 7 });
   const none = await loadConfig({ dataDir: await folder({ sites: [site] }), env: {} });
   expect(none.branding).toEqual({ ebook: null, rateLink: '', rateAfterDays: 7 });
-  const wrong = { ebook: { title: ' ', link: 'javascript:alert(1)' }, rateLink: 'http://example.com/' };
-  expect(await findMistakes(await folder({ sites: [site], branding: wrong }))).toEqual([
+  const invalid = { ebook: { title: ' ', link: 'javascript:alert(1)' }, rateLink: 'http://example.com/' };
+  expect(await findMistakes(await folder({ sites: [site], branding: invalid }))).toEqual([
     'guard.json: branding.ebook.title: use a text of 1 to 300 characters',
     'guard.json: branding.ebook.link: use an https address, for example https://example.com/guide',
     'guard.json: branding.rateLink: use an https address, or "" for none',
@@ -196,11 +201,11 @@ it('URLs for what owners agree to are https or on this machine, and a cover may 
   expect([config.consent, config.branding.ebook?.image]).toEqual([consent, ebook.image]);
   const none = await loadConfig({ dataDir: await folder({ sites: [site] }), env: {} });
   expect(none.consent).toEqual({ technicalDataUrl: null, emailUrl: null });
-  const wrong = {
+  const invalid = {
     consent: { emailUrl: 'http://example.com/' },
     branding: { ebook: { ...ebook, image: '//example.com/a' } },
   };
-  expect((await findMistakes(await folder({ sites: [site], ...wrong }))).map((line) => line.split(': ')[1])).toEqual([
+  expect((await findMistakes(await folder({ sites: [site], ...invalid }))).map((line) => line.split(': ')[1])).toEqual([
     'branding.ebook.image',
     'consent.emailUrl',
   ]);

@@ -197,12 +197,12 @@ function siteMistakes(sites: ConfigFile['sites']): string[] {
  * contain spaces.
  */
 function splitProxies(text: string): readonly string[] {
-  const words: string[] = [];
+  const texts: string[] = [];
   const rest = text.replace(/(^|[\s,;])(unix|file:[^\s,;]+)(?=[\s,;]|$)/g, (_, before: string, word: string) => {
-    words.push(word);
+    texts.push(word);
     return before;
   });
-  return /[^\s,;]/.test(rest) ? [...words, rest] : words;
+  return /[^\s,;]/.test(rest) ? [...texts, rest] : texts;
 }
 
 const variables = {

@@ -23,7 +23,7 @@ export interface GatewayContext extends EvaluateContext, RequestHooks {
   readonly sharedAssets: SharedAssets;
   readonly tunnels: OpenTunnels;
   readonly sessions: SessionCache;
-  readonly staffChecks: Pick<StaffChecks, 'isCertain' | 'confirm' | 'recordDoubt'>;
+  readonly staffChecks: Pick<StaffChecks, 'isCertain' | 'confirm' | 'recordMissingSignal'>;
   /** The peer of a connection that is open. */
   findPeer(socket: Socket): Peer | undefined;
   /** A response to a request of this origin carried this signal of the connector. Must not throw. */

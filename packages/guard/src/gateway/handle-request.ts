@@ -314,7 +314,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
     const shown = { isFromWordPress: signal.kind === 'ok', isFromRegisteredUser: checksStaff(signal), headers };
     if (refusal.unless === undefined || isHarmlessResponse(refusal.unless, shown)) return false;
     if (needsStaffCheck(openVerdict)) {
-      gateway.staffChecks.recordDoubt(allowed.site.config.id);
+      gateway.staffChecks.recordMissingSignal(allowed.site.config.id);
       // The web server could not reach PHP, or PHP failed.
       if (status >= 500) return false;
     }

@@ -119,7 +119,7 @@ describe('with a custom login address', () => {
     const gateway = await hiddenGate({ login_attempts: 0 });
     const options = { headers: { cookie: 'wordpress_logged_in_x=invented' } };
     for (const status of [400, 413, 414, 431]) {
-      gateway.wordpress.lose = { status, when: 'always' };
+      gateway.wordpress.lostResponse = { status, when: 'always' };
       const [at, beside] = [await gateway.send('/wp-admin/', options), await gateway.send('/xy-abcde/', options)];
       expect(at.status).toBe(status);
       expect(seen(at, '/wp-admin/')).toEqual(seen(beside, '/xy-abcde/'));

@@ -100,7 +100,11 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     clock,
     ...hooks,
     sharedAssets: parts.sharedAssets ?? { find: async () => null },
-    staffChecks: parts.staffChecks ?? { isCertain: () => false, confirm: async () => false, recordDoubt: () => {} },
+    staffChecks: parts.staffChecks ?? {
+      isCertain: () => false,
+      confirm: async () => false,
+      recordMissingSignal: () => {},
+    },
     hosts: parts.hosts ?? { find: () => 'proved', check: async () => 'proved' },
     random: Math.random,
     refusals,

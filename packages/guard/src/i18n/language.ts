@@ -63,7 +63,7 @@ export const english: Language = {
 };
 
 /** Limit of cached variants; WordPress has fewer variants of English. */
-const COUNTRIES_KEPT = 20;
+const COUNTRIES_CACHED = 20;
 const englishByLocale = new Map<string, Language>();
 
 /**
@@ -74,7 +74,7 @@ export function getEnglish(locale: string): Language {
   const [, country] = /^en_([A-Z]{2})$/.exec(locale) ?? [];
   if (country === undefined) return english;
   const own = englishByLocale.get(country) ?? { ...english, locale, dates: `en-${country}` };
-  if (englishByLocale.size < COUNTRIES_KEPT) englishByLocale.set(country, own);
+  if (englishByLocale.size < COUNTRIES_CACHED) englishByLocale.set(country, own);
   return own;
 }
 
@@ -105,21 +105,21 @@ export function toLanguage({ locale, lang, texts }: Catalogue): Language {
 
 function filled(text: string, values: Values | undefined, number: (value: number) => string): string {
   if (values === undefined) return text;
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+  return text.replace(/\{(\w+)\}/g, (match, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (value === undefined) return whole;
+    if (value === undefined) return match;
     return typeof value === 'number' ? number(value) : value;
   });
 }
 
 /** Caches one value per language, created on first use. There are as many values as translations. */
 export function perLanguage<Made>(make: (language: Language) => Made): (language: Language) => Made {
-  const made = new WeakMap<Language, Made>();
+  const cache = new WeakMap<Language, Made>();
   return (language) => {
-    let own = made.get(language);
+    let own = cache.get(language);
     if (own === undefined) {
       own = make(language);
-      made.set(language, own);
+      cache.set(language, own);
     }
     return own;
   };

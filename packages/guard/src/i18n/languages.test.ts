@@ -100,8 +100,8 @@ describe('the language of a site', () => {
   });
 
   it.each([
-    ['cut off', 'es_ES'],
-    ['of another form', 'it_IT'],
+    ['truncated', 'es_ES'],
+    ['of another format', 'it_IT'],
   ])('is English when its catalogue is %s, which is logged once', (_, locale) => {
     const { of, logged } = setUp();
     expect([of(locale), of(locale)]).toEqual([english, english]);

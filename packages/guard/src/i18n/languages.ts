@@ -32,10 +32,10 @@ export function cataloguesFolder(): string {
  */
 export function createLanguages(deps: { folder: () => string; logger: Logger }): LanguageFor {
   const { logger } = deps;
-  const kept = new Map<string, Language>();
+  const cached = new Map<string, Language>();
   let present: { folder: string; known: readonly string[] } | null = null;
 
-  function look(): { folder: string; known: readonly string[] } {
+  function readFolder(): { folder: string; known: readonly string[] } {
     try {
       const folder = deps.folder();
       return { folder, known: listLocales(folder) };
@@ -59,11 +59,11 @@ export function createLanguages(deps: { folder: () => string; logger: Logger }):
 
   return (locale) => {
     if (/^(?:en(?:_|$)|$)/.test(locale)) return getEnglish(locale);
-    present ??= look();
+    present ??= readFolder();
     const known = findLocale(locale, present.known);
     if (known === null) return english;
-    const language = kept.get(known) ?? read(present.folder, known);
-    kept.set(known, language);
+    const language = cached.get(known) ?? read(present.folder, known);
+    cached.set(known, language);
     return language;
   };
 }

@@ -24,10 +24,10 @@ export function formatShortTimeLeft(language: Language, ms: number): string {
 
 /** Formats the time left in its two largest units: `1 day 9 hours`, `3 hours 20 minutes`, `12 minutes`. */
 export function formatTimeLeft(language: Language, ms: number): string {
-  const whole = Math.max(1, Math.ceil(ms / MINUTE)) * MINUTE;
-  const days = Math.floor(whole / DAY);
-  const hours = Math.floor((whole % DAY) / HOUR);
-  const minutes = Math.floor((whole % HOUR) / MINUTE);
+  const rounded = Math.max(1, Math.ceil(ms / MINUTE)) * MINUTE;
+  const days = Math.floor(rounded / DAY);
+  const hours = Math.floor((rounded % DAY) / HOUR);
+  const minutes = Math.floor((rounded % HOUR) / MINUTE);
   const two = (count: number, unit: Unit, more: number, smaller: Unit): string =>
     more === 0
       ? formatUnits(language, count, unit)

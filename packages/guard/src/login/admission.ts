@@ -70,7 +70,7 @@ function admitLogin(
   const key = foreign ? toCrossSiteKey(own) : own;
   const ownForm = loginRoute === 'login' && hasOpaqueOrigin(request.headers);
   const order = foreign && byForm && !ownForm ? 'other-site' : null;
-  const go = (permit: Permit | null, why: RefuseReason | null, lock: Lock | null = null): void => {
+  const admit = (permit: Permit | null, why: RefuseReason | null, lock: Lock | null = null): void => {
     const loginContext = toLoginContext(login, allowed, request, {
       why,
       device,
@@ -81,51 +81,51 @@ function admitLogin(
     const lockedUntil = lock?.until ?? null;
     admission.admitted({ permit, certain: isCertain(), likelihood, device, key, lockedUntil, loginContext });
   };
-  const goLocked = (lock: Lock): void => {
+  const respondLocked = (lock: Lock): void => {
     const isAway = login.missingReports.isAway(siteId);
     if ((byForm && !needsNoLogin(facts, loginRoute)) || (certain && isAway)) admission.refused(lock);
-    else go(null, 'locked', lock);
+    else admit(null, 'locked', lock);
   };
 
   if (facts.signedXmlRpc !== null) {
     // No password is checked in signed XML-RPC, so it needs no permit.
-    go(null, null);
+    admit(null, null);
     return;
   }
   const closed = snapshot.login.away(facts.now).away ? 'away' : snapshot.login.mayLogIn(address) ? null : 'access';
   const locked = [own, key].find((each) => login.attempts.isLocked(siteId, each, limit, facts.now));
-  if (limit === 0) go(null, closed);
+  if (limit === 0) admit(null, closed);
   else if (locked !== undefined) {
     const page = locked === own && loginRoute === 'login' && isLoginFormAction(facts.query.all('action').at(-1));
     const lock = toLock(login, allowed, locked);
     if (page) admission.refused(lock);
-    else if (closed !== null && !certain) go(null, closed);
-    else if (!certain || byForm || basic === null || login.missingReports.isAway(siteId)) goLocked(lock);
+    else if (closed !== null && !certain) admit(null, closed);
+    else if (!certain || byForm || basic === null || login.missingReports.isAway(siteId)) respondLocked(lock);
     else {
       // If the web server checks the credentials, any request of the client may have them, and such a request must not
       // be refused.
-      void basic.areWebServers().then(() => (response.destroyed ? admission.clientClosed() : goLocked(lock)));
+      void basic.areWebServers().then(() => (response.destroyed ? admission.clientClosed() : respondLocked(lock)));
     }
-  } else if (closed !== null) go(null, closed);
+  } else if (closed !== null) admit(null, closed);
   else {
     const permit = login.attempts.tryAcquire(siteId, key, limit, toPasswordLikelihood(facts, certain), facts.now);
     const refuse = (): void => {
-      if (login.attempts.isLocked(siteId, key, limit, login.clock())) goLocked(toLock(login, allowed, key));
+      if (login.attempts.isLocked(siteId, key, limit, login.clock())) respondLocked(toLock(login, allowed, key));
       else admission.refused(null);
     };
     const check = (granted: Permit): void => {
       // The browser has its own limit, so that its cookie gives no advantage when many addresses use it.
       const browserPermit =
         device && certain ? login.attempts.tryAcquire(siteId, toBrowserKey(device), limit, 'certain', facts.now) : null;
-      if (!certain) go(granted, null);
-      else if (browserPermit !== null) go(combinePermits(granted, browserPermit), null);
+      if (!certain) admit(granted, null);
+      else if (browserPermit !== null) admit(combinePermits(granted, browserPermit), null);
       else {
         acquireCheck(
           login,
           exchange,
           { key, permit: granted },
           {
-            granted: (both) => go(both, order),
+            granted: (both) => admit(both, order),
             refused: refuse,
             clientClosed: () => admission.clientClosed(),
           },
@@ -133,7 +133,7 @@ function admitLogin(
       }
     };
     if (permit !== null) check(permit);
-    else if (!certain) go(null, 'busy');
+    else if (!certain) admit(null, 'busy');
     else
       waitForPermit(login, allowed, key, response, {
         granted: check,
@@ -167,7 +167,7 @@ function waitForPermit(
   allowed: AllowedRequest,
   key: string,
   response: ServerResponse,
-  then: PermitHandlers,
+  handlers: PermitHandlers,
 ): void {
   const { site, snapshot, facts } = allowed;
   const { limit } = snapshot.login;
@@ -175,17 +175,17 @@ function waitForPermit(
   const waiter = {
     granted(permit: Permit): void {
       response.removeListener('close', onClose);
-      then.granted(permit);
+      handlers.granted(permit);
     },
     refused(): void {
       response.removeListener('close', onClose);
-      then.refused();
+      handlers.refused();
     },
   };
   const cancel = login.attempts.enqueue(siteId, key, limit, waiter, facts.now + login.waitMs);
   const onClose = (): void => {
     cancel?.();
-    then.clientClosed();
+    handlers.clientClosed();
   };
   if (cancel === null) waiter.refused();
   else response.once('close', onClose);
@@ -302,7 +302,7 @@ function acquireCheck(
   { attempts, clock, waitMs }: Pick<LoginServices, 'attempts' | 'clock' | 'waitMs'>,
   exchange: Exchange,
   { key, permit }: { readonly key: string; readonly permit: Permit },
-  then: PermitHandlers,
+  handlers: PermitHandlers,
 ): void {
   const { allowed, response } = exchange;
   const site = allowed.site.config.id;
@@ -317,8 +317,8 @@ function acquireCheck(
     permit.release();
     end(notify);
   };
-  const onClose = (): void => giveUp(() => then.clientClosed());
-  let cancel = exchange.whenReceived((whole) => {
+  const onClose = (): void => giveUp(() => handlers.clientClosed());
+  let cancel = exchange.whenReceived((isComplete) => {
     const waiter = {
       granted(checkPermit: CheckPermit): void {
         const release = (outcome: CheckOutcome = 'wrong'): void => {
@@ -327,14 +327,14 @@ function acquireCheck(
         };
         // An unknown outcome counts as wrong: the queue only has to know whether anyone may be guessing.
         const leaveQueue = (): void => checkPermit.release('wrong', clock());
-        end(() => then.granted({ release, leaveQueue }));
+        end(() => handlers.granted({ release, leaveQueue }));
       },
-      refused: () => giveUp(() => then.refused()),
+      refused: () => giveUp(() => handlers.refused()),
     };
     clearTimeout(timeout);
     cancel = () => {};
-    cancel = attempts.enqueueCheck(whole ? site : `${site} large`, site, key, waiter, until);
+    cancel = attempts.enqueueCheck(isComplete ? site : `${site} large`, site, key, waiter, until);
   });
-  const timeout = setTimeout(() => giveUp(() => then.refused()), Math.max(0, until - clock()));
+  const timeout = setTimeout(() => giveUp(() => handlers.refused()), Math.max(0, until - clock()));
   response.once('close', onClose);
 }

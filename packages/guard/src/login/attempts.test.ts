@@ -121,7 +121,7 @@ describe('failures and locks in the database', () => {
       const repository = createLoginAttemptRepository({
         store: store?.(real) ?? real,
         onThrottledUsers: () => {},
-        onLocked: (_site, who, until) => locked.push([who, until - NOW]),
+        onLocked: (_site, address, until) => locked.push([address, until - NOW]),
         clock: () => NOW,
         logger: log.logger,
       });

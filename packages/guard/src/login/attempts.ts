@@ -149,11 +149,11 @@ export class LoginAttempts {
     waiter: { granted(permit: Permit): void; refused(): void },
     until: number,
   ): (() => void) | null {
-    const place: PermitWaiter = {
+    const permitWaiter: PermitWaiter = {
       granted: (permit) => waiter.granted(this.#toPermit(permit, limit)),
       refused: () => waiter.refused(),
     };
-    return this.limiter.enqueue(`${site} ${key}`, place, until);
+    return this.limiter.enqueue(`${site} ${key}`, permitWaiter, until);
   }
 
   /**
@@ -162,7 +162,7 @@ export class LoginAttempts {
    */
   enqueueCheck(queue: string, site: SiteId, key: string, waiter: CheckWaiter, until: number): () => void {
     const full = `${site} ${key}`;
-    return this.queue.enqueue(queue, this.#entry(full).failures + this.limiter.held(full) - 1, waiter, until);
+    return this.queue.enqueue(queue, this.#entry(full).failures + this.limiter.countHeld(full) - 1, waiter, until);
   }
 
   /**
@@ -206,15 +206,15 @@ export class LoginAttempts {
   /** Active locks of a site, newest first. */
   listLocked(site: SiteId, now: number): StoredAttempt[] {
     return [...this.#locked.values()]
-      .filter((kept) => kept.site === site && kept.entry.lockedUntil > now)
+      .filter((keyed) => keyed.site === site && keyed.entry.lockedUntil > now)
       .map(({ key, entry }) => ({ key, ...entry }))
       .sort((a, b) => b.lastFailure - a.lastFailure);
   }
 
   /** Replaces the entries of a site with the stored ones. */
   restore(site: SiteId, stored: readonly StoredAttempt[], now: number): void {
-    for (const kept of [this.#open, this.#locked]) {
-      for (const [full, entry] of kept) if (entry.site === site) kept.delete(full);
+    for (const map of [this.#open, this.#locked]) {
+      for (const [full, entry] of map) if (entry.site === site) map.delete(full);
     }
     for (const { key, ...entry } of stored) {
       if (!isExpired(entry, now)) this.#set({ site, key, entry: correctClock(entry, now) }, now);
@@ -238,10 +238,10 @@ export class LoginAttempts {
     for (const { site, key, entry } of [...this.#open.values(), ...this.#locked.values()]) {
       if (isExpired(entry, now)) this.forget(site, key);
     }
-    for (const [full, kept] of this.#locked) {
-      if (kept.entry.lockedUntil > now) continue;
+    for (const [full, keyed] of this.#locked) {
+      if (keyed.entry.lockedUntil > now) continue;
       this.#locked.delete(full);
-      this.#open.set(full, kept);
+      this.#open.set(full, keyed);
     }
   }
 
@@ -251,23 +251,23 @@ export class LoginAttempts {
   }
 
   #toPermit(permit: ConcurrencyPermit, limit: Limit): Permit {
-    let held = true;
+    let isHeld = true;
     return {
       leaveQueue: () => {},
       release: () => {
-        if (!held) return;
-        held = false;
+        if (!isHeld) return;
+        isHeld = false;
         if (this.limiter.release(permit))
           this.limiter.serve(permit.key, getRemainingChecks(this.#entry(permit.key), limit));
       },
     };
   }
 
-  #set(kept: KeyedEntry, now: number): void {
-    const full = `${kept.site} ${kept.key}`;
+  #set(keyed: KeyedEntry, now: number): void {
+    const full = `${keyed.site} ${keyed.key}`;
     this.#open.delete(full);
     this.#locked.delete(full);
-    (kept.entry.lockedUntil > now ? this.#locked : this.#open).set(full, kept);
+    (keyed.entry.lockedUntil > now ? this.#locked : this.#open).set(full, keyed);
     while (this.size > this.max) {
       const oldest = findOldest(this.#open, full) ?? findOldest(this.#locked, full);
       if (oldest === undefined) return;
@@ -278,7 +278,7 @@ export class LoginAttempts {
 
 /** The first entry other than `not`: a new entry must never be dropped to make room for itself. */
 function findOldest(map: ReadonlyMap<string, KeyedEntry>, not: string): KeyedEntry | undefined {
-  for (const [full, kept] of map) if (full !== not) return kept;
+  for (const [full, keyed] of map) if (full !== not) return keyed;
   return undefined;
 }
 

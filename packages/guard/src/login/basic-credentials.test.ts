@@ -10,7 +10,7 @@ import { BasicCredentials } from './basic-credentials.js';
 const LIMIT = 5;
 const KEY = 'ck_shop:cs_secret';
 const STAGING = 'staging:open';
-const ME = '192.0.2.1';
+const CLIENT = '192.0.2.1';
 const basic = (credentials: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
 });
@@ -25,10 +25,10 @@ const addToCart = (credentials: string): Request => [
 ];
 
 /** WordPress checks Basic credentials in REST and XML-RPC only. */
-async function site(line?: Parameters<typeof startLoginGateway>[1]) {
-  const gateway = await startLoginGateway({ login_attempts: LIMIT }, line);
+async function site(options?: Parameters<typeof startLoginGateway>[1]) {
+  const gateway = await startLoginGateway({ login_attempts: LIMIT }, options);
   gateway.wordpress.checksBasic = 'api';
-  const failures = (key = ME) => gateway.attempts.getEntry('site', key).failures;
+  const failures = (key = CLIENT) => gateway.attempts.getEntry('site', key).failures;
   const probes = () => gateway.wordpress.reached.filter(({ note }) => note === 'probe').length;
   return { gateway, failures, probes };
 }
@@ -49,15 +49,15 @@ async function locked() {
 
 describe('a response with the connector’s signature that reports no password check', () => {
   it('is neutral: a hundred requests with a shop’s keys are no guesses and delay no other client', async () => {
-    const line = {
+    const queueLimits = {
       guessThreshold: 3,
-      atOnceWhileGuessed: 1,
-      atOnce: 1,
+      maxConcurrentWhileGuessed: 1,
+      maxConcurrent: 1,
       pauseFactor: 1e6,
       maxPauseMs: 60_000,
       hungAfterMs: 60_000,
     };
-    const { gateway, failures } = await site({ line });
+    const { gateway, failures } = await site({ queueLimits });
     gateway.wordpress.pluginKeys.add(KEY);
     for (let round = 0; round < 100; round++) expect((await gateway.send(...cart(KEY))).status).toBe(200);
     expect(failures()).toBe(0);
@@ -76,27 +76,33 @@ describe('a response with the connector’s signature that reports no password c
 });
 
 /** How long a guess may wait in the queue before it is refused, milliseconds. */
-const LINE_MS = 2000;
+const QUEUE_MS = 2000;
 
 describe('keys that a plugin has accepted several times', () => {
   /** One permit for all, which a guess holds for a minute. */
-  const line = { guessThreshold: 0, atOnceWhileGuessed: 1, pauseFactor: 1e6, maxPauseMs: 60_000, hungAfterMs: 60_000 };
+  const queueLimits = {
+    guessThreshold: 0,
+    maxConcurrentWhileGuessed: 1,
+    pauseFactor: 1e6,
+    maxPauseMs: 60_000,
+    hungAfterMs: 60_000,
+  };
 
   it('no longer wait for password checks of anonymous clients', async () => {
     const { pass } = passingTime();
-    const { gateway } = await site({ line });
+    const { gateway } = await site({ queueLimits });
     gateway.wordpress.pluginKeys.add(KEY);
     for (let round = 0; round < 5; round++) await gateway.send(...cart(KEY));
     await gateway.send('/wp-login.php', { ...form('wrong'), from: '198.51.100.1' });
     expect((await gateway.send(...cart(KEY))).status).toBe(200);
     const other = gateway.send(...cart('other:key'));
     await eventually(() => gateway.attempts.waiting === 1);
-    pass(LINE_MS);
+    pass(QUEUE_MS);
     expect((await other).status).toBe(429);
   });
 
   it('wait again after a password was checked in a request with them', async () => {
-    const { gateway } = await site({ line: { ...line, pauseFactor: 0 } });
+    const { gateway } = await site({ queueLimits: { ...queueLimits, pauseFactor: 0 } });
     gateway.wordpress.pluginKeys.add(KEY);
     for (let round = 0; round < 5; round++) await gateway.send(...cart(KEY));
     gateway.wordpress.pluginKeys.delete(KEY);
@@ -105,12 +111,12 @@ describe('keys that a plugin has accepted several times', () => {
   });
 
   it.each([
-    ['asks for the front page with each guess before', '/', {}],
-    ['has a session of its own beside each guess', '/wp-json/', { cookie: 'wordpress_logged_in_x=1' }],
-    ['has a session under a name that nobody knows', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
+    ['requests the front page before each guess', '/', {}],
+    ['sends its own session with each guess', '/wp-json/', { cookie: 'wordpress_logged_in_x=1' }],
+    ['sends a session under an unknown name', '/', { cookie: 'site_session=1; wordpress_logged_in_x=1' }],
   ])('do not let a client skip the queue that %s', async (_how, path, cookies) => {
     const { pass } = passingTime();
-    const { gateway } = await site({ line });
+    const { gateway } = await site({ queueLimits });
     const guess = 'owner:guess';
     for (let round = 0; round < 20; round++) {
       await gateway.send(path === '/wp-json/' ? '/' : path, { headers: { ...basic(guess), ...cookies } });
@@ -119,7 +125,7 @@ describe('keys that a plugin has accepted several times', () => {
     const before = gateway.wordpress.checks.length;
     const response = gateway.send(...cart(guess));
     await eventually(() => gateway.attempts.waiting === 1);
-    pass(LINE_MS);
+    pass(QUEUE_MS);
     expect((await response).status).toBe(429);
     expect(gateway.wordpress.checks).toHaveLength(before);
   });
@@ -127,12 +133,12 @@ describe('keys that a plugin has accepted several times', () => {
 
 describe('a locked address', () => {
   it.each([
-    ['a style', '/wp-content/themes/shop/style.css'],
+    ['a style sheet', '/wp-content/themes/shop/style.css'],
     ['the front page', '/'],
     ['REST', '/wp-json/wp/v2/posts'],
-    ['REST by query', '/?rest_route=/wp/v2/posts'],
+    ['REST by its query', '/?rest_route=/wp/v2/posts'],
     ['admin-ajax', '/wp-admin/admin-ajax.php'],
-  ])('gets %s with basic authentication: no request is refused that needs no login', async (_what, path) => {
+  ])('gets %s with basic authentication: requests that need no login are not refused', async (_what, path) => {
     const { gateway } = await locked();
     const response = await gateway.send(path, { headers: basic('staging:open') });
     expect(response.status).not.toBe(429);
@@ -150,7 +156,7 @@ describe('a locked address', () => {
     const before = gateway.wordpress.checks.length;
     for (const password of [PASSWORD, 'wrong']) await gateway.send(...cart(`owner:${password}`));
     expect(gateway.wordpress.checks).toHaveLength(before);
-    const until = Math.floor(gateway.attempts.getEntry('site', ME).lockedUntil / 1000);
+    const until = Math.floor(gateway.attempts.getEntry('site', CLIENT).lockedUntil / 1000);
     expect(gateway.wordpress.reached.at(-1)?.context).toEqual({
       login: 'refuse',
       why: 'locked',
@@ -210,7 +216,7 @@ describe('behind basic authentication of the web server', () => {
   it.each([
     ['a GET', cart],
     ['a POST', addToCart],
-  ])('its credentials in requests by %s are no logins: none of them is counted', async (_how, call) => {
+  ])('its credentials in requests by %s are not logins: none of them is counted', async (_how, call) => {
     const { gateway, failures } = await staging();
     for (let round = 0; round < LIMIT * 3; round++) expect((await gateway.send(...call(STAGING))).status).toBe(200);
     expect(failures()).toBe(0);
@@ -306,31 +312,31 @@ describe('one wrong application password', () => {
   it('counts again after the failures of the address have expired', () => {
     const credentials = new BasicCredentials();
     const [name, now] = ['site\nowner', Date.UTC(2026, 10, 27)];
-    expect(credentials.recordWrong(name, ME, now)).toBe(false);
-    expect(credentials.recordWrong(name, ME, now + 60_000)).toBe(true);
-    expect(credentials.recordWrong(name, '198.51.100.7', now + 60_000)).toBe(false);
-    expect(credentials.recordWrong(name, ME, now + 400 * 24 * 60 * 60_000)).toBe(false);
+    expect(credentials.recordRejection(name, CLIENT, now)).toBe(false);
+    expect(credentials.recordRejection(name, CLIENT, now + 60_000)).toBe(true);
+    expect(credentials.recordRejection(name, '198.51.100.7', now + 60_000)).toBe(false);
+    expect(credentials.recordRejection(name, CLIENT, now + 400 * 24 * 60 * 60_000)).toBe(false);
     // After a clock far ahead is set back, a guess still counts.
-    expect(credentials.recordWrong(name, ME, now)).toBe(false);
+    expect(credentials.recordRejection(name, CLIENT, now)).toBe(false);
   });
 });
 
 /** Configurations in which guesses might be mistaken for credentials of the web server. */
 const traps: Record<string, { webServer: Partial<WebServerBasic> | null; guess(password: string): Request }> = {
-  'a web server that asks for nothing': { webServer: null, guess: (password) => cart(`owner:${password}`) },
-  'one that asks below a folder alone': {
+  'a web server without basic authentication': { webServer: null, guess: (password) => cart(`owner:${password}`) },
+  'one that requires credentials below one folder only': {
     webServer: { path: '/private' },
     guess: (password) => cart(`owner:${password}`),
   },
-  'one that lets everybody in who sends something': {
+  'one that accepts any credentials': {
     webServer: { credentials: 'any' },
     guess: (password) => cart(`owner:${password}`),
   },
-  'one that asks for some methods only': {
+  'one that requires credentials for some methods only': {
     webServer: { methods: ['GET', 'HEAD'] },
     guess: (password) => addToCart(`owner:${password}`),
   },
-  'one that a cookie opens, too': {
+  'one that accepts a cookie instead': {
     webServer: { cookie: 'let-me-in=1' },
     guess: (password) => cart(`owner:${password}`, { headers: { cookie: 'let-me-in=1' } }),
   },

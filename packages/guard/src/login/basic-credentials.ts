@@ -15,15 +15,15 @@ export type CredentialsOwner = 'unknown' | 'plugin' | 'web-server';
  * After this many such responses in a row, credentials count as a plugin's. The effort exceeds the benefit of one guess
  * that skips the queue.
  */
-const TAKEN_BY_PLUGIN = 5;
+const PLUGIN_USES_MIN = 5;
 /** How long the owner of credentials is remembered, milliseconds. */
-const KEPT_MS = 60 * 60_000;
+const TTL_MS = 60 * 60_000;
 /** How long it is remembered that credentials are not the web server's, milliseconds. */
 const DENIED_MS = 60_000;
 /**
  * How long it is remembered that credentials were wrong, milliseconds: until all failures of the address have expired.
  */
-const WRONG_KEPT_MS = FORGET_AFTER_MS + 24 * 60 * 60_000;
+const REJECTED_TTL_MS = FORGET_AFTER_MS + 24 * 60 * 60_000;
 /** Limit of entries of each kind, for all sites together. */
 const ENTRIES_MAX = 5000;
 /** Concurrent probes of one web server. Credentials beyond this limit count as WordPress's. */
@@ -42,14 +42,14 @@ export class BasicCredentials {
   readonly #key = randomBytes(32);
   readonly #webServers = new Map<string, number>();
   readonly #denied = new Map<string, number>();
-  readonly #taken = new Map<string, PluginUse>();
-  readonly #wrong = new Map<string, number>();
-  readonly #asking = new Map<string, Promise<boolean>>();
-  readonly #askingAt = new Map<SiteId, number>();
+  readonly #pluginUses = new Map<string, PluginUse>();
+  readonly #rejected = new Map<string, number>();
+  readonly #probes = new Map<string, Promise<boolean>>();
+  readonly #probeCounts = new Map<SiteId, number>();
 
   /** Number of credentials whose probe is under way. */
   get pending(): number {
-    return this.#asking.size;
+    return this.#probes.size;
   }
 
   /**
@@ -62,16 +62,16 @@ export class BasicCredentials {
   }
 
   getOwner(name: string, now: number): CredentialsOwner {
-    if (isKept(this.#webServers.get(name), now)) return 'web-server';
-    const taken = this.#taken.get(name);
-    return taken !== undefined && taken.times >= TAKEN_BY_PLUGIN && isKept(taken.until, now) ? 'plugin' : 'unknown';
+    if (isUnexpired(this.#webServers.get(name), now)) return 'web-server';
+    const use = this.#pluginUses.get(name);
+    return use !== undefined && use.times >= PLUGIN_USES_MIN && isUnexpired(use.until, now) ? 'plugin' : 'unknown';
   }
 
   /** Records that the connector confirms a signed-in user by these credentials alone, without a password check. */
   recordPluginUse(name: string, now: number): void {
-    const before = this.#taken.get(name);
-    const times = before !== undefined && isKept(before.until, now) ? before.times + 1 : 1;
-    remember(this.#taken, name, { times, until: now + KEPT_MS });
+    const use = this.#pluginUses.get(name);
+    const times = use !== undefined && isUnexpired(use.until, now) ? use.times + 1 : 1;
+    remember(this.#pluginUses, name, { times, until: now + TTL_MS });
   }
 
   /**
@@ -79,7 +79,7 @@ export class BasicCredentials {
    * accepted them.
    */
   forgetPluginUse(name: string): void {
-    this.#taken.delete(name);
+    this.#pluginUses.delete(name);
   }
 
   /**
@@ -89,11 +89,11 @@ export class BasicCredentials {
    * @param key the key under which failures are counted
    * @returns whether they were rejected before, under the same key
    */
-  recordWrong(name: string, key: string, now: number): boolean {
+  recordRejection(name: string, key: string, now: number): boolean {
     const entry = `${key}\n${name}`;
-    const isKnown = isKept(this.#wrong.get(entry), now, WRONG_KEPT_MS);
-    remember(this.#wrong, entry, now + WRONG_KEPT_MS);
-    return isKnown;
+    const wasRejected = isUnexpired(this.#rejected.get(entry), now, REJECTED_TTL_MS);
+    remember(this.#rejected, entry, now + REJECTED_TTL_MS);
+    return wasRejected;
   }
 
   /**
@@ -109,30 +109,30 @@ export class BasicCredentials {
     clock: () => number,
   ): Promise<boolean> {
     const now = clock();
-    if (isKept(this.#webServers.get(name), now)) return true;
-    if (isKept(this.#denied.get(name), now)) return false;
-    const pending = this.#asking.get(name);
+    if (isUnexpired(this.#webServers.get(name), now)) return true;
+    if (isUnexpired(this.#denied.get(name), now)) return false;
+    const pending = this.#probes.get(name);
     if (pending !== undefined) return pending;
-    const underWay = this.#askingAt.get(site) ?? 0;
-    if (underWay >= CONCURRENT_PROBES_MAX) return false;
-    this.#askingAt.set(site, underWay + 1);
-    const answer = check().then(
-      (theirs) => {
-        if (theirs) remember(this.#webServers, name, clock() + KEPT_MS);
+    const probeCount = this.#probeCounts.get(site) ?? 0;
+    if (probeCount >= CONCURRENT_PROBES_MAX) return false;
+    this.#probeCounts.set(site, probeCount + 1);
+    const response = check().then(
+      (isWebServers) => {
+        if (isWebServers) remember(this.#webServers, name, clock() + TTL_MS);
         else remember(this.#denied, name, clock() + DENIED_MS);
-        return theirs;
+        return isWebServers;
       },
       // The owner is unknown: the next request may probe again.
       () => false,
     );
-    this.#asking.set(name, answer);
+    this.#probes.set(name, response);
     try {
-      return await answer;
+      return await response;
     } finally {
-      this.#asking.delete(name);
-      const left = (this.#askingAt.get(site) ?? 1) - 1;
-      if (left === 0) this.#askingAt.delete(site);
-      else this.#askingAt.set(site, left);
+      this.#probes.delete(name);
+      const left = (this.#probeCounts.get(site) ?? 1) - 1;
+      if (left === 0) this.#probeCounts.delete(site);
+      else this.#probeCounts.set(site, left);
     }
   }
 }
@@ -148,14 +148,14 @@ export interface RequestCredentials {
    * @param key the key under which failures are counted
    * @returns whether WordPress had rejected them before
    */
-  wereWrong(key: string): boolean;
+  recordRejection(key: string): boolean;
   /**
    * The connector confirms that the credentials alone authenticated a registered user, and that no password was
    * checked.
    */
-  takenByPlugin(): void;
+  recordPluginUse(): void;
   /** A password in the request was checked, or its check was refused. */
-  notTaken(): void;
+  forgetPluginUse(): void;
 }
 
 /** The Basic credentials of a request. Null without any that guard can identify. */
@@ -172,9 +172,9 @@ export function createRequestCredentials(
   return {
     owner: () => basicCredentials.getOwner(name, clock()),
     areWebServers: () => basicCredentials.belongToWebServer(id, name, () => areCheckedByWebServer(exchange), clock),
-    wereWrong: (key) => basicCredentials.recordWrong(name, key, clock()),
-    takenByPlugin: () => basicCredentials.recordPluginUse(name, clock()),
-    notTaken: () => basicCredentials.forgetPluginUse(name),
+    recordRejection: (key) => basicCredentials.recordRejection(name, key, clock()),
+    recordPluginUse: () => basicCredentials.recordPluginUse(name, clock()),
+    forgetPluginUse: () => basicCredentials.forgetPluginUse(name),
   };
 }
 
@@ -223,7 +223,7 @@ function challengesBasic(headers: readonly string[]): boolean {
 }
 
 /** Whether a record is still valid. A time too far ahead was recorded by a clock that has been set back since. */
-function isKept(until: number | undefined, now: number, ms = KEPT_MS): boolean {
+function isUnexpired(until: number | undefined, now: number, ms = TTL_MS): boolean {
   return until !== undefined && until > now && until <= now + ms;
 }
 

@@ -23,15 +23,15 @@ describe('wrong passwords from an address in several forms', () => {
   it('cause at most 5 password checks when 100 are sent at once', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     gateway.wordpress.checkMs = 20;
-    const froms = Array.from({ length: 100 }, (_, i) =>
+    const addresses = Array.from({ length: 100 }, (_, i) =>
       i % 2 === 0 ? `2002:c000:201:${i.toString(16)}::1` : (FORMS[i % FORMS.length] as string),
     );
-    await Promise.all(froms.map((from, i) => gateway.send('/wp-login.php', { ...form(`wrong${i}`), from })));
+    await Promise.all(addresses.map((from, i) => gateway.send('/wp-login.php', { ...form(`wrong${i}`), from })));
     expect(gateway.wordpress.checks.length).toBeGreaterThan(0);
     expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(5);
   });
 
-  it('lock no other client behind the same translator', async () => {
+  it('lock no other client of the same translator', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 3; i++)
       await gateway.send('/wp-login.php', { ...form('wrong'), from: '64:ff9b::198.51.100.7' });

@@ -12,10 +12,10 @@ describe('a login', () => {
       store = resolve;
     });
     gateway.settled = () => waiting;
-    const answers: string[] = [];
-    const noted = async (name: string, answer: Promise<ClientResponse>) => {
-      const response = await answer;
-      answers.push(name);
+    const results: string[] = [];
+    const noted = async (name: string, pending: Promise<ClientResponse>) => {
+      const response = await pending;
+      results.push(name);
       return response;
     };
     const wrong = noted('wrong', gateway.send('/wp-login.php', form('wrong')));
@@ -23,10 +23,10 @@ describe('a login', () => {
     await gateway.send('/wp-login.php', { ...form('wrong'), leaveAfter: 60 }).catch(() => undefined);
     await noted('right', gateway.send('/wp-login.php', { ...form(PASSWORD), from: '192.0.2.9' }));
     await noted('a page', gateway.send('/'));
-    expect(answers).toEqual(['right', 'a page']);
+    expect(results).toEqual(['right', 'a page']);
     store();
     expect((await wrong).body).toContain('login page');
-    expect(answers.at(-1)).toBe('wrong');
+    expect(results.at(-1)).toBe('wrong');
     // The connection that was held back serves the next request.
     expect((await gateway.send('/')).body).toBe('a page');
   });
@@ -34,9 +34,9 @@ describe('a login', () => {
   it('does not wait for pages, streams and chats that hang', async () => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     gateway.wordpress.hangs = true;
-    let over = 0;
+    let finished = 0;
     const chat = (options: RequestOptions) => {
-      const count = (): number => over++;
+      const count = (): number => finished++;
       gateway.send('/chat', options).then(count, count);
     };
     chat({ method: 'POST', body: 'poll=1' });
@@ -47,7 +47,7 @@ describe('a login', () => {
     await eventually(() => gateway.wordpress.reached.length === 17);
     expect((await gateway.send('/wp-login.php', form(PASSWORD))).status).toBe(200);
     expect(gateway.wordpress.checks).toHaveLength(1);
-    expect(over).toBe(0);
+    expect(finished).toBe(0);
   });
 
   it('that can’t be checked now gets Retry-After, without a lock', async () => {
@@ -70,10 +70,10 @@ describe('a login', () => {
   it('for which the queue is too long is refused at once', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 300;
-    const answers = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 150 }, (_, i) => gateway.send('/wp-login.php', form(`w${i}`))),
     );
-    const statuses = answers.map(({ status }) => status);
+    const statuses = results.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(3);
     expect(statuses.filter((status) => status === 429)).toHaveLength(147);
   });

@@ -93,15 +93,15 @@ describe('while Away Mode is on', () => {
   it('members use AJAX and the REST API as usual', async () => {
     const gateway = await startLoginGateway(away);
     for (const [path, options] of writes) {
-      const answer = await gateway.send(path, options);
-      expect([answer.status === 403, gateway.wordpress.reached.at(-1)?.url], path).toEqual([false, path]);
+      const response = await gateway.send(path, options);
+      expect([response.status === 403, gateway.wordpress.reached.at(-1)?.url], path).toEqual([false, path]);
       expect(gateway.wordpress.reached.at(-1)?.context, path).toMatchObject({ login: 'refuse', why: 'away' });
     }
     // The connector has signed each of these responses, so one probe was enough.
-    expect(gateway.staffQuestions).toEqual(['site']);
+    expect(gateway.probedSites).toEqual(['site']);
     gateway.advance(10_000);
     await gateway.send('/wp-admin/admin-ajax.php', { method: 'POST', body: 'action=x', headers: member });
-    expect(gateway.staffQuestions).toEqual(['site', 'site']);
+    expect(gateway.probedSites).toEqual(['site', 'site']);
   });
 
   it('staff can change nothing, at no address, get the usual refusal, and are logged', async () => {
@@ -112,10 +112,10 @@ describe('while Away Mode is on', () => {
       ([, { method, headers }]) => method === 'POST' && headers === member,
     );
     for (const [path, options] of bySession) {
-      const answer = await gateway.send(path, options);
-      expect(answer.status, path).toBe(403);
-      expect(answer.body, path).toContain('The admin area is closed. It opens again on ');
-      expect(Number(answer.header('retry-after')), path).toBeGreaterThan(0);
+      const response = await gateway.send(path, options);
+      expect(response.status, path).toBe(403);
+      expect(response.body, path).toContain('The admin area is closed. It opens again on ');
+      expect(Number(response.header('retry-after')), path).toBeGreaterThan(0);
     }
     expect(gateway.visits).toEqual(bySession.map(([path]) => `403 ${path} away-mode`));
     const form = { method: 'POST', body: 'rest_route=/wp/v2/posts&title=x', headers: member };
@@ -135,7 +135,7 @@ describe('while Away Mode is on', () => {
       for (const [path, options] of writes) expect((await gateway.send(path, options)).status, path).toBe(403);
       expect(gateway.wordpress.reached).toEqual([]);
       // Requests with invented cookies cause one probe in total.
-      expect(gateway.staffQuestions).toEqual(['site']);
+      expect(gateway.probedSites).toEqual(['site']);
       expect(gateway.visits).toEqual(writes.map(([path]) => `403 ${path} away-mode`));
     });
   }
@@ -154,11 +154,11 @@ describe('while Away Mode is on', () => {
     const gateway = await startLoginGateway(away);
     const [path, options] = writes[3] as [string, RequestOptions];
     await gateway.send(path, options);
-    gateway.wordpress.unasked = 502;
+    gateway.wordpress.unsignedStatus = 502;
     expect((await gateway.send(path, options)).status).toBe(502);
-    gateway.wordpress.unasked = null;
+    gateway.wordpress.unsignedStatus = null;
     expect((await gateway.send(path, options)).status).toBe(200);
-    expect(gateway.staffQuestions).toEqual(['site', 'site']);
+    expect(gateway.probedSites).toEqual(['site', 'site']);
   });
 
   it('a path that some program reads as AJAX does not bypass the check', async () => {
@@ -172,8 +172,8 @@ describe('while Away Mode is on', () => {
     const gateway = await startLoginGateway(away);
     gateway.wordpress.bare = true;
     const upgrade = { ...member, connection: 'upgrade', upgrade: 'websocket' };
-    const answer = await gateway.send('/wp-json/wp/v2/posts/1?_method=DELETE', { headers: upgrade });
-    expect([answer.status, gateway.wordpress.reached]).toEqual([403, []]);
+    const response = await gateway.send('/wp-json/wp/v2/posts/1?_method=DELETE', { headers: upgrade });
+    expect([response.status, gateway.wordpress.reached]).toEqual([403, []]);
   });
 
   it('guard’s API and password checks are closed to everyone, with and without a session', async () => {

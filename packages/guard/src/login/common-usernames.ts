@@ -28,22 +28,22 @@ export function checkNewUsernames(
   { users, matches }: LoginData,
 ): Record<string, ServerText> {
   const fields: Record<string, ServerText> = {};
-  const taken = new Set(users.map((name) => name.toLowerCase()));
+  const usedNames = new Set(users.map((name) => name.toLowerCase()));
   const typed = new Set<string>();
-  const given = new Set<number>();
+  const ids = new Set<number>();
   for (const { ID, user_login: name } of names) {
     const lower = name.toLowerCase();
-    if (given.has(ID) || !matches.some((match) => match.ID === ID)) fields[ID] = NO_MATCH;
+    if (ids.has(ID) || !matches.some((match) => match.ID === ID)) fields[ID] = NO_MATCH;
     else if (name === '') fields[ID] = messages.required;
     else if (!USERNAME_PATTERN.test(name) || name.length > USERNAME_MAX) fields[ID] = messages.invalidFormat;
     else if (typed.has(lower)) fields[ID] = usernameText('typed', name);
     // Checked before "exists": the old name exists as well, but that is not the fault.
     else if (isDisallowed(lower)) fields[ID] = usernameText('not_allowed', name);
-    else if (taken.has(lower)) fields[ID] = usernameText('exists', name);
-    given.add(ID);
+    else if (usedNames.has(lower)) fields[ID] = usernameText('exists', name);
+    ids.add(ID);
     typed.add(lower);
   }
-  for (const { ID } of matches) if (!given.has(ID)) fields[ID] = messages.required;
+  for (const { ID } of matches) if (!ids.has(ID)) fields[ID] = messages.required;
   return fields;
 }
 

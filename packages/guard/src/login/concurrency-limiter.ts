@@ -56,7 +56,7 @@ export class ConcurrencyLimiter {
     return this.#limiter.waiting;
   }
 
-  held(key: string): number {
+  countHeld(key: string): number {
     return this.#limiter.held(key);
   }
 

@@ -13,14 +13,14 @@ const from = (headers: Record<string, string>, options: RequestOptions): Request
 });
 
 /** Whether the owner can log in from the address of all these tests. */
-async function letsOwnerIn(gateway: LoginGateway): Promise<boolean> {
-  const answer = await gateway.send('/wp-login.php', form(PASSWORD));
-  return answer.headers.some((line) => line.startsWith('set-cookie: wordpress_logged_in'));
+async function canOwnerLogIn(gateway: LoginGateway): Promise<boolean> {
+  const response = await gateway.send('/wp-login.php', form(PASSWORD));
+  return response.headers.some((line) => line.startsWith('set-cookie: wordpress_logged_in'));
 }
 
 const forms: [string, string, (password: string) => RequestOptions][] = [
   ['the login form', '/wp-login.php', form],
-  ['the login form in other words', '//wp-login.php/x?action=nonsense', form],
+  ['the login form by another path', '//wp-login.php/x?action=nonsense', form],
   ['XML-RPC', '/xmlrpc.php', (body) => ({ method: 'POST', body })],
 ];
 const others: [string, string, (password: string) => RequestOptions][] = [
@@ -32,7 +32,7 @@ describe('passwords that a page of another site makes a browser send', () => {
   it.each([...forms, ...others])('lock out no other client: %s', async (_name, path, guess) => {
     const gateway = await startLoginGateway({ login_attempts: 5 });
     for (let i = 0; i < 12; i++) await gateway.send(path, from(FOREIGN, guess(`wrong${i}`)));
-    expect(await letsOwnerIn(gateway)).toBe(true);
+    expect(await canOwnerLogIn(gateway)).toBe(true);
   });
 
   it.each(forms)('are not checked at all: %s', async (_name, path, guess) => {
@@ -101,7 +101,7 @@ describe('passwords from a page with an opaque origin, in a browser that does no
     const gateway = await startLoginGateway({ login_attempts: 5 });
     for (let i = 0; i < 12; i++) await gateway.send(path, from(HIDDEN, guess(`wrong${i}`)));
     expect(gateway.wordpress.checks).toHaveLength(5);
-    expect(await letsOwnerIn(gateway)).toBe(true);
+    expect(await canOwnerLogIn(gateway)).toBe(true);
   });
 
   it('share one count with those that name another site', async () => {
@@ -133,8 +133,8 @@ describe('legitimate cross-site requests', () => {
   it('a link to the login shows the form, whatever other pages have sent', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     for (let i = 0; i < 5; i++) await gateway.send('/shop/account', from(FOREIGN, form(`wrong${i}`)));
-    const answer = await gateway.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } });
-    expect(answer.status).toBe(200);
+    const response = await gateway.send('/wp-login.php', { headers: { 'sec-fetch-site': 'cross-site' } });
+    expect(response.status).toBe(200);
   });
 
   it('a locked address gets the lock page by a link as well', async () => {

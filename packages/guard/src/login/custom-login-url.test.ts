@@ -44,7 +44,7 @@ async function describeChange(home: string): Promise<string> {
   return toEnglish(message);
 }
 
-it('the message names the whole path of the login, also for a site in a subdirectory', async () => {
+it('the message names the full path of the login, also for a site in a subdirectory', async () => {
   expect(await describeChange('')).toBe('The login is at /my-door now.');
   expect(await describeChange('/blog')).toBe('The login is at /blog/my-door now.');
 });

@@ -47,9 +47,9 @@ export function checkLoginPath(path: string, paths: SitePaths): ServerText | nul
   const folders = (['admin', 'includes', 'content', 'uploads'] as const).flatMap((name) =>
     listFolderAddresses(paths, name),
   );
-  const taken = [...folders, paths.home + paths.rest];
+  const usedPaths = [...folders, paths.home + paths.rest];
   const below = `${paths.home}/${path}/`;
-  return taken.some((own) => below.startsWith(`${own}/`)) ? loginPathTexts.wordpress : null;
+  return usedPaths.some((own) => below.startsWith(`${own}/`)) ? loginPathTexts.wordpress : null;
 }
 
 export interface LoginUrlContext extends SettingChangeContext {
@@ -106,8 +106,8 @@ async function parsePaths(
   const names = registration || paths.signup !== '' ? (['login', 'signup'] as const) : (['login'] as const);
   const fields: Record<string, ServerText> = {};
   for (const name of names) {
-    const wrong = checkLoginPath(paths[name], deps.paths(site.id));
-    if (wrong !== null) fields[name] = wrong;
+    const fault = checkLoginPath(paths[name], deps.paths(site.id));
+    if (fault !== null) fields[name] = fault;
   }
   if (names.length === 2 && paths.login === paths.signup) fields.signup ??= loginPathTexts.same;
   for (const name of names) {

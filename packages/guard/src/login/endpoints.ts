@@ -30,8 +30,14 @@ export function loginEndpoints(
   const timeZone = (site: SiteId) => sites.timeZone(site);
   return {
     async 'update:login_access'({ entries, confirm }, { site, actor, visitor }) {
-      const seen = visitor.sender.address;
-      const { list, message } = await setLoginAccess(change, { site, actor, seen, entries, confirm: confirm === 1 });
+      const seenAddress = visitor.sender.address;
+      const { list, message } = await setLoginAccess(change, {
+        site,
+        actor,
+        seenAddress,
+        entries,
+        confirm: confirm === 1,
+      });
       return { data: { login_access: [...list] }, message };
     },
     async 'update:login_url'({ type, login, signup }, { site, actor }) {

@@ -17,7 +17,7 @@ export { getAwayState, parseAwaySchedule } from './away-mode.js';
 export { toUsernamesData } from './common-usernames.js';
 export { checkLoginPath, loginPathTexts, normaliseLoginPath, toLoginUrlOptions } from './custom-login-url.js';
 export {
-  createKnownLoginAddresses,
+  createLoginAddressCache,
   HIDDEN_ADDRESS,
   type LoginAddresses,
   readLoginAddresses,
@@ -124,11 +124,11 @@ export const loginSecurity: Feature<LoginSecurity> = {
       lockedAddresses(site) {
         // With the limit off no address is locked. Locks of browsers, and of attempts from other sites' pages, refuse
         // no address.
-        if (sites.inForce(site).login.login_attempts === 0) return [];
+        if (sites.getEffectiveSettings(site).login.login_attempts === 0) return [];
         return attempts.listLocked(site, clock()).filter(({ key }) => isClientKey(key));
       },
       lockedUntil(site, key) {
-        if (sites.inForce(site).login.login_attempts === 0) return null;
+        if (sites.getEffectiveSettings(site).login.login_attempts === 0) return null;
         const { lockedUntil } = attempts.getEntry(site, key);
         return lockedUntil > clock() ? lockedUntil : null;
       },

@@ -51,7 +51,7 @@ export function createLoginAddresses(paths: Iterable<string>): LoginAddresses {
 }
 
 /** Login addresses of all sites, available synchronously. */
-export interface KnownLoginAddresses {
+export interface LoginAddressCache {
   /** Whether a target names an address of the site. True for every target until the addresses have been read. */
   isNamedIn(site: SiteId, target: string): boolean;
   /** Reads the addresses again if they were used before: the site's settings may have changed. Never throws. */
@@ -62,11 +62,11 @@ export interface KnownLoginAddresses {
  * Creates the cache.
  * @param history all values that a setting of a site has had
  */
-export function createKnownLoginAddresses(
+export function createLoginAddressCache(
   history: (site: SiteId, name: string) => Promise<readonly JsonValue[]>,
   logger: Logger,
-): KnownLoginAddresses {
-  const known = new Map<SiteId, LoginAddresses>();
+): LoginAddressCache {
+  const cache = new Map<SiteId, LoginAddresses>();
   /** Sites whose addresses are being read; true when their settings have changed since the read began. */
   const reading = new Map<SiteId, boolean>();
 
@@ -75,7 +75,7 @@ export function createKnownLoginAddresses(
     reading.set(site, false);
     history(site, 'login_url')
       .then((values) => {
-        if (reading.get(site) === false) known.set(site, readLoginAddresses(values));
+        if (reading.get(site) === false) cache.set(site, readLoginAddresses(values));
       })
       .catch((error: unknown) => {
         logger.warn({ event: 'login-addresses-read-failed', site, err: error }, 'Referers are logged without paths.');
@@ -85,7 +85,7 @@ export function createKnownLoginAddresses(
 
   return {
     isNamedIn(site, target) {
-      const addresses = known.get(site);
+      const addresses = cache.get(site);
       if (addresses !== undefined) return addresses.isNamedIn(target);
       read(site);
       return true;
@@ -93,7 +93,7 @@ export function createKnownLoginAddresses(
     reload(site) {
       // Unknown until the next read, since a new address must not be missed.
       if (reading.has(site)) reading.set(site, true);
-      else if (known.delete(site)) read(site);
+      else if (cache.delete(site)) read(site);
     },
   };
 }

@@ -173,8 +173,8 @@ export function deleteLoginLocks(
     .execute(async (transaction) => {
       let deletion = transaction.deleteFrom('login_attempts').where('site', '=', site);
       if (all !== null) deletion = deletion.where('key', 'in', all);
-      const gone = Number((await deletion.executeTakeFirst()).numDeletedRows);
-      const before = { who: keys ?? 'all', entries: gone };
+      const removed = Number((await deletion.executeTakeFirst()).numDeletedRows);
+      const before = { who: keys ?? 'all', entries: removed };
       await addAuditRows(transaction, site, { actor, at }, [{ name: 'login_unblock', before, after: null }]);
       // Also when no entry was stored: entries that a running guard has not stored yet are dropped too.
       const version = await nextSiteVersion(transaction, site);
@@ -184,6 +184,6 @@ export function deleteLoginLocks(
         .values((all ?? [ALL_KEYS]).map((key) => ({ site, key, version })))
         .onConflict((conflict) => conflict.columns(['site', 'key']).doUpdateSet({ version }))
         .execute();
-      return gone;
+      return removed;
     });
 }

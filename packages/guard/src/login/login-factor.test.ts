@@ -118,9 +118,9 @@ describe('a program whose login needs a second factor', () => {
     ['the REST API', '/wp-json/shop/v1/login', {}],
     ['the REST API by its query', '/?rest_route=/shop/v1/login', {}],
     ['admin-ajax.php', '/wp-admin/admin-ajax.php', {}],
-    ['what it accepts', '/shop/account', { accept: 'application/json' }],
-    ['how it asks', '/shop/account', { 'x-requested-with': 'XMLHttpRequest', accept: '*/*' }],
-    ['its browser', '/shop/account', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
+    ['its Accept header', '/shop/account', { accept: 'application/json' }],
+    ['its X-Requested-With header', '/shop/account', { 'x-requested-with': 'XMLHttpRequest', accept: '*/*' }],
+    ['its Sec-Fetch headers', '/shop/account', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
   ])('is recognised by %s, and may read the response where WordPress allows it', async (_how, path, headers) => {
     const { gateway, begun } = await withFactor({}, { status: 200, headers: cors });
     const response = await gateway.send(path, { ...form(PASSWORD), headers });

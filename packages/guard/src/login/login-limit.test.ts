@@ -188,7 +188,7 @@ describe('counting', () => {
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(1);
     expect((await gateway.send('/shop/account', form('wrong'))).status).toBe(502);
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(2);
-    gateway.wordpress.lose = { status: 'cut off', when: 'always' };
+    gateway.wordpress.lostResponse = { status: 'cut off', when: 'always' };
     expect((await gateway.send('/shop/account')).status).toBe(502);
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(2);
     expect(gateway.attempts.limiter.size).toBe(0);
@@ -197,31 +197,33 @@ describe('counting', () => {
   it('releases the permit of a client that disconnects while waiting', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 200;
-    const held = Array.from({ length: 3 }, (_, i) => gateway.send('/wp-login.php', form(`wrong${i}`)));
-    const left = gateway.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 50 }).catch(() => 'left');
-    expect(await left).toBe('left');
-    await Promise.all(held);
+    const open = Array.from({ length: 3 }, (_, i) => gateway.send('/wp-login.php', form(`wrong${i}`)));
+    const disconnected = gateway.send('/wp-login.php', { ...form(PASSWORD), leaveAfter: 50 }).catch(() => 'left');
+    expect(await disconnected).toBe('left');
+    await Promise.all(open);
     await eventually(() => gateway.attempts.limiter.size === 0);
     expect(gateway.wordpress.checks).toHaveLength(3);
   });
 
-  it('admits a correct password that waited behind correct ones', async () => {
+  it('admits a correct password that waited for other correct ones', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     gateway.wordpress.checkMs = 50;
-    const answers = await Promise.all(Array.from({ length: 12 }, () => gateway.send('/wp-login.php', form(PASSWORD))));
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    const responses = await Promise.all(
+      Array.from({ length: 12 }, () => gateway.send('/wp-login.php', form(PASSWORD))),
+    );
+    expect(responses.every(({ status }) => status === 200)).toBe(true);
     expect(gateway.wordpress.checks).toHaveLength(12);
   });
 
   it('treats a report that is forged, broken or sent twice as a failure', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const name = 'X-Security-Optimizer-Login';
-    const ways: ((value: string) => string | string[])[] = [
+    const variants: ((value: string) => string | string[])[] = [
       (value) => [value, value],
       (value) => `${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`,
       () => 'nonsense',
     ];
-    for (const way of ways) {
+    for (const way of variants) {
       gateway.wordpress.mangle = (response) => void response.setHeader(name, way(String(response.getHeader(name))));
       const response = await gateway.send('/wp-login.php', form(PASSWORD));
       expect(response.headers.join('\n')).not.toContain('security-optimizer');
@@ -260,16 +262,16 @@ describe('a known browser', () => {
   it('is reported to WordPress, unless the cookie was changed or has failed too often itself', async () => {
     const gateway = await startLoginGateway({ login_attempts: 3 });
     const cookie = getCookie(await gateway.send('/wp-login.php', form(PASSWORD))).split(';')[0] as string;
-    const tell = async (value: string, from: string, password = 'wrong') => {
+    const getReportedDevices = async (value: string, from: string, password = 'wrong') => {
       await gateway.send('/wp-login.php', { ...form(password), from, headers: { cookie: value } });
       return gateway.wordpress.reached.at(-1)?.context?.devices;
     };
-    expect(await tell(cookie, '192.0.2.10')).toEqual([1]);
-    expect(await tell(cookie.replace(/-1\./, '-2.'), '192.0.2.11')).toBeUndefined();
+    expect(await getReportedDevices(cookie, '192.0.2.10')).toEqual([1]);
+    expect(await getReportedDevices(cookie.replace(/-1\./, '-2.'), '192.0.2.11')).toBeUndefined();
     // Next to a cookie of the same name that belongs to another site or is forged.
-    expect(await tell(`known_device=x.y; ${cookie}`, '192.0.2.12')).toEqual([1]);
-    expect(await tell(cookie, '192.0.2.13')).toEqual([1]);
-    expect(await tell(cookie, '192.0.2.14')).toBeUndefined();
+    expect(await getReportedDevices(`known_device=x.y; ${cookie}`, '192.0.2.12')).toEqual([1]);
+    expect(await getReportedDevices(cookie, '192.0.2.13')).toEqual([1]);
+    expect(await getReportedDevices(cookie, '192.0.2.14')).toBeUndefined();
   });
 
   it('does not cause throttling of its own account, but 21 anonymous clients do', async () => {

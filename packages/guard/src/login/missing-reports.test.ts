@@ -20,7 +20,7 @@ afterEach(() => void vi.useRealTimers());
 function setUp() {
   const log = recordedLog();
   const fake = {
-    asked: [] as string[][],
+    queried: [] as string[][],
     known: new Map<string, LoginReport | 'unfinished'>(),
     down: false as boolean | 'without connector',
     state: { kind: 'ok', version: '0.1.0', policy: null } as ConnectorState,
@@ -29,7 +29,7 @@ function setUp() {
   };
   const reports = createMissingReports({
     async query(_site, requests) {
-      fake.asked.push([...requests]);
+      fake.queried.push([...requests]);
       if (fake.down === 'without connector') throw new ConnectorError({ kind: 'missing' });
       if (fake.down) throw new Error('down');
       return fake.known;
@@ -52,9 +52,9 @@ describe('missing reports', () => {
     void find('b');
     void find('c');
     await vi.advanceTimersByTimeAsync(499);
-    expect(fake.asked).toEqual([['a']]);
+    expect(fake.queried).toEqual([['a']]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(fake.asked).toEqual([['a'], ['b', 'c']]);
+    expect(fake.queried).toEqual([['a'], ['b', 'c']]);
     expect(fake.found).toEqual([
       ['a', failed],
       ['b', 'none'],
@@ -142,7 +142,7 @@ describe('missing reports', () => {
     const { fake, find } = setUp();
     for (let i = 0; i < 1200; i++) void find(String(i));
     await vi.advanceTimersByTimeAsync(1000);
-    expect(fake.asked.map(({ length }) => length)).toEqual([500, 500, 200]);
+    expect(fake.queried.map(({ length }) => length)).toEqual([500, 500, 200]);
     expect(fake.found).toHaveLength(1200);
   });
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { ConnectorState, SiteConfig, SiteId } from '../site.js';
-import { isConnectorGone } from '../wordpress/connector-error.js';
+import { isConnectorMissing } from '../wordpress/connector-error.js';
 import type { LoginReport } from '../wordpress/login-headers.js';
 import type { PasswordLikelihood } from './concurrency-limiter.js';
 
@@ -102,7 +102,7 @@ export interface MissingReports {
    * Finds out how the password checks in a request ended. Calls `then` once.
    * @returns resolves when the connector has been queried, whether or not it has responded
    */
-  find(site: SiteConfig, requestId: string, then: (found: ReportLookup) => void): Promise<void>;
+  find(site: SiteConfig, requestId: string, onFound: (found: ReportLookup) => void): Promise<void>;
   /**
    * How long the connector must keep its records of checks, seconds, so that no record of a pending request is deleted
    * before the query. Null while its default time is long enough.
@@ -118,7 +118,7 @@ const PAUSE_MS = 500;
 /** Pause after a failed query, milliseconds. */
 const RETRY_MS = 3000;
 /** How long the connector keeps its records by default, milliseconds: 10 minutes. */
-const KEPT_MS = 10 * 60_000;
+const LIFETIME_MS = 10 * 60_000;
 /**
  * When the oldest pending request is older than this, the connector is instructed to keep its records longer,
  * milliseconds.
@@ -130,18 +130,18 @@ const KEEP_LONGER_MS = 5 * 60_000;
  */
 const GIVE_UP_MS = 8 * 60_000;
 /** Longest time that a request is pending, milliseconds. */
-const LONGEST_MS = 24 * 3600_000;
-const AT_ONCE = 500;
+const PENDING_MAX_MS = 24 * 3600_000;
+const BATCH_MAX = 500;
 /** Limit of pending requests of all sites together. Each one is held in memory. */
-const MOST = 5000;
+const MAX_REPORTS = 5000;
 /** For this long, milliseconds, responses are better evidence of whether the connector is running than its state. */
-const DOUBT_MS = 10_000;
+const SIGNAL_EVIDENCE_MS = 10_000;
 /** An outage is over when no report has been missing for this long, milliseconds. */
 const QUIET_MS = 10 * 60_000;
 
 interface PendingQuery {
   readonly since: number;
-  then(found: ReportLookup): void;
+  onFound(found: ReportLookup): void;
   /** Called once the first query has ended. */
   onQueried(): void;
 }
@@ -165,7 +165,7 @@ interface SiteQueue {
 export function createMissingReports(deps: MissingReportsOptions): MissingReports {
   const { clock, logger } = deps;
   const queues = new Map<SiteId, SiteQueue>();
-  const lastAsked = new Map<SiteId, number>();
+  const lastQueried = new Map<SiteId, number>();
   const lastMissing = new Map<SiteId, number>();
   const lastSigned = new Map<SiteId, number>();
   let count = 0;
@@ -176,7 +176,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
     if (waiting === undefined) return;
     queue.waiting.delete(requestId);
     count--;
-    waiting.then(found);
+    waiting.onFound(found);
     waiting.onQueried();
   }
 
@@ -187,15 +187,15 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
         queue.timer = null;
         void run(queue);
       },
-      Math.max(0, Math.min(pause, (lastAsked.get(queue.site.id) ?? 0) + pause - clock())),
+      Math.max(0, Math.min(pause, (lastQueried.get(queue.site.id) ?? 0) + pause - clock())),
     );
   }
 
   async function run(queue: SiteQueue): Promise<void> {
     const { site } = queue;
-    const requests = [...queue.waiting.keys()].slice(0, AT_ONCE);
+    const requests = [...queue.waiting.keys()].slice(0, BATCH_MAX);
     queue.pending = true;
-    lastAsked.set(site.id, clock());
+    lastQueried.set(site.id, clock());
     let pause = PAUSE_MS;
     try {
       const found = await deps.query(site, requests);
@@ -209,10 +209,10 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
       deps.recheck(site);
       const { kind } = deps.state(site.id);
       // A connector that returns later has no record of checks that WordPress made without it.
-      const isGone = isConnectorGone(error) || kind === 'missing' || kind === 'other_secret';
+      const isUnavailable = isConnectorMissing(error) || kind === 'missing' || kind === 'other_secret';
       for (const [id, { since }] of [...queue.waiting]) {
-        if (isGone) settle(queue, id, 'unknown');
-        else if (isOver(since, queue.signedSince, clock())) settle(queue, id, 'lost');
+        if (isUnavailable) settle(queue, id, 'unknown');
+        else if (isOverdue(since, queue.signedSince, clock())) settle(queue, id, 'lost');
       }
     }
     queue.pending = false;
@@ -235,10 +235,10 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
   function isAway(site: SiteId): boolean {
     const now = clock();
     const missing = lastMissing.get(site);
-    if (missing !== undefined && Math.abs(now - missing) < DOUBT_MS) return true;
+    if (missing !== undefined && Math.abs(now - missing) < SIGNAL_EVIDENCE_MS) return true;
     // A web server that requires a password may refuse guard's queries and accept visitors.
     const signed = lastSigned.get(site);
-    if (signed !== undefined && Math.abs(now - signed) < DOUBT_MS) return false;
+    if (signed !== undefined && Math.abs(now - signed) < SIGNAL_EVIDENCE_MS) return false;
     const { kind } = deps.state(site);
     return kind === 'missing' || kind === 'other_secret';
   }
@@ -260,17 +260,17 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
       // The first one is the oldest.
       const [oldest] = queues.get(site)?.waiting.values() ?? [];
       const age = oldest === undefined ? 0 : Math.abs(clock() - oldest.since);
-      return age < KEEP_LONGER_MS ? null : Math.ceil((age + KEPT_MS) / 1000);
+      return age < KEEP_LONGER_MS ? null : Math.ceil((age + LIFETIME_MS) / 1000);
     },
     get pending() {
       return count;
     },
     recordMissing,
-    find(site, requestId, then) {
+    find(site, requestId, onFound) {
       const { kind } = deps.state(site.id);
-      const isGone = stopped || kind === 'missing' || kind === 'other_secret';
-      if (isGone || count >= MOST) {
-        then(isGone ? 'unknown' : 'lost');
+      const isUnavailable = stopped || kind === 'missing' || kind === 'other_secret';
+      if (isUnavailable || count >= MAX_REPORTS) {
+        onFound(isUnavailable ? 'unknown' : 'lost');
         return Promise.resolve();
       }
       const queue: SiteQueue = queues.get(site.id) ?? {
@@ -283,7 +283,7 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
       };
       queues.set(site.id, queue);
       const { promise, resolve } = withResolvers();
-      queue.waiting.set(requestId, { since: clock(), then, onQueried: resolve });
+      queue.waiting.set(requestId, { since: clock(), onFound, onQueried: resolve });
       count++;
       if (queue.failing) resolve();
       plan(queue, PAUSE_MS);
@@ -298,8 +298,8 @@ export function createMissingReports(deps: MissingReportsOptions): MissingReport
 }
 
 /** Whether a request whose report can't be queried is given up. The clock may have been set back. */
-function isOver(since: number, signedSince: number | null, now: number): boolean {
-  if (Math.abs(now - since) > LONGEST_MS) return true;
+function isOverdue(since: number, signedSince: number | null, now: number): boolean {
+  if (Math.abs(now - since) > PENDING_MAX_MS) return true;
   return signedSince !== null && Math.abs(now - Math.max(since, signedSince)) > GIVE_UP_MS;
 }
 

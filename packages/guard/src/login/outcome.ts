@@ -109,7 +109,8 @@ export function createLoginResponseHook(
     return basic
       .areWebServers()
       .then(
-        (isWebServers) => end(isWebServers || basic.wereWrong(key) ? { ...read, failed: others } : read) ?? undefined,
+        (isWebServers) =>
+          end(isWebServers || basic.recordRejection(key) ? { ...read, failed: others } : read) ?? undefined,
       );
   };
 
@@ -127,7 +128,7 @@ export function createLoginResponseHook(
    * Until then the address keeps its permit. So it never has more guesses under way than the failures it may have, and
    * no failure is recorded that may not have happened.
    */
-  const recordMissingReport = (status: number | null, headers: RawHeaders, whole = true): Promise<void> | null => {
+  const recordMissingReport = (status: number | null, headers: RawHeaders, isComplete = true): Promise<void> | null => {
     const verdict = classifyUnsignedResponse({
       method: allowed.facts.method,
       allowed: permit !== null && limit !== 0,
@@ -139,7 +140,7 @@ export function createLoginResponseHook(
         (loginRoute === 'login' || loginRoute === 'signup') && beginsSession(headers, snapshot.sessionCookies),
     });
     const expected = verdict === 'expected';
-    if (expected && (status !== null || whole)) login.missingReports.recordMissing(site.config, requestId, status);
+    if (expected && (status !== null || isComplete)) login.missingReports.recordMissing(site.config, requestId, status);
     if (verdict !== 'nothing' && !(likelihood === 'view' && login.missingReports.pending > MAX_PENDING_VIEWS)) {
       permit?.leaveQueue();
       const found = login.missingReports
@@ -149,7 +150,8 @@ export function createLoginResponseHook(
       return expected || status === null || status >= 500 ? resolveWithin(found, WAIT_FOR_REPORT_MS) : null;
     }
     // The instruction to check no password may not have reached the connector.
-    if (lockedUntil !== null && certain && whole) login.missingReports.recordMissing(site.config, requestId, status);
+    if (lockedUntil !== null && certain && isComplete)
+      login.missingReports.recordMissing(site.config, requestId, status);
     permit?.release();
     return null;
   };
@@ -163,11 +165,11 @@ export function createLoginResponseHook(
       if (read === null) {
         if (signal.kind !== 'ok') return recordMissingReport(status, headers);
         // With a cookie as well, the cookie may have authenticated the user.
-        if (isSignedIn(signal) && cookie === undefined) basic?.takenByPlugin();
+        if (isSignedIn(signal) && cookie === undefined) basic?.recordPluginUse();
         permit?.release('none');
         return null;
       }
-      basic?.notTaken();
+      basic?.forgetPluginUse();
       if (read === 'unreadable') {
         recordFailure(0);
         permit?.release();

@@ -10,8 +10,8 @@ import {
 const LIMITS: PasswordCheckLimits = {
   guessThreshold: 0,
   forgetMs: 1,
-  atOnce: 2,
-  atOnceWhileGuessed: 2,
+  maxConcurrent: 2,
+  maxConcurrentWhileGuessed: 2,
   pauseFactor: 3,
   maxPauseMs: 1000,
   hungAfterMs: 5000,
@@ -23,82 +23,82 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-function lineUnderTest(limits: Partial<PasswordCheckLimits> = {}) {
-  const line = new PasswordCheckQueue(Date.now, { ...LIMITS, ...limits });
+function queueUnderTest(limits: Partial<PasswordCheckLimits> = {}) {
+  const queue = new PasswordCheckQueue(Date.now, { ...LIMITS, ...limits });
   const granted: string[] = [];
   const expired: string[] = [];
-  const places = new Map<string, CheckPermit>();
+  const permits = new Map<string, CheckPermit>();
   const wait = (name: string, failures = 0, site = 'site') =>
-    line.enqueue(
+    queue.enqueue(
       site,
       failures,
       {
-        granted(place) {
+        granted(permit) {
           granted.push(name);
-          places.set(name, place);
+          permits.set(name, permit);
         },
         refused: () => expired.push(name),
       },
       Date.now() + 10_000,
     );
-  const leave = (name: string, right: boolean) => places.get(name)?.release(right ? 'right' : 'wrong', Date.now());
-  return { line, granted, expired, wait, leave };
+  const release = (name: string, right: boolean) => permits.get(name)?.release(right ? 'right' : 'wrong', Date.now());
+  return { queue, granted, expired, wait, release };
 }
 
 describe('anonymous clients that need a password check', () => {
   it('are admitted a few at a time, for each site separately', () => {
-    const { granted, wait } = lineUnderTest();
+    const { granted, wait } = queueUnderTest();
     for (const name of ['a', 'b', 'c']) wait(name);
     wait('d', 0, 'other');
     expect(granted).toEqual(['a', 'b', 'd']);
   });
 
   it('are admitted at once after a correct password', () => {
-    const { granted, wait, leave } = lineUnderTest();
+    const { granted, wait, release } = queueUnderTest();
     for (const name of ['a', 'b', 'c']) wait(name);
     vi.advanceTimersByTime(100);
-    leave('a', true);
-    leave('a', true);
+    release('a', true);
+    release('a', true);
     expect(granted).toEqual(['a', 'b', 'c']);
   });
 
   it('wait three times the duration of a check that was not correct, and a second at most', () => {
-    const { granted, wait, leave } = lineUnderTest();
+    const { granted, wait, release } = queueUnderTest();
     for (const name of ['a', 'b', 'c', 'd']) wait(name);
     vi.advanceTimersByTime(100);
-    leave('a', false);
+    release('a', false);
     vi.advanceTimersByTime(299);
     expect(granted).toEqual(['a', 'b']);
     vi.advanceTimersByTime(1);
     expect(granted).toEqual(['a', 'b', 'c']);
     vi.advanceTimersByTime(2000);
-    leave('b', false);
+    release('b', false);
     vi.advanceTimersByTime(1000);
     expect(granted).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('do not wait for a check that hangs', () => {
-    const { granted, wait, leave } = lineUnderTest();
+    const { granted, wait, release } = queueUnderTest();
     for (const name of ['a', 'b', 'c', 'd', 'e']) wait(name);
     vi.advanceTimersByTime(5000);
     expect(granted).toEqual(['a', 'b', 'c', 'd']);
     // A late client releases a permit that it no longer has.
-    leave('a', true);
+    release('a', true);
     expect(granted).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('are admitted by their number of failures, then in order of arrival', () => {
-    const { granted, wait, leave } = lineUnderTest();
+    const { granted, wait, release } = queueUnderTest();
     for (const name of ['a', 'b']) wait(name);
     wait('twice', 2);
     wait('once', 1);
     wait('never');
-    for (const name of ['a', 'b', 'never', 'once']) leave(name, true);
+    for (const name of ['a', 'b', 'never', 'once']) release(name, true);
     expect(granted).toEqual(['a', 'b', 'never', 'once', 'twice']);
   });
 
   it('are refused when the queue is too long, starting with the client that has failed most often', () => {
-    const { granted, expired, wait } = lineUnderTest();
+    const { granted, expired, wait } = queueUnderTest();
     for (const name of ['a', 'b']) wait(name);
     wait('1', 1);
     wait('4', 4);
@@ -110,55 +110,55 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('are refused at their deadline, and removed when they leave', () => {
-    const { line, granted, expired, wait, leave } = lineUnderTest();
+    const { queue, granted, expired, wait, release } = queueUnderTest();
     for (const name of ['a', 'b', 'late']) wait(name);
     const out = wait('gone');
     out();
-    line.expire(Date.now() + 9999);
+    queue.expire(Date.now() + 9999);
     expect(expired).toEqual([]);
-    line.expire(Date.now() + 10_000);
-    leave('a', true);
-    leave('b', true);
+    queue.expire(Date.now() + 10_000);
+    release('a', true);
+    release('b', true);
     expect([granted, expired]).toEqual([['a', 'b'], ['late']]);
   });
 
   it('do not wait until failures exceed those of mistyping users, and not after the failures have expired', () => {
-    const { granted, wait, leave } = lineUnderTest({
+    const { granted, wait, release } = queueUnderTest({
       guessThreshold: 2,
       forgetMs: 20_000,
-      atOnce: 100,
+      maxConcurrent: 100,
       maxWaiting: 100,
     });
-    const come = (names: string) => {
+    const enqueueAll = (names: string) => {
       for (const name of names) wait(name);
     };
-    come('abcd');
+    enqueueAll('abcd');
     expect(granted.join('')).toBe('abcd');
     vi.advanceTimersByTime(100);
-    for (const name of 'abc') leave(name, false);
+    for (const name of 'abc') release(name, false);
     // Two permits are paused, and the fourth check is still running.
-    come('efg');
+    enqueueAll('efg');
     expect(granted.join('')).toBe('abcd');
     vi.advanceTimersByTime(300);
     expect(granted.join('')).toBe('abcde');
-    for (const name of 'de') leave(name, true);
-    for (const name of 'fg') leave(name, true);
+    for (const name of 'de') release(name, true);
+    for (const name of 'fg') release(name, true);
     expect(granted.join('')).toBe('abcdefg');
     vi.advanceTimersByTime(20_000);
-    come('hijk');
+    enqueueAll('hijk');
     expect(granted.join('')).toBe('abcdefghijk');
   });
 
   it('no longer wait a minute after the last of any number of guesses', () => {
-    const { granted, wait, leave } = lineUnderTest({
+    const { granted, wait, release } = queueUnderTest({
       guessThreshold: 60,
       forgetMs: 1000,
-      atOnce: 100,
+      maxConcurrent: 100,
       maxWaiting: 1000,
     });
     for (let n = 0; n < 500; n++) {
       wait(`${n}`);
-      leave(`${n}`, false);
+      release(`${n}`, false);
       vi.advanceTimersByTime(10);
     }
     const before = granted.length;
@@ -168,13 +168,13 @@ describe('anonymous clients that need a password check', () => {
   });
 
   it('leave no state behind', () => {
-    const { line, wait, leave } = lineUnderTest();
+    const { queue, wait, release } = queueUnderTest();
     wait('a');
     wait('b', 0, 'other');
-    leave('a', true);
-    leave('b', false);
+    release('a', true);
+    release('b', false);
     vi.advanceTimersByTime(10);
-    expect([line.size, vi.getTimerCount()]).toEqual([0, 0]);
+    expect([queue.size, vi.getTimerCount()]).toEqual([0, 0]);
   });
 });
 

@@ -25,9 +25,9 @@ export interface PasswordCheckLimits {
   /** One wrong check is forgotten after this time, milliseconds. */
   readonly forgetMs: number;
   /** Checks at the same time while no one guesses: many users may log in at the same moment. */
-  readonly atOnce: number;
+  readonly maxConcurrent: number;
   /** Checks at the same time while someone guesses. */
-  readonly atOnceWhileGuessed: number;
+  readonly maxConcurrentWhileGuessed: number;
   /** While someone guesses, the permit of a wrong check stays unused for this many times the duration of the check. */
   readonly pauseFactor: number;
   /** Longest such pause, milliseconds. */
@@ -48,8 +48,8 @@ export interface PasswordCheckLimits {
 const defaultLimits: PasswordCheckLimits = {
   guessThreshold: 60,
   forgetMs: 1000,
-  atOnce: 8,
-  atOnceWhileGuessed: 2,
+  maxConcurrent: 8,
+  maxConcurrentWhileGuessed: 2,
   pauseFactor: 3,
   maxPauseMs: 1000,
   hungAfterMs: 5000,
@@ -155,7 +155,7 @@ export class PasswordCheckQueue {
   }
 
   #countPermits(checks: SiteChecks, now: number): number {
-    return this.#isGuessedAt(checks, now) ? this.#limits.atOnceWhileGuessed : this.#limits.atOnce;
+    return this.#isGuessedAt(checks, now) ? this.#limits.maxConcurrentWhileGuessed : this.#limits.maxConcurrent;
   }
 
   #createPermit(site: string, began: number): CheckPermit {
@@ -163,11 +163,11 @@ export class PasswordCheckQueue {
     const checks = this.#sites.get(site) as SiteChecks;
     const lease = { until: began + hungAfterMs };
     checks.leases.add(lease);
-    let held = true;
+    let isHeld = true;
     return {
       release: (outcome, now) => {
-        if (!held) return;
-        held = false;
+        if (!isHeld) return;
+        isHeld = false;
         if (outcome === 'wrong') {
           const count = toCurrentGuesses(checks.guesses, forgetMs, now) + 1;
           checks.guesses = { count: Math.min(count, guessThreshold + REMEMBERED), at: now };

@@ -13,7 +13,7 @@ export interface LoginAccessChange {
   readonly site: SiteConfig;
   readonly actor: Actor;
   /** The caller's address as it is seen: some addresses are admitted in this form only (`isAdmitted`). */
-  readonly seen: string;
+  readonly seenAddress: string;
   /** Rows of the dialog; empty ones are dropped. */
   readonly entries: readonly string[];
   /** The caller confirms a list that excludes the caller's own address, or that admits every address. */
@@ -28,10 +28,10 @@ export interface LoginAccessChange {
  */
 export async function setLoginAccess(
   deps: SettingChangeContext,
-  { site, actor, seen, entries, confirm }: LoginAccessChange,
+  { site, actor, seenAddress, entries, confirm }: LoginAccessChange,
 ): Promise<{ readonly list: readonly string[]; readonly message: string }> {
   const { list, everybody } = parseEntries(entries);
-  if (!confirm && shutsOut(list, seen)) {
+  if (!confirm && excludes(list, seenAddress)) {
     throw new ApiError('would_shut_you_out', {
       message: serverMessage('own_address_missing', { address: actor.address ?? '' }),
     });
@@ -79,7 +79,7 @@ function parseEntries(entries: readonly string[]): { readonly list: readonly str
   return { list: [...list], everybody };
 }
 
-function shutsOut(list: readonly string[], seen: string): boolean {
-  const caller = parseVisitor(seen);
+function excludes(list: readonly string[], seenAddress: string): boolean {
+  const caller = parseVisitor(seenAddress);
   return list.length > 0 && caller !== null && !isAdmitted(toVisitorSet(list), caller);
 }

@@ -33,7 +33,7 @@ function getThrottledUntil(times: FailureTimes, now: number): number {
  */
 export class ThrottledAccounts {
   readonly #watched = new Map<string, { readonly site: string; readonly user: number; times: FailureTimes }>();
-  readonly #told = new Map<string, readonly number[]>();
+  readonly #reported = new Map<string, readonly number[]>();
 
   constructor(private readonly onChanged: (site: string, users: readonly number[]) => void) {}
 
@@ -44,31 +44,31 @@ export class ThrottledAccounts {
     account.times = addFailure(account.times, now);
     this.#watched.delete(key);
     setBounded(this.#watched, key, account, TRACKED_MAX);
-    if (getThrottledUntil(account.times, now) !== 0) this.#tell(site, now);
+    if (getThrottledUntil(account.times, now) !== 0) this.#notify(site, now);
   }
 
   /** Throttled users of a site, as last passed to `onChanged`, lowest id first. */
   list(site: string): readonly number[] {
-    return this.#told.get(site) ?? NO_USERS;
+    return this.#reported.get(site) ?? NO_USERS;
   }
 
   /** Ends the throttling of accounts whose time is over. Call it periodically. */
   sweep(now: number): void {
-    for (const site of [...this.#told.keys()]) this.#tell(site, now);
+    for (const site of [...this.#reported.keys()]) this.#notify(site, now);
     for (const [key, { times }] of this.#watched) {
       if ((times[times.length - 1] as number) + THROTTLE_WINDOW_MS <= now) this.#watched.delete(key);
     }
   }
 
-  #tell(site: string, now: number): void {
-    const users = this.#slowNow(site, now);
+  #notify(site: string, now: number): void {
+    const users = this.#listThrottled(site, now);
     if (users.join() === this.list(site).join()) return;
-    if (users.length === 0) this.#told.delete(site);
-    else this.#told.set(site, users);
+    if (users.length === 0) this.#reported.delete(site);
+    else this.#reported.set(site, users);
     this.onChanged(site, users);
   }
 
-  #slowNow(site: string, now: number): readonly number[] {
+  #listThrottled(site: string, now: number): readonly number[] {
     const users: number[] = [];
     for (const account of this.#watched.values()) {
       if (account.site === site && getThrottledUntil(account.times, now) !== 0) users.push(account.user);

@@ -20,13 +20,13 @@ const shop = (password: string): [string, RequestOptions] => ['/shop/account', f
 const innocent: [string, RequestOptions] = ['/shop/account', { method: 'POST', body: 'add-to-cart=5' }];
 
 /** This long after the last query, milliseconds, the next missing report is queried at once. */
-const APART_MS = 500;
+const INTERVAL_MS = 500;
 
 /** Sends requests one after the other, with enough time between them that no query has to wait for the last one. */
 async function sendSeparately(gateway: LoginGateway, turns: number, what: (round: number) => [string, RequestOptions]) {
   for (let round = 0; round < turns; round++) {
     await gateway.send(...what(round));
-    gateway.advance(APART_MS);
+    gateway.advance(INTERVAL_MS);
   }
 }
 
@@ -44,7 +44,7 @@ describe('without the connector', () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
       gateway.wordpress.bare = true;
       await gateway.send(...guess(0));
-      expect(gateway.lostNotes).toEqual(['site']);
+      expect(gateway.recheckedSites).toEqual(['site']);
     });
   }
 
@@ -72,16 +72,16 @@ describe('without the connector', () => {
 });
 
 describe('a response whose report is lost', () => {
-  const losses = [502, 504, 500, 403, 200, 'cut off'] as const;
+  const statuses = [502, 504, 500, 403, 200, 'cut off'] as const;
 
-  for (const status of losses) {
-    it(`counts the failure behind it, at any form: ${status}`, async () => {
+  for (const status of statuses) {
+    it(`is counted as a failure, at any form: ${status}`, async () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
-      gateway.wordpress.lose = { status, when: 'checked' };
+      gateway.wordpress.lostResponse = { status, when: 'checked' };
       await sendSeparately(gateway, TRIES, (round) => shop(`wrong${round}`));
       await gateway.whenReportsQueried();
       expect(gateway.wordpress.checks).toHaveLength(LIMIT);
-      gateway.wordpress.lose = null;
+      gateway.wordpress.lostResponse = null;
       expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(429);
       await gateway.send(...shop('right'));
       expect(gateway.wordpress.checks).toHaveLength(LIMIT);
@@ -89,10 +89,10 @@ describe('a response whose report is lost', () => {
 
     it(`counts no failure where no password was checked: ${status}`, async () => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
-      gateway.wordpress.lose = { status, when: 'always' };
+      gateway.wordpress.lostResponse = { status, when: 'always' };
       await sendSeparately(gateway, TRIES, () => innocent);
       await gateway.whenReportsQueried();
-      gateway.wordpress.lose = null;
+      gateway.wordpress.lostResponse = null;
       expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
       expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
     });
@@ -100,21 +100,21 @@ describe('a response whose report is lost', () => {
 
   it('counts concurrent guesses, and allows no more than five checks of them', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
     await Promise.all(Array.from({ length: 40 }, (_, round) => gateway.send(...shop(`wrong${round}`))));
     expect(gateway.wordpress.checks.length).toBeLessThanOrEqual(LIMIT);
   });
 
   it('counts a check during which PHP ended', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 'cut off', when: 'checked', unfinished: true };
+    gateway.wordpress.lostResponse = { status: 'cut off', when: 'checked', unfinished: true };
     await sendSeparately(gateway, TRIES, (round) => shop(`wrong${round}`));
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
   });
 
   it('is a failure at the login form where the connector has a record of the check', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 502, when: 'always' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'always' };
     await sendSeparately(gateway, TRIES, (round) => ['/wp-login.php', form(`wrong${round}`)]);
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
     expect((await gateway.send('/wp-login.php')).status).toBe(429);
@@ -122,21 +122,21 @@ describe('a response whose report is lost', () => {
 
   it('throttles an account that many addresses try, as reports do', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
     for (let round = 0; round < 21; round++) {
       const [path, options] =
         round % 2 === 0 ? shop(`wrong${round}`) : (['/wp-login.php', form(`wrong${round}`)] as const);
       await gateway.send(path, { ...options, from: `192.0.2.${round + 10}` });
       await gateway.whenReportsQueried();
-      gateway.advance(APART_MS);
+      gateway.advance(INTERVAL_MS);
     }
     expect(gateway.throttledUsers.at(-1)).toEqual([1]);
   });
 
-  it('records a success for a correct password behind it', async () => {
+  it('is recorded as a success when the password was correct', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
     await sendSeparately(gateway, LIMIT - 1, (round) => shop(`wrong${round}`));
-    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
     await gateway.send(...shop('right'));
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
   });
@@ -144,7 +144,7 @@ describe('a response whose report is lost', () => {
   it('keeps its permit while the connector cannot be queried, so that no further guess is checked', async () => {
     const { pass } = passingTime();
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 502, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 502, when: 'checked' };
     gateway.wordpress.down = true;
     for (let round = 0; round < TRIES; round++) await gateway.send(...shop(`wrong${round}`));
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
@@ -158,7 +158,7 @@ describe('a response whose report is lost', () => {
 });
 
 /** Responses of a web server by itself: PHP is down, `limit_req`, maintenance, a firewall, a body that is too large. */
-const UNASKED = [502, 503, 504, 429, 403, 413, 500, 'cut off'] as const;
+const UNSIGNED = [502, 503, 504, 429, 403, 413, 500, 'cut off'] as const;
 const ROUTES: Record<string, (password: string) => [path: string, options: RequestOptions]> = {
   'the login form': (password) => ['/wp-login.php', form(password)],
   'XML-RPC': (password) => ['/xmlrpc.php', { method: 'POST', body: password }],
@@ -166,13 +166,13 @@ const ROUTES: Record<string, (password: string) => [path: string, options: Reque
 };
 
 describe('a response that the web server sends before WordPress checks anything', () => {
-  for (const status of UNASKED) {
+  for (const status of UNSIGNED) {
     it.each(Object.entries(ROUTES))(`is no failure at %s: ${status}`, async (_name, send) => {
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
-      gateway.wordpress.unasked = status;
+      gateway.wordpress.unsignedStatus = status;
       await sendSeparately(gateway, TRIES, () => send('right'));
       await gateway.whenReportsQueried();
-      gateway.wordpress.unasked = null;
+      gateway.wordpress.unsignedStatus = null;
       expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
       expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
     });
@@ -180,11 +180,11 @@ describe('a response that the web server sends before WordPress checks anything'
     it(`while the connector can’t be queried either, counts no failure and locks no address: ${status}`, async () => {
       const { pass } = passingTime();
       const gateway = await startLoginGateway({ login_attempts: LIMIT });
-      gateway.wordpress.unasked = status;
+      gateway.wordpress.unsignedStatus = status;
       gateway.wordpress.down = true;
       for (let round = 0; round < LIMIT; round++) await gateway.send('/wp-login.php', form('right'));
       expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-      gateway.wordpress.unasked = null;
+      gateway.wordpress.unsignedStatus = null;
       gateway.wordpress.down = false;
       // The pause after a failed query.
       pass(3000);
@@ -196,16 +196,16 @@ describe('a response that the web server sends before WordPress checks anything'
 
   it('does not lock an address that only opens the form until the web server limits it', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.unasked = 503;
+    gateway.wordpress.unsignedStatus = 503;
     await sendSeparately(gateway, TRIES, (round) => ['/wp-login.php', round % 2 === 0 ? {} : form('right')]);
     await gateway.whenReportsQueried();
-    gateway.wordpress.unasked = null;
+    gateway.wordpress.unsignedStatus = null;
     expect((await gateway.send('/wp-login.php', form('right'))).status).toBe(200);
   });
 
-  it('leaves no more guesses under way than an address may fail, while the outcome is unknown', async () => {
+  it('allows no more concurrent guesses than an address may fail, while the outcome is unknown', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.lose = { status: 503, when: 'checked' };
+    gateway.wordpress.lostResponse = { status: 503, when: 'checked' };
     gateway.wordpress.down = true;
     await Promise.all(
       Array.from({ length: TRIES }, (_, round) => gateway.send('/wp-login.php', form(`wrong${round}`))),
@@ -213,18 +213,21 @@ describe('a response that the web server sends before WordPress checks anything'
     expect(gateway.wordpress.checks).toHaveLength(LIMIT);
   });
 
-  it('holds no place in the queue of the site, where other addresses wait', async () => {
-    const gateway = await startLoginGateway({ login_attempts: LIMIT }, { line: { atOnce: 1, guessThreshold: 1000 } });
-    gateway.wordpress.unasked = 503;
+  it('occupies no position in the queue of the site, where other addresses wait', async () => {
+    const gateway = await startLoginGateway(
+      { login_attempts: LIMIT },
+      { queueLimits: { maxConcurrent: 1, guessThreshold: 1000 } },
+    );
+    gateway.wordpress.unsignedStatus = 503;
     gateway.wordpress.down = true;
     await gateway.send('/wp-login.php', form('right'));
-    gateway.wordpress.unasked = null;
+    gateway.wordpress.unsignedStatus = null;
     expect((await gateway.send('/wp-login.php', { ...form('right'), from: '192.0.2.2' })).status).toBe(200);
   });
 
   it('makes the connector keep its records until it can be queried', async () => {
     const gateway = await startLoginGateway({ login_attempts: LIMIT });
-    gateway.wordpress.unasked = 503;
+    gateway.wordpress.unsignedStatus = 503;
     gateway.wordpress.down = true;
     await gateway.send('/wp-login.php', form('right'));
     gateway.advance(3600_000);
@@ -242,7 +245,7 @@ describe('a response with the connector’s signature', () => {
       await gateway.send('/wp-login.php', { method: 'POST', body: 'action=lostpassword' });
     }
     expect(gateway.attempts.getEntry('site', '192.0.2.1').failures).toBe(0);
-    expect(gateway.lostNotes).toEqual([]);
+    expect(gateway.recheckedSites).toEqual([]);
   });
 });
 

@@ -6,9 +6,9 @@ import { createWordPressMailer } from './create-mailer.js';
 
 const mail = { to: 'anna@example.com', subject: 'Report', html: '<p>Hello</p>', text: 'Hello' };
 
-async function mailing(answerTimeoutMs = 20_000) {
+async function mailing(responseTimeoutMs = 20_000) {
   const connector = await fakeConnector();
-  const client = createConnectorClient({ clock: Date.now, facts: () => null, answerTimeoutMs });
+  const client = createConnectorClient({ clock: Date.now, facts: () => null, responseTimeoutMs });
   const site = siteConfig({ upstream: connector.upstream });
   return { connector, send: () => createWordPressMailer(client).send(site, mail) };
 }

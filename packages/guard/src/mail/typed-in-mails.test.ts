@@ -96,11 +96,11 @@ function readMail(message: string) {
 
 /** Sends a notice to a real mail server, and parses the received mail. */
 async function arrived(notice: Notice) {
-  const { server, taken } = await mailServer();
+  const { server, received } = await mailServer();
   const mail = { ...renderNotice(notice, english), to: ANNA };
   expect(await createSmtpMailer(server).send(siteConfig(), mail)).toEqual({ kind: 'sent' });
-  expect(taken).toMatchObject([{ to: [ANNA] }]);
-  return readMail(taken[0]?.message ?? '');
+  expect(received).toMatchObject([{ to: [ANNA] }]);
+  return readMail(received[0]?.message ?? '');
 }
 
 function expectNothingRuns({ names, subject, text, html }: Awaited<ReturnType<typeof arrived>>) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anEvent, aVisit, SITE, testStore } from '../../test/support/activity-store.js';
+import { createEvent, createVisit, SITE, testStore } from '../../test/support/activity-store.js';
 import { packVisits } from '../activity/packed-visits.js';
 import { createLoginAddresses } from '../login/login-addresses.js';
 import { getWeekToDate, readReportFacts } from '../reports/report-facts.js';
@@ -25,16 +25,16 @@ describe('the figures below the protection score', () => {
     const from = getFactsStart(zone, now);
     const at = (second: number) => ({ at: second * 1000, status: 403 });
     const visits = [
-      aVisit({ ...at(from - 1), rule: 'login-limit', count: 100 }),
-      aVisit({ ...at(from), rule: 'login-limit', count: 6 }),
-      aVisit({ ...at(now), rule: 'xml-rpc', count: 3 }),
-      aVisit({ ...at(from), status: 200, failedLogins: 1 }),
-      aVisit({ ...at(now), status: 200, failedLogins: 5, count: 1 }),
-      aVisit({ ...at(from - 1), status: 200, failedLogins: 1 }),
+      createVisit({ ...at(from - 1), rule: 'login-limit', count: 100 }),
+      createVisit({ ...at(from), rule: 'login-limit', count: 6 }),
+      createVisit({ ...at(now), rule: 'xml-rpc', count: 3 }),
+      createVisit({ ...at(from), status: 200, failedLogins: 1 }),
+      createVisit({ ...at(now), status: 200, failedLogins: 5, count: 1 }),
+      createVisit({ ...at(from - 1), status: 200, failedLogins: 1 }),
     ];
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     // The event of a password that was counted with its request is not counted again.
-    await store.writeEvents(SITE, [anEvent({ uid: '01'.repeat(16), at: from, kind: 'login.failed' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: '01'.repeat(16), at: from, kind: 'login.failed' })]);
     const facts = await readProtectionFacts({ store, countBlocked: async () => 0 }, SITE, { from, now: now + 1 });
     const report = await readReportFacts(store, SITE, getWeekToDate(zone, now), createLoginAddresses([]));
     expect(facts).toMatchObject({ blocked: 9, failed_logins: 6 });

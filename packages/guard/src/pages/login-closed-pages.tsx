@@ -82,8 +82,8 @@ function locked(language: Language, stage: number, today: boolean): VisitorPage 
     content: (
       <>
         <p className="so-left">
-          {withParts(left, { left: <b>{LEFT}</b> }, (words) => (
-            <span>{words.trim()}</span>
+          {withParts(left, { left: <b>{LEFT}</b> }, (text) => (
+            <span>{text.trim()}</span>
           ))}
         </p>
         <ol className="so-steps">
@@ -103,7 +103,7 @@ function locked(language: Language, stage: number, today: boolean): VisitorPage 
   };
 }
 
-function away(language: Language, known: boolean): VisitorPage {
+function away(language: Language, isUntilKnown: boolean): VisitorPage {
   const { translate } = language;
   return {
     title: 'Away',
@@ -114,7 +114,7 @@ function away(language: Language, known: boolean): VisitorPage {
     details: false,
     content: (
       <>
-        {known ? (
+        {isUntilKnown ? (
           <dl className="so-dl">
             <div>
               <dt>{translate('Opens again')}</dt>
@@ -162,7 +162,7 @@ function filled(
   name: string,
   page: () => VisitorPage,
   facts: ClosedLogin,
-  words: { readonly left: string; readonly when: string },
+  text: { readonly left: string; readonly when: string },
 ): string {
   const pages = rendered(language);
   let html = pages.get(name);
@@ -171,7 +171,7 @@ function filled(
     pages.set(name, html);
   }
   return withHost(language, html, facts.host)
-    .replaceAll(LEFT, escapeHtml(words.left))
-    .replaceAll(WHEN, escapeHtml(words.when))
+    .replaceAll(LEFT, escapeHtml(text.left))
+    .replaceAll(WHEN, escapeHtml(text.when))
     .replaceAll(HOME, escapeHtml(facts.home));
 }

@@ -21,7 +21,7 @@ export interface VisitorPage {
 }
 
 /** Placeholders in the rendered page for values that differ between visitors. */
-export const PLACES = {
+export const POSITIONS = {
   host: '%%HOST%%',
   initial: '%%INITIAL%%',
   address: '%%ADDRESS%%',
@@ -43,7 +43,7 @@ function Document({ language, page }: { readonly language: Language; readonly pa
   const { translate, direction } = language;
   const styles =
     visitorStyles + (page.content === undefined ? '' : contentStyles) + (direction === 'rtl' ? rightToLeftStyles : '');
-  const host = PLACES.host;
+  const host = POSITIONS.host;
   return (
     <html {...rootAttributes(language)}>
       <head>
@@ -57,8 +57,8 @@ function Document({ language, page }: { readonly language: Language; readonly pa
       <body>
         <div className="so so-front">
           <header className="so-front__site">
-            <i aria-hidden="true">{PLACES.initial}</i>
-            {PLACES.host}
+            <i aria-hidden="true">{POSITIONS.initial}</i>
+            {POSITIONS.host}
           </header>
           <main className="so-front__card">
             <Tile tone={page.tone} icon={page.icon} />
@@ -80,17 +80,17 @@ function Details({ language: { translate } }: { readonly language: Language }): 
       <div>
         <dt>{translate('Your address')}</dt>
         <dd className="so-mono" dir="ltr">
-          {PLACES.address}
+          {POSITIONS.address}
         </dd>
       </div>
       <div>
         <dt>{translate('Time')}</dt>
-        <dd dir="ltr">{PLACES.time}</dd>
+        <dd dir="ltr">{POSITIONS.time}</dd>
       </div>
       <div>
         <dt>{translate('Reference')}</dt>
         <dd className="so-mono" dir="ltr">
-          {PLACES.reference}
+          {POSITIONS.reference}
         </dd>
       </div>
     </dl>
@@ -165,7 +165,7 @@ export function Tile(props: {
 export function withParts(
   text: string,
   parts: Readonly<Record<string, ReactNode>>,
-  plain: (words: string) => ReactNode = (words) => words,
+  plain: (text: string) => ReactNode = (text) => text,
 ): ReactNode {
   // Every second piece is the name of a placeholder.
   const pieces = text.split(/\{(\w+)\}/);

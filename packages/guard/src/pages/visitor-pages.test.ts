@@ -39,8 +39,8 @@ describe.each(names)('the page %s', (name) => {
   });
 
   it('escapes text of the visitor', () => {
-    const evil = `"><script>alert('1')</script>$&$'%%ADDRESS%%`;
-    const page = visitorPage(english, name, { ...facts, host: evil, address: evil });
+    const markup = `"><script>alert('1')</script>$&$'%%ADDRESS%%`;
+    const page = visitorPage(english, name, { ...facts, host: markup, address: markup });
     expect(page).not.toContain('<script');
     expect(page).not.toContain(`alert('`);
     expect(page.split('<main').length).toBe(2);

@@ -1,6 +1,6 @@
 import { type Language, perLanguage } from '../i18n/language.js';
 import { formatUtcTime } from '../i18n/time-labels.js';
-import { PLACES, renderVisitorPage, type VisitorPage } from './visitor-page.js';
+import { POSITIONS, renderVisitorPage, type VisitorPage } from './visitor-page.js';
 
 const MISTAKE = 'Is this a mistake? Contact the site’s owner and mention the reference.';
 const LATER = 'If it lasts, contact the site’s owner and mention the reference.';
@@ -161,17 +161,17 @@ export function visitorPage(language: Language, name: PageName, facts: VisitorPa
     pages.set(name, page);
   }
   return withHost(language, page, facts.host)
-    .replaceAll(PLACES.address, escapeHtml(facts.address))
-    .replaceAll(PLACES.time, escapeHtml(formatUtcTime(language, facts.time)))
-    .replaceAll(PLACES.reference, facts.reference);
+    .replaceAll(POSITIONS.address, escapeHtml(facts.address))
+    .replaceAll(POSITIONS.time, escapeHtml(formatUtcTime(language, facts.time)))
+    .replaceAll(POSITIONS.reference, facts.reference);
 }
 
 /** Fills the site's name into a rendered page. */
 export function withHost(language: Language, page: string, named: string): string {
   const host = named === '' ? language.translate('This site') : named;
   return page
-    .replaceAll(PLACES.host, escapeHtml(host))
-    .replaceAll(PLACES.initial, escapeHtml(host.slice(0, 1).toUpperCase()));
+    .replaceAll(POSITIONS.host, escapeHtml(host))
+    .replaceAll(POSITIONS.initial, escapeHtml(host.slice(0, 1).toUpperCase()));
 }
 
 export function escapeHtml(text: string): string {

@@ -84,8 +84,8 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
           adminUrl: ({ id }: SiteConfig, page: string) => adminUrl(sites.get(id).facts, page),
           remembered: ({ id }: SiteConfig) => readRecentEvents(activity.store, id),
           timeZone: (id: SiteId) => sites.timeZone(id),
-          deletesReadme: (id: SiteId) => sites.inForce(id).options.delete_readme === 1,
-          foldersLocked: (id: SiteId) => sites.inForce(id).options.lock_system_folders === 1,
+          deletesReadme: (id: SiteId) => sites.getEffectiveSettings(id).options.delete_readme === 1,
+          foldersLocked: (id: SiteId) => sites.getEffectiveSettings(id).options.lock_system_folders === 1,
           clock,
         };
         return runCheckup(context, site, before, onCheck);

@@ -1,12 +1,12 @@
 import { toEnglish } from '@security-optimizer/contract/server-message';
 import { expect, it } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
-import type { NewSalts, SaltPrints } from '../wordpress/connector-commands.js';
+import type { NewSalts, SaltHashes } from '../wordpress/connector-commands.js';
 import { judgeSalts, proveSalts, type SaltsOutcome, saltsSentences } from './salts.js';
 
 const NAMES = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((scheme) => [`${scheme}_KEY`, `${scheme}_SALT`]);
 const SCHEMES = ['auth', 'secure_auth', 'logged_in', 'nonce'];
-const prints = (value: string, others: SaltPrints = {}): SaltPrints => ({
+const prints = (value: string, others: SaltHashes = {}): SaltHashes => ({
   ...Object.fromEntries([...NAMES, ...SCHEMES].map((name) => [name, `${value} ${name}`])),
   ...others,
 });
@@ -82,7 +82,7 @@ it('unknown keys count as neither old nor new', () => {
 });
 
 /** Responses of WordPress, one for each command; the last one repeats. Null for a failure. */
-function wordpress(...answers: readonly (SaltPrints | null)[]) {
+function wordpress(...answers: readonly (SaltHashes | null)[]) {
   const pauses: number[] = [];
   let calls = 0;
   const commands = {

@@ -1,7 +1,7 @@
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { SiteConfig } from '../site.js';
-import type { NewSalts, PostHackCommands, SaltPrints } from '../wordpress/connector-commands.js';
+import type { NewSalts, PostHackCommands, SaltHashes } from '../wordpress/connector-commands.js';
 
 /** WordPress's schemes for signing cookies and nonces, each derived from two keys. */
 const SCHEMES = ['auth', 'secure_auth', 'logged_in', 'nonce'] as const;
@@ -32,7 +32,7 @@ export type SaltsOutcome =
 export type SaltsCause = 'not-writable' | 'elsewhere' | 'old-file' | 'plugin';
 
 /** Compares the keys in the request that wrote new ones with those in a later request. */
-export function judgeSalts(written: Exclude<NewSalts, { change: 'kept' }>, now: SaltPrints): SaltsOutcome {
+export function judgeSalts(written: Exclude<NewSalts, { change: 'kept' }>, now: SaltHashes): SaltsOutcome {
   const { before, change, elsewhere, files } = written;
   const isSame = (name: string) => (before[name] ?? null) !== null && before[name] === now[name];
   const names = KEYS.filter(isSame);

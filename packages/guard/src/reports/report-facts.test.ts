@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { anEvent, aVisit, SITE, testStore } from '../../test/support/activity-store.js';
+import { createEvent, createVisit, SITE, testStore } from '../../test/support/activity-store.js';
 import { packVisits } from '../activity/packed-visits.js';
 import { createLoginAddresses } from '../login/login-addresses.js';
 import { getLastWeek, readReportFacts } from './report-facts.js';
@@ -14,14 +14,14 @@ it('a report counts its week and the week before, and no other days', async () =
   const store = await testStore({ clock: () => AT * 1000, timeZone: () => 'Europe/Berlin' });
   const at = (second: number) => ({ at: second * 1000 });
   const visits = [
-    aVisit({ ...at(monday - 7 * DAY - 1), count: 100 }),
-    aVisit({ ...at(monday - 7 * DAY), count: 2 }),
-    aVisit({ ...at(monday - 1), target: '/before', count: 3 }),
-    aVisit({ ...at(monday), target: '/wp-cron.php' }),
-    aVisit({ ...at(monday + 7200), target: '/shop/?page=2', count: 3 }),
-    aVisit({ ...at(monday + 3 * DAY), target: '/wp-login.php', count: 9 }),
-    aVisit({ ...at(monday + 3 * DAY), agent: 'curl/8.5.0', target: '/feed', count: 5 }),
-    aVisit({
+    createVisit({ ...at(monday - 7 * DAY - 1), count: 100 }),
+    createVisit({ ...at(monday - 7 * DAY), count: 2 }),
+    createVisit({ ...at(monday - 1), target: '/before', count: 3 }),
+    createVisit({ ...at(monday), target: '/wp-cron.php' }),
+    createVisit({ ...at(monday + 7200), target: '/shop/?page=2', count: 3 }),
+    createVisit({ ...at(monday + 3 * DAY), target: '/wp-login.php', count: 9 }),
+    createVisit({ ...at(monday + 3 * DAY), agent: 'curl/8.5.0', target: '/feed', count: 5 }),
+    createVisit({
       ...at(monday + 4 * DAY),
       status: 200,
       failedLogins: 1,
@@ -29,21 +29,21 @@ it('a report counts its week and the week before, and no other days', async () =
       target: '/wp-login.php',
       count: 6,
     }),
-    aVisit({ ...at(monday + 4 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.9', count: 6 }),
-    aVisit({ ...at(monday + 4 * DAY), rule: 'away-mode', status: 403, address: '203.0.113.9' }),
-    aVisit({ ...at(monday + 7 * DAY - 1), rule: 'xml-rpc', status: 403, count: 8 }),
-    aVisit({ ...at(monday + 7 * DAY), target: '/wp-cron.php', count: 1000 }),
+    createVisit({ ...at(monday + 4 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.9', count: 6 }),
+    createVisit({ ...at(monday + 4 * DAY), rule: 'away-mode', status: 403, address: '203.0.113.9' }),
+    createVisit({ ...at(monday + 7 * DAY - 1), rule: 'xml-rpc', status: 403, count: 8 }),
+    createVisit({ ...at(monday + 7 * DAY), target: '/wp-cron.php', count: 1000 }),
     // The first moments of the week and of the next one in Berlin; in UTC they are Sundays.
-    aVisit({ ...at(monday + 60), failedLogins: 2, target: '/xmlrpc.php', address: '203.0.113.10', count: 1 }),
-    aVisit({ ...at(monday + 60), target: '/early/', count: 4 }),
-    aVisit({ ...at(monday + 7 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.11', count: 500 }),
-    aVisit({ ...at(monday + 7 * DAY), target: '/late/', count: 500 }),
+    createVisit({ ...at(monday + 60), failedLogins: 2, target: '/xmlrpc.php', address: '203.0.113.10', count: 1 }),
+    createVisit({ ...at(monday + 60), target: '/early/', count: 4 }),
+    createVisit({ ...at(monday + 7 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.11', count: 500 }),
+    createVisit({ ...at(monday + 7 * DAY), target: '/late/', count: 500 }),
   ];
   await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
-  await store.write({ site: 'other', visits: packVisits([aVisit({ ...at(monday), count: 50 })]), dropped: 0 });
+  await store.write({ site: 'other', visits: packVisits([createVisit({ ...at(monday), count: 50 })]), dropped: 0 });
   await store.writeEvents(SITE, [
-    anEvent({ uid: '01'.repeat(16), at: monday + 60, kind: 'post.updated' }),
-    anEvent({ uid: '02'.repeat(16), at: monday - 60, kind: 'login' }),
+    createEvent({ uid: '01'.repeat(16), at: monday + 60, kind: 'post.updated' }),
+    createEvent({ uid: '02'.repeat(16), at: monday - 60, kind: 'login' }),
   ]);
   const facts = await readReportFacts(store, SITE, period, createLoginAddresses([]));
   expect(facts.now).toEqual({
@@ -73,6 +73,6 @@ it('a report counts its week and the week before, and no other days', async () =
 
 it('a report without data of the week before has no comparison', async () => {
   const store = await testStore({ clock: () => AT * 1000 });
-  await store.write({ site: SITE, visits: packVisits([aVisit({ at: monday * 1000 })]), dropped: 0 });
+  await store.write({ site: SITE, visits: packVisits([createVisit({ at: monday * 1000 })]), dropped: 0 });
   expect((await readReportFacts(store, SITE, period, createLoginAddresses([]))).before).toBeNull();
 });

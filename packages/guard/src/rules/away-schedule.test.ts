@@ -57,11 +57,15 @@ describe('a daily schedule', () => {
     ]);
   });
 
-  it('begins at the end of a clock gap around its beginning, and is omitted when the gap contains it whole', () => {
+  it('begins at the end of a clock gap around its beginning, and is omitted when the gap contains it completely', () => {
     const half: AwaySchedule = { type: 'daily', from_hour: '02:30', to_hour: '04:00' };
     expect(describeStatus(half, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-29T01:00']);
-    const whole: AwaySchedule = { type: 'daily', from_hour: '02:15', to_hour: '02:45' };
-    expect(describeStatus(whole, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([false, null, '2026-03-30T00:15']);
+    const schedule: AwaySchedule = { type: 'daily', from_hour: '02:15', to_hour: '02:45' };
+    expect(describeStatus(schedule, 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([
+      false,
+      null,
+      '2026-03-30T00:15',
+    ]);
   });
 
   it.each([
@@ -178,7 +182,7 @@ const ALL_PARTS = {
 } as const;
 
 /** The slow model: visits every minute of some days and marks those inside an interval. */
-function walked(schedule: AwaySchedule, zone: string, first: number, minutes: number): boolean[] {
+function visited(schedule: AwaySchedule, zone: string, first: number, minutes: number): boolean[] {
   const clock = wallClock(zone, first, minutes);
   const away = new Array<boolean>(minutes).fill(false);
   const start = Math.floor((clock[0] as number) / DAY) * DAY;
@@ -236,7 +240,7 @@ describe('any schedule in any time zone, around any clock change', () => {
       fc.property(schedules, fc.constantFrom(...ZONES), fc.constantFrom(...DAYS), (schedule, zone, day) => {
         // Two days on both sides are included, so that intervals which begin or end there are complete.
         const first = at(day) - 3 * DAY;
-        const model = walked(schedule, zone, first, 6 * 1440);
+        const model = visited(schedule, zone, first, 6 * 1440);
         for (let minute = 2 * 1440; minute < 4 * 1440; minute += 23) {
           const now = first + minute * MINUTE;
           const { away, until, nextFrom } = getAwayStatus(schedule, zone, now);
@@ -257,9 +261,9 @@ describe('any schedule in any time zone, around any clock change', () => {
         schedules,
         fc.constantFrom(...ZONES),
         fc.array(fc.integer({ min: at('2026-03-01'), max: at('2026-12-01') }), { minLength: 1, maxLength: 20 }),
-        (schedule, zone, moments) => {
+        (schedule, zone, times) => {
           const rule = compileAwaySchedule(schedule, zone);
-          for (const now of moments) {
+          for (const now of times) {
             const { away, until, nextFrom } = rule(now);
             const fresh = getAwayStatus(schedule, zone, now);
             expect({ away, until, nextFrom }).toEqual(fresh);

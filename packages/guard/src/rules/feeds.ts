@@ -1,5 +1,5 @@
 import type { RequestFacts } from '../http/request-facts.js';
-import { listFolderAddresses, USUAL_BASES } from '../site.js';
+import { DEFAULT_BASES, listFolderAddresses } from '../site.js';
 import { FEED_NOT_FOUND, NOT_FOUND, type Refusal, type Rule } from './rule.js';
 
 /** Feed types of WordPress's rewrite rules (`WP_Rewrite::$feeds`). Posts and terms can't have these names. */
@@ -22,7 +22,7 @@ export const feeds: Rule = {
     const screens = new Set(
       listFolderAddresses(paths, 'admin').flatMap((admin) => ADMIN_SCREENS.map((name) => `${admin}/${name}`)),
     );
-    const bases = new Set((paths.bases ?? USUAL_BASES).feed);
+    const bases = new Set((paths.bases ?? DEFAULT_BASES).feed);
     const rest = `${paths.rest}/`;
     return {
       check(facts) {
@@ -51,7 +51,7 @@ function readFeedPath({ segments, routeSegments }: RequestFacts, bases: Readonly
   if (last !== undefined) {
     const first = routeSegments[0] as string;
     const before = routeSegments[routeSegments.length - 2];
-    if (FEED_TYPES.has(last)) return isFeedForCertain(first, routeSegments, bases) ? NOT_FOUND : FEED_NOT_FOUND;
+    if (FEED_TYPES.has(last)) return isCertainFeed(first, routeSegments, bases) ? NOT_FOUND : FEED_NOT_FOUND;
     // A feed of a plugin's own type, or a term `feed` with a child term.
     if (before === 'feed') return FEED_NOT_FOUND;
   }
@@ -62,7 +62,7 @@ function readFeedPath({ segments, routeSegments }: RequestFacts, bases: Readonly
  * Whether the path is certainly a feed.
  * @param route segments of the route, of which the last is a feed type
  */
-function isFeedForCertain(first: string, route: readonly string[], bases: ReadonlySet<string>): boolean {
+function isCertainFeed(first: string, route: readonly string[], bases: ReadonlySet<string>): boolean {
   if (route.length === 1) return true;
   if (first === 'feed') return route.length === 2;
   if (first === 'comments') return route.length === 2 || (route.length === 3 && route[1] === 'feed');

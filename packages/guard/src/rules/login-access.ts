@@ -1,7 +1,7 @@
 import { checksPassword, compileLoginPolicy } from './login-policy.js';
 import { FORBIDDEN, type Refusal, type Rule } from './rule.js';
 
-const NOT_FROM_HERE: Refusal = Object.freeze({ status: 403, page: 'login-access' });
+const REFUSED_ADDRESS: Refusal = Object.freeze({ status: 403, page: 'login-access' });
 
 /**
  * Only addresses on the list may open a login or wp-admin. Other visitors keep the parts of wp-admin that public pages
@@ -15,7 +15,7 @@ export const loginAccess: Rule = {
   compile(input) {
     if (input.login.login_access.length === 0) return null;
     const login = compileLoginPolicy(input);
-    const refusal = login.hasCustomUrl ? FORBIDDEN : NOT_FROM_HERE;
+    const refusal = login.hasCustomUrl ? FORBIDDEN : REFUSED_ADDRESS;
     return {
       check(facts) {
         if (login.mayLogIn(facts.address)) return null;

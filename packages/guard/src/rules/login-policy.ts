@@ -60,7 +60,7 @@ export function compileLoginPolicy({ login, paths, timeZone, multisite = false }
   const scriptPath = `${root}/wp-login.php`;
   const loginPath = custom ? `${paths.home}/${login.login_url.login}` : scriptPath;
   const main = Object.freeze({ loginPath, scriptPath, folder: null });
-  const findFolder = compileFolderOfLogin(custom && multisite ? login.login_url.login : null);
+  const findFolder = compileLoginFolder(custom && multisite ? login.login_url.login : null);
   return Object.freeze({
     limit: login.login_attempts,
     hasCustomUrl: custom,
@@ -174,7 +174,7 @@ export function compileLoginRoutes(site: {
   const loginRoute = custom ? login.login.toLowerCase() : null;
   const home = paths.home.split('/').slice(1);
   const signupRoute = custom && login.signup !== '' ? login.signup.toLowerCase() : null;
-  const findFolder = compileFolderOfLogin(multisite ? loginRoute : null);
+  const findFolder = compileLoginFolder(multisite ? loginRoute : null);
   const isText = compileTextPaths(paths, multisite);
   return (facts) => {
     const { segments, routeSegments } = facts;
@@ -198,7 +198,7 @@ export function compileLoginRoutes(site: {
 }
 
 /** Folders that the web server rules of a network accept, lower-case. */
-const FOLDER_OF_SITE = /^[_0-9a-z-]+$/;
+const SITE_FOLDER = /^[_0-9a-z-]+$/;
 
 /**
  * Compiles the check whether a route is the login of a site in a folder of the network. Such a site has one folder;
@@ -207,13 +207,13 @@ const FOLDER_OF_SITE = /^[_0-9a-z-]+$/;
  * @param login custom address; null where there is none, or no network
  * @returns a function that returns the folder's name, or null
  */
-function compileFolderOfLogin(login: string | null): (route: readonly string[]) => string | null {
+function compileLoginFolder(login: string | null): (route: readonly string[]) => string | null {
   if (login === null) return () => null;
   const parts = login.toLowerCase().split('/');
   return (route) => {
     if (route.length !== parts.length + 1 || parts.some((part, i) => route[i + 1] !== part)) return null;
     const [folder = ''] = route;
-    return FOLDER_OF_SITE.test(folder) ? folder : null;
+    return SITE_FOLDER.test(folder) ? folder : null;
   };
 }
 
@@ -223,8 +223,8 @@ function toLoginScriptRoute({ method, query }: LoginRouteFacts, custom: boolean)
   const actions = query.all('action');
   const only = (action: string): boolean => actions.length > 0 && actions.every((value) => value === action);
   if (only('postpass') && method === 'POST') return 'form';
-  const given = (name: string): boolean => query.all(name).length > 0;
-  const confirms = only('confirmaction') && given('request_id') && given('confirm_key');
+  const hasParameter = (name: string): boolean => query.all(name).length > 0;
+  const confirms = only('confirmaction') && hasParameter('request_id') && hasParameter('confirm_key');
   if (confirms && (method === 'GET' || method === 'HEAD')) return 'form';
   return custom ? 'hidden' : 'login';
 }

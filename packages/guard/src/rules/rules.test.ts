@@ -475,9 +475,9 @@ describe('a site with its own names', () => {
   });
 
   it('has no base that leads to a folder of WordPress', () => {
-    const odd = { ...paths, bases: { text: ['assets', 'manage', 'lib', 'media'], feed: [] } };
+    const unusualPaths = { ...paths, bases: { text: ['assets', 'manage', 'lib', 'media'], feed: [] } };
     for (const target of ['/assets/xmlrpc.php', '/manage/xmlrpc.php', '/lib/xmlrpc.php', '/media/xmlrpc.php'])
-      expect([target, evaluateTarget(policyWith(allOn, odd), target, odd)]).toEqual([
+      expect([target, evaluateTarget(policyWith(allOn, unusualPaths), target, unusualPaths)]).toEqual([
         target,
         expect.stringMatching(/^(?:xml-rpc|system-folders)$/),
       ]);
@@ -485,11 +485,20 @@ describe('a site with its own names', () => {
 
   it('may have its uploads in the plugins’ folder, or at the root, without closing either', () => {
     for (const uploads of ['/assets', '', '/assets/plugins']) {
-      const odd = { ...paths, uploads };
-      const snapshot = policyWith(allOn, odd);
-      expect([uploads, evaluateTarget(snapshot, '/assets/plugins/shop/api.php', odd)]).toEqual([uploads, 'passes']);
-      expect([uploads, evaluateTarget(snapshot, '/wp-admin/admin-ajax.php', odd)]).toEqual([uploads, 'passes']);
-      expect([uploads, evaluateTarget(snapshot, '/assets/cache/x.php', odd)]).toEqual([uploads, 'system-folders']);
+      const unusualPaths = { ...paths, uploads };
+      const snapshot = policyWith(allOn, unusualPaths);
+      expect([uploads, evaluateTarget(snapshot, '/assets/plugins/shop/api.php', unusualPaths)]).toEqual([
+        uploads,
+        'passes',
+      ]);
+      expect([uploads, evaluateTarget(snapshot, '/wp-admin/admin-ajax.php', unusualPaths)]).toEqual([
+        uploads,
+        'passes',
+      ]);
+      expect([uploads, evaluateTarget(snapshot, '/assets/cache/x.php', unusualPaths)]).toEqual([
+        uploads,
+        'system-folders',
+      ]);
     }
   });
 

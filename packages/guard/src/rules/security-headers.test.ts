@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noFault, parseFacts, policyWith } from '../../test/support/evaluate.js';
 
-function answer(headers: readonly string[], target = '/', on: 0 | 1 = 1): Map<string, string[]> {
+function editHeaders(headers: readonly string[], target = '/', on: 0 | 1 = 1): Map<string, string[]> {
   const edited = [...headers];
   policyWith({ xss_protection: on }).editResponseHeaders(parseFacts(target), edited, noFault);
   const map = new Map<string, string[]>();
@@ -12,11 +12,11 @@ function answer(headers: readonly string[], target = '/', on: 0 | 1 = 1): Map<st
   return map;
 }
 const policies = (headers: readonly string[], target = '/'): string[] =>
-  answer(headers, target).get('content-security-policy') ?? [];
+  editHeaders(headers, target).get('content-security-policy') ?? [];
 
 describe('advanced XSS protection', () => {
   it('adds its four headers to a response without them, and none when it is off', () => {
-    expect(Object.fromEntries(answer([]))).toEqual({
+    expect(Object.fromEntries(editHeaders([]))).toEqual({
       'x-content-type-options': ['nosniff'],
       'referrer-policy': ['strict-origin-when-cross-origin'],
       'x-frame-options': ['SAMEORIGIN'],
@@ -24,7 +24,7 @@ describe('advanced XSS protection', () => {
         "script-src 'self' 'unsafe-inline' 'unsafe-eval' https: http: data: blob:; object-src 'self' https: http: blob:; base-uri 'self'; frame-ancestors 'self'",
       ],
     });
-    expect(answer([], '/', 0).size).toBe(0);
+    expect(editHeaders([], '/', 0).size).toBe(0);
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('advanced XSS protection', () => {
 
   it('keeps headers that the site sets itself, in any letter case', () => {
     const own = ['x-frame-options', 'DENY', 'REFERRER-POLICY', 'no-referrer', 'X-content-type-options', 'nosniff'];
-    const headers = answer(own);
+    const headers = editHeaders(own);
     expect(headers.get('x-frame-options')).toEqual(['DENY']);
     expect(headers.get('referrer-policy')).toEqual(['no-referrer']);
     expect(headers.get('x-content-type-options')).toEqual(['nosniff']);
@@ -78,7 +78,7 @@ describe('advanced XSS protection', () => {
   });
 
   it('adds no X-Frame-Options where the site’s policy restricts framing', () => {
-    expect(answer(['Content-Security-Policy', 'frame-ancestors https://example.com']).has('x-frame-options')).toBe(
+    expect(editHeaders(['Content-Security-Policy', 'frame-ancestors https://example.com']).has('x-frame-options')).toBe(
       false,
     );
   });
@@ -90,7 +90,7 @@ describe('advanced XSS protection', () => {
   it.each(['/hello-world/embed/', '/2024/05/a/embed', '/?p=1&embed=true', '/index.php?embed=1', '/index.php/a/embed'])(
     'allows other sites to frame the embed page %s',
     (target) => {
-      expect(answer([], target).has('x-frame-options')).toBe(false);
+      expect(editHeaders([], target).has('x-frame-options')).toBe(false);
       expect(policies([], target)[0]).not.toContain('frame-ancestors');
       expect(policies([], target)[0]).toContain('script-src');
     },
@@ -106,7 +106,7 @@ describe('advanced XSS protection', () => {
     `/my-account/?${'a&'.repeat(1000)}embed=1`,
     '/embed',
   ])('forbids other sites to frame %s', (target) => {
-    expect(answer([], target).get('x-frame-options')).toEqual(['SAMEORIGIN']);
+    expect(editHeaders([], target).get('x-frame-options')).toEqual(['SAMEORIGIN']);
     expect(policies([], target)[0]).toContain("frame-ancestors 'self'");
   });
 });

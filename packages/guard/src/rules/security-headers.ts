@@ -37,7 +37,7 @@ export const securityHeaders: Rule = {
   },
 };
 
-const WHOLE_POLICY = policyText(DIRECTIVES);
+const FULL_POLICY = policyText(DIRECTIVES);
 const WITHOUT_FRAMES = policyText(DIRECTIVES.filter(([name]) => name !== 'frame-ancestors'));
 const NO_DIRECTIVES: ReadonlySet<string> = new Set();
 
@@ -70,7 +70,7 @@ function addSecurityHeaders(embed: boolean, headers: RawHeaders): void {
   if (!nosniff) headers.push('X-Content-Type-Options', 'nosniff');
   if (!referrer) headers.push('Referrer-Policy', 'strict-origin-when-cross-origin');
   if (!framing) headers.push('X-Frame-Options', 'SAMEORIGIN');
-  const policy = own === null ? (framing ? WITHOUT_FRAMES : WHOLE_POLICY) : missingDirectives(set, framing);
+  const policy = own === null ? (framing ? WITHOUT_FRAMES : FULL_POLICY) : missingDirectives(set, framing);
   if (policy !== '') headers.push('Content-Security-Policy', policy);
 }
 

@@ -71,12 +71,12 @@ export interface Snapshot {
 export function compileSnapshot(input: SnapshotInput, rules: readonly Rule[] = protections): Snapshot {
   const checks: { rule: string; onError: 'allow' | 'refuse'; check: Check }[] = [];
   const edits: { rule: string; edit: ResponseHeaderEdit }[] = [];
-  const stops: { rule: string; stop: RequestHeaderStrip }[] = [];
+  const strips: { rule: string; strip: RequestHeaderStrip }[] = [];
   for (const protection of rules) {
     const prepared = protection.compile(input);
     if (prepared?.check) checks.push({ rule: protection.name, onError: protection.onError, check: prepared.check });
     if (prepared?.editResponseHeaders) edits.push({ rule: protection.name, edit: prepared.editResponseHeaders });
-    if (prepared?.stripRequestHeaders) stops.push({ rule: protection.name, stop: prepared.stripRequestHeaders });
+    if (prepared?.stripRequestHeaders) strips.push({ rule: protection.name, strip: prepared.stripRequestHeaders });
   }
   return Object.freeze({
     paths: input.paths,
@@ -102,9 +102,9 @@ export function compileSnapshot(input: SnapshotInput, rules: readonly Rule[] = p
     },
     stripRequestHeaders(facts: RequestFacts, onRuleError: OnRuleError): ReadonlySet<string> | null {
       let all: ReadonlySet<string> | null = null;
-      for (const { rule, stop } of stops) {
+      for (const { rule, strip } of strips) {
         try {
-          const names = stop(facts);
+          const names = strip(facts);
           if (names !== null) all = all === null ? names : new Set([...all, ...names]);
         } catch (cause) {
           onRuleError(rule, cause);
@@ -162,23 +162,23 @@ export class LiveSnapshots {
 }
 
 /** Limit of cached snapshots. Beyond it the oldest is dropped, and compiled again when it is needed. */
-const POLICIES_KEPT = 64;
+const POLICIES_CACHED = 64;
 
 /**
  * Compiles snapshots, and shares one among sites with the same settings: with thousands of sites, most are alike. A
  * site with its own blocked addresses has its own snapshot.
  */
 export class SnapshotCache {
-  readonly #kept = new Map<string, Snapshot>();
+  readonly #cached = new Map<string, Snapshot>();
 
   compile(input: SnapshotInput): Snapshot {
     if (input.blocked.size > 0 || (input.blockedUntil?.size ?? 0) > 0) return compileSnapshot(input);
     const { blocked, blockedUntil, ...rest } = input;
     const key = JSON.stringify(rest);
-    let snapshot = this.#kept.get(key);
+    let snapshot = this.#cached.get(key);
     if (snapshot === undefined) {
       snapshot = compileSnapshot(input);
-      setBounded(this.#kept, key, snapshot, POLICIES_KEPT);
+      setBounded(this.#cached, key, snapshot, POLICIES_CACHED);
     }
     return snapshot;
   }

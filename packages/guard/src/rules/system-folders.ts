@@ -86,7 +86,7 @@ function isHidden(segment: string): boolean {
 }
 
 /** Hidden folders of version control, shells and development tools, which may contain media too. */
-const OF_TOOLS = /^\.(?:git|svn|hg|bzr|cvs|env|ht|ssh|aws|azure|gnupg|docker|kube|config|npm|composer|idea|vscode)/;
+const TOOL_FOLDERS = /^\.(?:git|svn|hg|bzr|cvs|env|ht|ssh|aws|azure|gnupg|docker|kube|config|npm|composer|idea|vscode)/;
 
 /** Endings of media that browsers show or play, and of fonts. */
 const MEDIA = /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|woff2?|ttf|otf|mp[34]|m4[av]|webm|og[gv]|wav|pdf)$/;
@@ -101,7 +101,7 @@ function compileMediaFolders(
   return ({ path, segments }, hiddenAt) => {
     const name = segments[segments.length - 1] as string;
     if (isHidden(name) || !MEDIA.test(name) || !folders.some((folder) => path.startsWith(folder))) return false;
-    return !segments.slice(hiddenAt).some((segment) => OF_TOOLS.test(segment));
+    return !segments.slice(hiddenAt).some((segment) => TOOL_FOLDERS.test(segment));
   };
 }
 
@@ -130,9 +130,11 @@ function fileFolders(paths: SitePaths): readonly string[] {
     ...adminAddresses.flatMap((admin) => ['includes', 'css', 'images', 'js'].map((name) => `${admin}/${name}`)),
   ];
   const running = [...adminAddresses, ...contentAddresses.map((content) => `${content}/plugins`)];
-  const holdsScripts = (folder: string): boolean => running.some((path) => `${path}/`.startsWith(`${folder}/`));
+  const containsScripts = (folder: string): boolean => running.some((path) => `${path}/`.startsWith(`${folder}/`));
   return [
-    ...new Set(folders.filter((folder) => !holdsScripts(folder)).flatMap((folder) => toServedFolders(folder, paths))),
+    ...new Set(
+      folders.filter((folder) => !containsScripts(folder)).flatMap((folder) => toServedFolders(folder, paths)),
+    ),
   ];
 }
 
@@ -142,15 +144,15 @@ function fileFolders(paths: SitePaths): readonly string[] {
  * at addresses that WordPress never names.
  */
 function toServedFolders(path: string, paths: SitePaths): readonly string[] {
-  const below = `${belowHome(path, paths.home)}/`;
+  const below = `${toPathBelowHome(path, paths.home)}/`;
   const cores = listFolderAddresses(paths, 'includes').map((includes) => {
-    const address = belowHome(includes, paths.home);
+    const address = toPathBelowHome(includes, paths.home);
     return address.slice(0, address.lastIndexOf('/'));
   });
   const core = cores.find((folder) => folder !== '' && below.startsWith(`${folder}/`));
   return core === undefined ? [below] : [below, below.slice(core.length)];
 }
 
-function belowHome(path: string, home: string): string {
+function toPathBelowHome(path: string, home: string): string {
   return home !== '' && path.startsWith(`${home}/`) ? path.slice(home.length) : path;
 }

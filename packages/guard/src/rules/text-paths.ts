@@ -1,5 +1,5 @@
 import type { RequestFacts } from '../http/request-facts.js';
-import { isLanguageFolder, listFolderAddresses, type SitePaths, USUAL_BASES } from '../site.js';
+import { DEFAULT_BASES, isLanguageFolder, listFolderAddresses, type SitePaths } from '../site.js';
 
 /** The facts that determine the result. */
 export type TextPathFacts = Pick<RequestFacts, 'routeSegments'>;
@@ -17,7 +17,7 @@ export function compileTextPaths(paths: SitePaths, multisite: boolean): (facts: 
     listFolderAddresses(paths, name),
   );
   // Excludes bases that are also folders of WordPress.
-  const bases = (paths.bases ?? USUAL_BASES).text
+  const bases = (paths.bases ?? DEFAULT_BASES).text
     .filter((base) => !folders.some((path) => `${path}/`.startsWith(`${paths.home}/${base}/`)))
     .map((base) => base.split('/'));
   // A shop has dozens of them, and several rules evaluate each request.

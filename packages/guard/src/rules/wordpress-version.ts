@@ -6,7 +6,7 @@ import { compileTextPaths } from './text-paths.js';
  * Files in WordPress's folder that name its version: the readme, the licence and their translations in localised
  * packages. Headers that name software and version are removed; the connector handles pages, feeds and `?ver=`.
  */
-const TELLING_FILE =
+const VERSION_FILE =
   /^(?:readme|license|licence|liesmich|lisezmoi|leggimi|leame|leiame|licens|licencia|licenza|lizenz)(?:[-_][a-z_]{2,6})?\.(?:html?|txt|md)$/;
 
 export const wordpressVersion: Rule = {
@@ -19,7 +19,7 @@ export const wordpressVersion: Rule = {
     return {
       check(facts) {
         const last = facts.routeSegments[facts.routeSegments.length - 1];
-        if (last === undefined || !TELLING_FILE.test(last) || !inside(facts)) return null;
+        if (last === undefined || !VERSION_FILE.test(last) || !inside(facts)) return null;
         return isText(facts) ? FILE_NOT_FOUND : NOT_FOUND;
       },
       stripRequestHeaders: ({ segments }) => (isBundle(segments) ? CONDITION : null),

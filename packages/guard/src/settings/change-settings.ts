@@ -141,11 +141,11 @@ async function restoreConnectorPolicy<Site extends AnySite>(
  */
 export async function changeSimpleSetting(
   context: SettingChangeContext,
-  who: { readonly site: SiteConfig; readonly actor: Actor },
+  scope: { readonly site: SiteConfig; readonly actor: Actor },
   field: SettingField,
   value: number,
 ): Promise<ServerText> {
-  const { notes } = await changeSettings(context, who, () => ({ [field]: value }));
+  const { notes } = await changeSettings(context, scope, () => ({ [field]: value }));
   return toMessage(getSetting(field), value, notes);
 }
 

@@ -67,7 +67,7 @@ export interface ConnectorPolicySync extends Pick<PolicyPush, 'reconcile' | 'sto
 
 /** The sources of a site's policy, in addition to the configuration. */
 export interface PolicySources {
-  inForce(site: SiteId): EffectiveSettings;
+  getEffectiveSettings(site: SiteId): EffectiveSettings;
   throttledUsers(site: SiteId): readonly number[];
   /** @param settings replace the current ones */
   blockedUsers(site: SiteId, settings?: SiteSettings): readonly number[];
@@ -82,7 +82,7 @@ export function createConnectorPolicySync(
     toConnectorPolicy(settings, consent, sources.throttledUsers(site), blocked);
   const { push, reconcile, stop } = createPolicyPush({
     ...services,
-    current: (site) => toPolicy(site, sources.inForce(site), sources.blockedUsers(site)),
+    current: (site) => toPolicy(site, sources.getEffectiveSettings(site), sources.blockedUsers(site)),
   });
   return {
     reconcile,
@@ -92,7 +92,7 @@ export function createConnectorPolicySync(
       return push(site, toPolicy(site.id, getEffectiveSettings(settings, services.clock()), blocked));
     },
     async pushBlockedUsers(site, users) {
-      const settings = sources.inForce(site.id);
+      const settings = sources.getEffectiveSettings(site.id);
       // No protection is in force during a pause.
       await push(site, toPolicy(site.id, settings, settings.paused ? [] : users));
     },
@@ -158,8 +158,8 @@ export function createPolicyPush(deps: {
       const before = current(site.id);
       // A change of the second factor ends sessions itself. With any other change, WordPress ends the sessions that it
       // created under a policy that guard did not send.
-      const keepsFactor = FACTOR_FIELDS.every((field) => policy[field] === before[field]);
-      return push(site, policy, keepsFactor);
+      const isFactorUnchanged = FACTOR_FIELDS.every((field) => policy[field] === before[field]);
+      return push(site, policy, isFactorUnchanged);
     },
     reconcile: function reconcile(site, reported) {
       if (stopped || reported === hashPolicy(current(site.id))) return;

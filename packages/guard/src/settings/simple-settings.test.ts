@@ -195,8 +195,8 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
 
   it('has the value of the catalogue during a pause', () => {
     for (const value of values) {
-      const inForce = getEffectiveSettings({ ...stored(value), pausedUntil: 1 }, 0);
-      expect(getSettingValue(inForce, field)).toBe(paused ?? value);
+      const effective = getEffectiveSettings({ ...stored(value), pausedUntil: 1 }, 0);
+      expect(getSettingValue(effective, field)).toBe(paused ?? value);
     }
   });
 

@@ -126,6 +126,6 @@ it('WordPress shows the owner the request for consent until it is answered, with
     show_data_consent: 1,
     show_email_consent: 1,
   });
-  const answered = applyChanges(defaultSiteSettings, { consent_asked: 1, data_consent: 0 });
-  expect(toConnectorPolicy(answered, consent)).toMatchObject({ show_data_consent: 0, show_email_consent: 0 });
+  const changed = applyChanges(defaultSiteSettings, { consent_asked: 1, data_consent: 0 });
+  expect(toConnectorPolicy(changed, consent)).toMatchObject({ show_data_consent: 0, show_email_consent: 0 });
 });

@@ -100,10 +100,10 @@ export function createConnectors(services: {
         if (JSON.stringify(facts) === JSON.stringify(sites.get(site.id).facts)) return;
         sites.set(site.id, { facts });
         lastPages.delete(site.id);
-        const { leftOut } = readSignedXmlRpc(hello.signed_xml_rpc);
-        if (leftOut > 0) {
+        const { dropped } = readSignedXmlRpc(hello.signed_xml_rpc);
+        if (dropped > 0) {
           logger.warn(
-            { event: 'signed-xml-rpc-left-out', site: site.id, count: leftOut },
+            { event: 'signed-xml-rpc-left-out', site: site.id, count: dropped },
             'A plugin names signed requests by XML-RPC in a form that can’t be let through.',
           );
         }
@@ -116,7 +116,7 @@ export function createConnectors(services: {
         // While the connector was missing, a password alone was sufficient to log in.
         ready
           .then(async () => {
-            if (sites.inForce(site.id).login.sg2fa === 1) await client.endSessions(site, 'without_factor');
+            if (sites.getEffectiveSettings(site.id).login.sg2fa === 1) await client.endSessions(site, 'without_factor');
           })
           .catch((error: unknown) => {
             logger.warn(

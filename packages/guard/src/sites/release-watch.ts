@@ -1,12 +1,12 @@
 import { realpath } from 'node:fs/promises';
 import type { Logger } from '../lib/logger.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import { findBareRelease } from '../wordpress/installed-releases.js';
+import { findReleaseWithoutConnector } from '../wordpress/installed-releases.js';
 
 /** Pause between two rounds, milliseconds. */
-const ROUND_MS = 2000;
+const INTERVAL_MS = 2000;
 /** Limit of sites that are checked in one round. Further sites are checked in the next rounds. */
-const SITES_A_ROUND = 200;
+const SITES_PER_RUN = 200;
 
 export interface ReleaseWatch {
   /** Checks the next sites. Never throws. */
@@ -32,30 +32,30 @@ export function createReleaseWatch(deps: {
   /** The last known target of each site's path. */
   const releases = new Map<SiteId, string>();
   /** Sites whose release lacks the connector. */
-  const bare = new Set<SiteId>();
+  const lacking = new Set<SiteId>();
   let queue: SiteConfig[] = [];
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  async function look(site: SiteConfig): Promise<void> {
+  async function checkSite(site: SiteConfig): Promise<void> {
     const path = site.wordpressDir as string;
     const release = await realpath(path).catch(() => null);
     if (release === null) return;
     const before = releases.get(site.id);
-    if (before === release && !bare.has(site.id)) return;
+    if (before === release && !lacking.has(site.id)) return;
     releases.set(site.id, release);
-    const isBare = (await findBareRelease(dataDir, site.id, path)) !== null;
+    const isLacking = (await findReleaseWithoutConnector(dataDir, site.id, path)) !== null;
     if (stopped) return;
-    const wasBare = before === release && bare.has(site.id);
-    if (isBare) bare.add(site.id);
-    else bare.delete(site.id);
-    if (isBare && !wasBare) {
+    const wasLacking = before === release && lacking.has(site.id);
+    if (isLacking) lacking.add(site.id);
+    else lacking.delete(site.id);
+    if (isLacking && !wasLacking) {
       logger.error(
         { event: 'release-without-connector', site: site.id, path, release },
         'The site runs a release without the connector: what only WordPress can enforce is not enforced, and direct requests are answered. Run `security-optimizer attach --all` after each deployment.',
       );
     }
-    if ((before !== undefined && before !== release) || wasBare !== isBare) onChanged(site);
+    if ((before !== undefined && before !== release) || wasLacking !== isLacking) onChanged(site);
   }
 
   async function runRound(): Promise<void> {
@@ -63,11 +63,11 @@ export function createReleaseWatch(deps: {
       queue = [...sites].filter(({ wordpressDir }) => wordpressDir !== null);
       const known = new Set(queue.map(({ id }) => id));
       for (const id of releases.keys()) if (!known.has(id)) releases.delete(id);
-      for (const id of bare) if (!known.has(id)) bare.delete(id);
+      for (const id of lacking) if (!known.has(id)) lacking.delete(id);
     }
-    for (const site of queue.splice(0, SITES_A_ROUND)) {
+    for (const site of queue.splice(0, SITES_PER_RUN)) {
       if (stopped) return;
-      await look(site);
+      await checkSite(site);
     }
   }
 
@@ -75,7 +75,7 @@ export function createReleaseWatch(deps: {
     timer = setTimeout(async () => {
       await runRound();
       if (!stopped) schedule();
-    }, ROUND_MS);
+    }, INTERVAL_MS);
     timer.unref();
   };
 

@@ -25,22 +25,22 @@ export interface SharedAssets {
 }
 
 /** Limit of cached files. It exceeds the number of files of several releases. */
-const KEPT_MAX = 1000;
+const CACHED_MAX = 1000;
 const RELEASE = /^[0-9a-f]{12}$/;
 
 /** Caches all files that were read: a release never changes. */
 export function createSharedAssets(): SharedAssets {
-  const kept = new Map<string, SharedAsset>();
+  const cache = new Map<string, SharedAsset>();
   return {
     async find(shared, name) {
       const releases = (await readdir(shared).catch(() => [])).filter((folder) => RELEASE.test(folder));
       for (const release of releases) {
         const path = join(shared, release, 'assets', name);
-        const known = kept.get(path);
+        const known = cache.get(path);
         if (known !== undefined) return known;
         const asset = await read(path);
         if (asset === null) continue;
-        setBounded(kept, path, asset, KEPT_MAX);
+        setBounded(cache, path, asset, CACHED_MAX);
         return asset;
       }
       return null;

@@ -77,17 +77,17 @@ const SITES_AT_ONCE = 500;
  * The sites of a configuration. Unchanged sites keep the objects that are in force, so that a comparison of objects
  * shows what has changed.
  */
-export async function keepKnownSites(list: SiteList, sites: readonly SiteConfig[]): Promise<readonly SiteConfig[]> {
-  const kept: SiteConfig[] = [];
+export async function mergeKnownSites(list: SiteList, sites: readonly SiteConfig[]): Promise<readonly SiteConfig[]> {
+  const merged: SiteConfig[] = [];
   for (const site of sites) {
     const known = list.find(site.id);
-    kept.push(known !== null && isSameData(known, site) ? known : site);
-    if (kept.length % SITES_AT_ONCE === 0) await nextTurn();
+    merged.push(known !== null && isSameData(known, site) ? known : site);
+    if (merged.length % SITES_AT_ONCE === 0) await nextTurn();
   }
-  return kept;
+  return merged;
 }
 
-/** Compares the sites in force with a configuration whose sites were returned by `keepKnownSites`. Pure. */
+/** Compares the sites in force with a configuration whose sites were returned by `mergeKnownSites`. Pure. */
 export function compareSites(list: SiteList, next: LiveConfig): SiteChanges {
   const nextIds = [...next.sites, ...next.quarantined].map(({ id }) => id);
   const known = new Set(nextIds);

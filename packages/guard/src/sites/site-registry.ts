@@ -69,7 +69,7 @@ export class SiteRegistry {
   }
 
   /** Returns the settings that are enforced at a site now. */
-  inForce(site: SiteId): EffectiveSettings {
+  getEffectiveSettings(site: SiteId): EffectiveSettings {
     return getEffectiveSettings(this.get(site).settings, this.#clock());
   }
 
@@ -136,7 +136,7 @@ export class SiteRegistry {
 
   #swap(site: SiteId): void {
     const { facts, blocked, blockedUntil, settings } = this.get(site);
-    const { options, siteSecurity, login } = this.inForce(site);
+    const { options, siteSecurity, login } = this.getEffectiveSettings(site);
     const paths = facts?.paths ?? defaultPathsAt(this.#getHome(site).toLowerCase());
     const paused = settings.pausedUntil > this.#clock();
     const input = {

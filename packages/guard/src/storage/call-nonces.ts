@@ -40,7 +40,7 @@ export const callNonceMigrations: Migrations = {
 /**
  * How long a nonce is kept: longer than its header is valid (two minutes), for clocks that are set back. Milliseconds.
  */
-const KEPT_MS = 5 * 60_000;
+const RETENTION_MS = 5 * 60_000;
 
 /** Used nonces in a SQL table, so that neither a restart nor another process accepts a call again. */
 export function sqlCallNonces(database: Database): CallNonces {
@@ -50,7 +50,7 @@ export function sqlCallNonces(database: Database): CallNonces {
       await db
         .deleteFrom('call_nonces')
         .where('site', '=', site)
-        .where('at', '<', now - KEPT_MS)
+        .where('at', '<', now - RETENTION_MS)
         .execute();
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('call_nonces')

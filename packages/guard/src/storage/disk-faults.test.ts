@@ -127,14 +127,14 @@ describe('a data folder that is deleted or replaced while guard runs', () => {
       },
     ],
   ])(
-    'and %s: the site is served and protected, and no change is accepted that would be gone after a restart',
-    async (_how, lose) => {
+    'and %s: the site is served and protected, and no change is accepted that a restart would lose',
+    async (_how, damage) => {
       const folder = await dataFolderFor(await fakeConnector());
       const guard = await runningGuard(folder);
       expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
-      await lose(folder);
-      const answer = await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":0}' });
-      expect([answer.http, answer.body.code]).toEqual([503, 'storage_unavailable']);
+      await damage(folder);
+      const response = await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":0}' });
+      expect([response.http, response.body.code]).toEqual([503, 'storage_unavailable']);
       expect((await fetch(`${guard.url}/feed/`)).status).toBe(404);
       expect((await fetch(`${guard.url}/`)).status).toBe(200);
     },

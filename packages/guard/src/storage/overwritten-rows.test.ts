@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { aVisit, NOW, SITE, testStore } from '../../test/support/activity-store.js';
+import { createVisit, NOW, SITE, testStore } from '../../test/support/activity-store.js';
 import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { packVisits } from '../activity/packed-visits.js';
@@ -34,7 +34,7 @@ it('leaves no former copy of a row in the file of the settings', async () => {
 it('leaves no former copy of a row in the file of the Activity Log', async () => {
   const dataDir = await scratchFolder();
   const store = await testStore({ dataDir });
-  const visits = Array.from({ length: 40 }, (_, round) => aVisit({ address: `192.0.2.${round + 1}` }));
+  const visits = Array.from({ length: 40 }, (_, round) => createVisit({ address: `192.0.2.${round + 1}` }));
   await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
   const visitors = await Promise.all(visits.map(({ address }) => store.getAddressVisitor(SITE, address)));
   for (const visitor of visitors) await store.setHostname(SITE, visitor?.id ?? 0, 'person.example', null);

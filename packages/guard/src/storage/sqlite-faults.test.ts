@@ -99,8 +99,8 @@ describe('an idle storage worker', () => {
     onTestFinished(() => thread.close());
     const long =
       'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000000) SELECT max(n) AS n FROM c';
-    const answers = [thread.execute('SELECT 1 AS n', []), thread.execute(long, [])];
-    expect((await Promise.all(answers)).map(({ rows }) => rows[0])).toEqual([{ n: 1 }, { n: 1_000_000 }]);
+    const responses = [thread.execute('SELECT 1 AS n', []), thread.execute(long, [])];
+    expect((await Promise.all(responses)).map(({ rows }) => rows[0])).toEqual([{ n: 1 }, { n: 1_000_000 }]);
   });
 });
 
@@ -138,10 +138,10 @@ describe('a storage worker that dies', () => {
   it('fails the statements without a response, and keeps the others', async () => {
     const { thread, rows } = await openThread();
     await thread.execute('INSERT INTO t VALUES (1)', []);
-    const gone = thread.simulateCrash();
+    const exit = thread.simulateCrash();
     const late = thread.execute('INSERT INTO t VALUES (2)', []);
     await expect(late).rejects.toMatchObject({ fault: 'worker_died' });
-    await gone;
+    await exit;
     expect(await rows()).toEqual([1]);
   });
 });

@@ -107,8 +107,8 @@ describe.each(libraries)('the library $name', ({ library }) => {
 
   it('waits for a lock as long as configured', async () => {
     const { open } = await file();
-    const holder = open();
-    holder.exec('create table t (n integer); begin exclusive');
+    const locker = open();
+    locker.exec('create table t (n integer); begin exclusive');
     const waiting = open({ busyTimeoutMs: 200 });
     const start = performance.now();
     expect(() => waiting.exec('insert into t values (1)')).toThrow(/locked/);

@@ -102,12 +102,12 @@ export type Prepare = (sql: string) => SqliteStatement;
 
 /** Creates a cache of prepared statements by their texts. */
 export function cachePrepared(database: SqliteDatabase): Prepare {
-  const kept = new Map<string, SqliteStatement>();
+  const statements = new Map<string, SqliteStatement>();
   return (sql) => {
-    const known = kept.get(sql);
+    const known = statements.get(sql);
     if (known) return known;
     const fresh = database.prepare(sql);
-    setBounded(kept, sql, fresh, MAX_STATEMENTS);
+    setBounded(statements, sql, fresh, MAX_STATEMENTS);
     return fresh;
   };
 }

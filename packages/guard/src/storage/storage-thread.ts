@@ -23,7 +23,7 @@ interface WorkerInstance<Result> {
  * Limit of the young generation of the worker's heap, megabytes. Node's default is three times as much and has no
  * benefit.
  */
-const YOUNG_MEGABYTES = 8;
+const YOUNG_GENERATION_MB = 8;
 
 /** The program of a storage thread. */
 export interface ThreadProgram {
@@ -137,7 +137,7 @@ export class StorageThread<Call, Result> {
       workerData: settings,
       name: 'storage',
       execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });
     const waiting = new Map<number, PendingCall<Result>>();
     let settle: { resolve: () => void; reject: (error: StorageError) => void } | undefined;
@@ -146,13 +146,13 @@ export class StorageThread<Call, Result> {
     });
     opened.catch(() => undefined);
     const instance: WorkerInstance<Result> = { number, worker, waiting, opened, isClosing: false };
-    const isAgain = this.#died;
+    const isRestart = this.#died;
     let cause: unknown;
     let couldOpen = true;
     worker.on('message', (reply: WorkerReply<Result>) => {
       if (reply.kind === 'ready') {
         this.#died = false;
-        if (isAgain) this.#logger.warn({ event: 'storage-worker-restarted' }, 'The storage worker runs again.');
+        if (isRestart) this.#logger.warn({ event: 'storage-worker-restarted' }, 'The storage worker runs again.');
         settle?.resolve();
       } else if (reply.kind === 'not_opened') {
         couldOpen = false;

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   appCode,
   enrol,
+  getShownSecret,
   type Page,
   PlainBrowser,
   type SecondFactorSite,
   secondFactorSite,
-  shownSecret,
   wrongCode,
 } from '../../test/support/two-factor-site.js';
 
@@ -41,12 +41,12 @@ describe('wrong codes', () => {
     const { site, secret } = await atChallenge();
     const browsers = Array.from({ length: 4 }, () => new PlainBrowser(site));
     const pages = await Promise.all(browsers.map((browser) => browser.logIn()));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       browsers.flatMap((browser, i) =>
         Array.from({ length: 10 }, () => browser.send(pages[i] as Page, 'code', { code: wrongCode(secret, site.now) })),
       ),
     );
-    const checked = answers.filter(({ html }) => html.includes('This code isn’t right')).length;
+    const checked = responses.filter(({ html }) => html.includes('This code isn’t right')).length;
     expect(checked).toBeLessThanOrEqual(10);
     // A new login, since the challenge of another one has ended if all ten checked codes were its own.
     const late = new PlainBrowser(site);
@@ -92,14 +92,14 @@ describe('a challenge', () => {
 
   it('gives an attacker with its cookie no session without a code', async () => {
     const { site, browser, page, secret } = await atChallenge();
-    const thief = new PlainBrowser(site, { 'user-agent': 'Other/1.0' });
-    thief.cookies.set('sf_challenge', browser.cookies.get('sf_challenge') as string);
-    expect((await thief.open('/wp-login.php?action=second-factor')).html).toContain('Confirm it’s you');
+    const attacker = new PlainBrowser(site, { 'user-agent': 'Other/1.0' });
+    attacker.cookies.set('sf_challenge', browser.cookies.get('sf_challenge') as string);
+    expect((await attacker.open('/wp-login.php?action=second-factor')).html).toContain('Confirm it’s you');
     for (const step of ['continue', 'enrol', 'renew', 'finish']) {
       const token = /name="token" value="([^"]+)"/.exec(page.html)?.[1] as string;
-      await thief.open('/wp-login.php?action=second-factor', { token, step, code: '000000', saved: '1' });
+      await attacker.open('/wp-login.php?action=second-factor', { token, step, code: '000000', saved: '1' });
     }
-    expect((await thief.send(page, 'code', { code: wrongCode(secret, site.now) })).status).toBe(403);
+    expect((await attacker.send(page, 'code', { code: wrongCode(secret, site.now) })).status).toBe(403);
     expect(site.issued).toHaveLength(1);
   });
 
@@ -118,8 +118,8 @@ describe('a challenge', () => {
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
     const ownersCode = appCode(secret, site.now);
-    const answer = await browser.send(page, 'code', { code: ownersCode, user: '1', user_id: '1', login: 'owner' });
-    expect(answer.status).toBe(403);
+    const response = await browser.send(page, 'code', { code: ownersCode, user: '1', user_id: '1', login: 'owner' });
+    expect(response.status).toBe(403);
     expect(site.issued.map(({ user }) => user)).toEqual([1, 2]);
   });
 
@@ -180,7 +180,7 @@ describe('pages', () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const enrolment = await browser.logIn();
-    const codes = await browser.send(enrolment, 'enrol', { code: appCode(shownSecret(enrolment), site.now) });
+    const codes = await browser.send(enrolment, 'enrol', { code: appCode(getShownSecret(enrolment), site.now) });
     const ended = await new PlainBrowser(site).open('/wp-login.php?action=second-factor');
     for (const { html, headers } of [enrolment, codes, ended]) {
       expect(html + JSON.stringify([...headers])).not.toMatch(/security.?optimizer|guard|siteground/i);
@@ -194,7 +194,7 @@ describe('pages', () => {
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
     expect(page.html).not.toContain('<img');
-    const codes = await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    const codes = await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     expect(codes.html).not.toContain('<img');
     expect(codes.html).toContain('data:text/plain');
   });
@@ -217,10 +217,10 @@ describe('a challenge whose user changes', () => {
 
   it('does not let a user set up a factor after the password has changed', async () => {
     const site = await secondFactorSite();
-    const thief = new PlainBrowser(site);
-    const page = await thief.logIn();
+    const attacker = new PlainBrowser(site);
+    const page = await attacker.logIn();
     site.needed = { ...site.needed, stamp: 'new password' };
-    await thief.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    await attacker.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     expect(await site.factors.read({ site: 'site', userId: 1 })).not.toMatchObject({ enabled: true });
     const owner = new PlainBrowser(site);
     expect((await owner.logIn()).html).toContain('<code>');

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import {
   appCode,
   enrol,
+  getShownCodes,
+  getShownSecret,
   type Page,
   PlainBrowser,
   type SecondFactorSite,
   secondFactorSite,
-  shownCodes,
-  shownSecret,
 } from '../../test/support/two-factor-site.js';
 
 const PAGE = '/wp-login.php?action=second-factor';
@@ -15,13 +15,13 @@ const PAGE = '/wp-login.php?action=second-factor';
 /** Headers that may change between two requests of one browser with the same cookies. */
 const CHANGES: readonly (readonly [what: string, headers: Record<string, string>])[] = [
   ['a newer version of the browser', { 'user-agent': 'Plain/1.1' }],
-  ['the page for desktops', { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }],
+  ['the desktop user agent', { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }],
   ['no user agent', { 'user-agent': '' }],
   ['other languages', { 'accept-language': 'de,en;q=0.5' }],
   ['other client hints', { 'sec-ch-ua': '"Plain";v="2"', 'sec-ch-ua-mobile': '?1' }],
-  ['other compressions', { 'accept-encoding': 'gzip' }],
+  ['other encodings', { 'accept-encoding': 'gzip' }],
   ['another path through proxies', { 'x-forwarded-for': '198.51.100.9', via: '1.1 proxy.example' }],
-  ['all of it at once', { 'user-agent': 'Other/2.0', 'accept-language': 'it', dnt: '1', 'save-data': 'on' }],
+  ['all of these at once', { 'user-agent': 'Other/2.0', 'accept-language': 'it', dnt: '1', 'save-data': 'on' }],
 ];
 
 /** The same browser, with the same cookies, and other headers from now on. */
@@ -62,8 +62,8 @@ describe.each(CHANGES)('one browser that changes to %s', (_what, headers) => {
     const first = new PlainBrowser(site);
     const page = await first.logIn();
     const second = changed(first, headers);
-    const codesPage = await second.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
-    expect(shownCodes(codesPage)).toHaveLength(10);
+    const codesPage = await second.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
+    expect(getShownCodes(codesPage)).toHaveLength(10);
     const done = await changed(second, {}).send(codesPage, 'continue', { saved: '1' });
     expect([done.status, site.issued.length]).toEqual([303, 1]);
   });
@@ -121,7 +121,7 @@ describe('a user who logs in while the browser is signed in to another account',
 
   it('causes a query to WordPress only when the browser has a session', async () => {
     const { site } = await switching();
-    site.whoIsAnswers = false;
+    site.identifyResponds = false;
     expect((await new PlainBrowser(site).logIn()).status).toBe(200);
     // WordPress was not queried.
     expect(site.log.events()).not.toContain('signed-in-account-unknown');
@@ -129,7 +129,7 @@ describe('a user who logs in while the browser is signed in to another account',
 
   it('gets the page without that link when WordPress can’t identify the session', async () => {
     const { site, browser } = await switching();
-    site.whoIsAnswers = false;
+    site.identifyResponds = false;
     const page = await browser.open(PAGE);
     expect([page.status, page.html.includes('Not you?')]).toEqual([200, true]);
     expect(site.log.events()).toContain('signed-in-account-unknown');

@@ -128,8 +128,8 @@ describe('a code with unusual input', () => {
   it.each([
     ['in Arabic digits', arabic],
     ['in full-width digits, with a space', (code: string) => `${wide(code.slice(0, 3))}\u3000${wide(code.slice(3))}`],
-    ['with marks that nobody sees', (code: string) => `\u200e${code.slice(0, 3)}\u2060${code.slice(3)}\ufeff`],
-    ['with the words of a message', (code: string) => `Your code: ${code.slice(0, 3)}-${code.slice(3)}.`],
+    ['with invisible characters', (code: string) => `\u200e${code.slice(0, 3)}\u2060${code.slice(3)}\ufeff`],
+    ['inside a message', (code: string) => `Your code: ${code.slice(0, 3)}-${code.slice(3)}.`],
   ])('is accepted %s: as the first code, later, and as a back-up code', async (_how, typed) => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);

@@ -55,16 +55,16 @@ export async function readFactorKey(file: string): Promise<FactorKey | null> {
  * @param file path of the key file; read at every call, so that a restored key is used at once
  * @throws FactorKeyError
  */
-export async function getKeyForSetup(file: string, store: KeysInUse, onMade: () => void): Promise<FactorKey> {
+export async function getKeyForSetup(file: string, store: KeysInUse, onCreated: () => void): Promise<FactorKey> {
   const key = await readFactorKey(file);
   const { any, other } = await store.findKeysInUse(key?.id ?? null);
   if (key !== null && !other) return key;
   if (key !== null) throw new FactorKeyError('wrong', 'The key file is not the one that is in use.');
   if (any) throw new FactorKeyError('missing', 'The key file is missing.');
-  if (await createKeyFile(file)) onMade();
-  const made = await readFactorKey(file);
-  if (made === null) throw new FactorKeyError('missing', 'The key file could not be made.');
-  return made;
+  if (await createKeyFile(file)) onCreated();
+  const created = await readFactorKey(file);
+  if (created === null) throw new FactorKeyError('missing', 'The key file could not be made.');
+  return created;
 }
 
 /**

@@ -57,8 +57,8 @@ describe.each(dialects)('the stores of second factors on $name', ({ open }) => {
     return all;
   }
 
-  const trueOnes = async (answers: Promise<boolean>[]) => (await Promise.all(answers)).filter(Boolean).length;
-  const tenTimes = (task: () => Promise<boolean>) => trueOnes(Array.from({ length: 10 }, task));
+  const countTrue = async (results: Promise<boolean>[]) => (await Promise.all(results)).filter(Boolean).length;
+  const tenTimes = (task: () => Promise<boolean>) => countTrue(Array.from({ length: 10 }, task));
 
   it('accept a step from one of ten concurrent callers, and no older step', async () => {
     const { factors } = await enabled();
@@ -80,10 +80,10 @@ describe.each(dialects)('the stores of second factors on $name', ({ open }) => {
     const confirmations = Array.from({ length: 10 }, (_, n) =>
       all.factors.confirmSetup(owner, { challenge: 'c', step: 5, codes: [`h${n}`], at: 2 }),
     );
-    const answers = await Promise.all(confirmations);
-    expect(answers.filter(Boolean)).toHaveLength(1);
+    const results = await Promise.all(confirmations);
+    expect(results.filter(Boolean)).toHaveLength(1);
     await all.factors.enable(owner, { challenge: 'c', at: 3 });
-    expect(await all.factors.consumeBackupCode(owner, `h${answers.indexOf(true)}`, 4)).toBe(true);
+    expect(await all.factors.consumeBackupCode(owner, `h${results.indexOf(true)}`, 4)).toBe(true);
   });
 
   it('let one of ten end a challenge, and count at most three of ten tries when three are allowed', async () => {

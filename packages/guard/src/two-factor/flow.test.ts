@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   appCode,
   enrol,
+  getShownCodes,
+  getShownSecret,
   PlainBrowser,
   secondFactorSite,
-  shownCodes,
-  shownSecret,
 } from '../../test/support/two-factor-site.js';
 import { cataloguesFolder, createLanguages } from '../i18n/languages.js';
 import { silentLogger } from '../lib/logger.js';
@@ -19,8 +19,8 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const page = await browser.logIn();
     expect(page.html).toContain('Set up two-factor authentication');
     expect(page.html).toContain('Logging in as <strong>owner</strong>');
-    const codesPage = await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
-    expect(shownCodes(codesPage)).toHaveLength(10);
+    const codesPage = await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
+    expect(getShownCodes(codesPage)).toHaveLength(10);
     expect(codesPage.headers.getSetCookie()).toEqual([]);
     expect(site.issued).toEqual([]);
     const done = await browser.send(codesPage, 'continue', { saved: '1' });
@@ -46,7 +46,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect(page.html).toContain('Anmeldung als <strong>owner</strong>.');
     const wrong = await browser.send(page, 'enrol', { code: 'x' });
     expect(wrong.html).toContain('Ein Code hat 6 Ziffern.');
-    const codesPage = await browser.send(wrong, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    const codesPage = await browser.send(wrong, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     expect(codesPage.html).toContain('download="ersatzcodes-127.0.0.1.txt"');
     expect((await browser.send(codesPage, 'continue', {})).html).toContain('Setzen Sie hier ein Häkchen');
   });
@@ -55,7 +55,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
-    const codesPage = await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    const codesPage = await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     const refused = await browser.send(codesPage, 'continue', {});
     expect(refused.status).toBe(400);
     expect(refused.html).toContain('Tick this to go on.');
@@ -66,23 +66,23 @@ describe('a user without a second factor, in a browser without JavaScript', () =
   it('continues with the same key after an interruption, and has no factor until the setup ends', async () => {
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
-    const first = shownSecret(await browser.logIn());
+    const first = getShownSecret(await browser.logIn());
     site.now += 3600_000;
     const again = await browser.logIn();
-    expect(shownSecret(again)).toEqual(first);
+    expect(getShownSecret(again)).toEqual(first);
     const codesPage = await browser.send(again, 'enrol', { code: appCode(first, site.now) });
-    expect(shownCodes(codesPage)).toHaveLength(10);
+    expect(getShownCodes(codesPage)).toHaveLength(10);
     site.now += 3600_000;
-    expect(shownSecret(await browser.logIn())).toEqual(first);
+    expect(getShownSecret(await browser.logIn())).toEqual(first);
   });
 
   it('never gets the key that another browser was shown', async () => {
     const site = await secondFactorSite();
-    const [thief, owner] = [new PlainBrowser(site), new PlainBrowser(site)];
-    const stolen = await thief.logIn();
+    const [attacker, owner] = [new PlainBrowser(site), new PlainBrowser(site)];
+    const challenge = await attacker.logIn();
     const { secret } = await enrol(site, owner);
-    expect(secret).not.toEqual(shownSecret(stolen));
-    const late = await thief.send(stolen, 'enrol', { code: appCode(shownSecret(stolen), site.now) });
+    expect(secret).not.toEqual(getShownSecret(challenge));
+    const late = await attacker.send(challenge, 'enrol', { code: appCode(getShownSecret(challenge), site.now) });
     expect(late.status).toBe(303);
     expect(site.issued).toHaveLength(1);
   });
@@ -91,11 +91,11 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const site = await secondFactorSite();
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
-    const first = shownCodes(await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) }));
+    const first = getShownCodes(await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) }));
     const back = await browser.open('/wp-login.php?action=second-factor');
-    expect(shownCodes(back)).toEqual([]);
+    expect(getShownCodes(back)).toEqual([]);
     const renewed = await browser.send(back, 'renew', {});
-    const second = shownCodes(renewed);
+    const second = getShownCodes(renewed);
     expect(second.filter((code) => first.includes(code))).toEqual([]);
     await browser.send(renewed, 'continue', { saved: '1' });
     const next = new PlainBrowser(site);
@@ -111,10 +111,10 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const page = await browser.logIn();
     const token = /name="token" value="([^"]+)"/.exec(page.html)?.[1] as string;
     for (const step of ['continue', 'renew', 'code', 'backup', '', 'finish']) {
-      const answer = await browser.open('/wp-login.php?action=second-factor', {
+      const response = await browser.open('/wp-login.php?action=second-factor', {
         ...{ token, step, saved: '1', code: '00000000', user: '2', trust: '1' },
       });
-      expect([step, answer.status, answer.headers.get('location')]).toEqual([
+      expect([step, response.status, response.headers.get('location')]).toEqual([
         ...[step, 303, '/wp-login.php?action=second-factor'],
       ]);
     }
@@ -159,12 +159,12 @@ describe('a user with a second factor', () => {
     const browsers = Array.from({ length: 5 }, () => new PlainBrowser(site));
     const pages = await Promise.all(browsers.map((browser) => browser.logIn()));
     const code = appCode(secret, site.now);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       browsers.flatMap((browser, i) => [0, 1].map(() => browser.send(pages[i] as never, 'code', { code }))),
     );
-    expect(answers.filter(({ headers }) => headers.getSetCookie().some((line) => line.startsWith('wp=')))).toHaveLength(
-      1,
-    );
+    expect(
+      responses.filter(({ headers }) => headers.getSetCookie().some((line) => line.startsWith('wp='))),
+    ).toHaveLength(1);
     expect(site.issued).toHaveLength(2);
   });
 
@@ -191,11 +191,11 @@ describe('a user with a second factor', () => {
     const { secret } = await enrol(site, new PlainBrowser(site));
     const browser = new PlainBrowser(site);
     const page = await browser.logIn();
-    site.wordpressAnswers = false;
+    site.wordpressResponds = false;
     const failed = await browser.send(page, 'code', { code: appCode(secret, site.now) });
     expect(failed.status).toBe(502);
     expect(failed.html).toContain('You are not logged in.');
-    site.wordpressAnswers = true;
+    site.wordpressResponds = true;
     site.now += 60_000;
     expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(403);
     expect(site.issued).toHaveLength(1);
@@ -243,7 +243,7 @@ describe('an administrator who is signed in', () => {
     const start = await browser.open('/wp-login.php?action=second-factor-setup');
     const page = await browser.open(start.headers.get('location') as string);
     expect(page.html).toContain('Setting up for <strong>owner</strong>');
-    const codesPage = await browser.send(page, 'enrol', { code: appCode(shownSecret(page), site.now) });
+    const codesPage = await browser.send(page, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     const done = await browser.send(codesPage, 'continue', { saved: '1' });
     expect(done.headers.get('location')).toBe('/wp-admin/admin.php?page=login-settings');
     expect(site.issued).toEqual([]);
@@ -259,8 +259,8 @@ describe('an administrator who is signed in', () => {
     const browser = new PlainBrowser(site);
     for (const cookie of [null, 'nobody', 'editor']) {
       if (cookie) browser.cookies.set('wp', cookie);
-      const answer = await browser.open('/wp-login.php?action=second-factor-setup');
-      expect([cookie, answer.status, browser.cookies.has('sf_challenge')]).toEqual([cookie, 403, false]);
+      const response = await browser.open('/wp-login.php?action=second-factor-setup');
+      expect([cookie, response.status, browser.cookies.has('sf_challenge')]).toEqual([cookie, 403, false]);
     }
   });
 
@@ -279,8 +279,8 @@ describe('an administrator who is signed in', () => {
       ['enrol', appCode(secret, site.now)],
       ['continue', ''],
     ] as const) {
-      const answer = await browser.open('/wp-login.php?action=second-factor', { token, step, code, saved: '1' });
-      expect([step, answer.status, answer.headers.getSetCookie()]).toEqual([step, 303, []]);
+      const response = await browser.open('/wp-login.php?action=second-factor', { token, step, code, saved: '1' });
+      expect([step, response.status, response.headers.getSetCookie()]).toEqual([step, 303, []]);
     }
     expect(site.issued).toHaveLength(1);
   });

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import {
   appCode,
   enrol,
+  getShownSecret,
   PlainBrowser,
   type SecondFactorSite,
   secondFactorSite,
-  shownSecret,
   wrongCode,
 } from '../../test/support/two-factor-site.js';
 import { resetTwoFactor } from './two-factor-settings.js';
@@ -54,8 +54,8 @@ describe('the key file', () => {
     for (const userId of [1, 2, 3, 4]) {
       site.needed = { ...site.needed, userId };
       const browser = new PlainBrowser(site);
-      const answer = await browser.open('/wp-login.php', {});
-      pages.push(() => browser.open(answer.headers.get('location') as string));
+      const response = await browser.open('/wp-login.php', {});
+      pages.push(() => browser.open(response.headers.get('location') as string));
     }
     const shown = await Promise.all(pages.map((open) => open()));
     expect(shown.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -67,7 +67,7 @@ describe('the key file', () => {
     ['wrong', (file: string) => writeFile(file, `${'ab'.repeat(32)}\n`, { mode: 0o600 })],
     ['unusable', (file: string) => chmod(file, 0o644)],
     ['unusable', (file: string) => writeFile(file, 'nonsense')],
-  ] as const)('that is %s lets nobody in, not even to set up anew, until it is back', async (problem, damage) => {
+  ] as const)('that is %s allows no login and no new setup until it is restored', async (problem, damage) => {
     const site = await secondFactorSite();
     const { secret } = await enrol(site, new PlainBrowser(site));
     const browser = new PlainBrowser(site);
@@ -75,13 +75,13 @@ describe('the key file', () => {
     const kept = await readFile(site.keyFile, 'utf8');
     await damage(site.keyFile);
     const code = appCode(secret, site.now);
-    const answers = [
+    const responses = [
       await browser.send(page, 'code', { code }),
       await browser.open('/wp-login.php?action=second-factor'),
     ];
     site.needed = { ...site.needed, userId: 2, login: 'editor' };
-    answers.push(await new PlainBrowser(site).logIn());
-    for (const { status, html } of answers) {
+    responses.push(await new PlainBrowser(site).logIn());
+    for (const { status, html } of responses) {
       expect(status).toBe(503);
       expect(html).toContain('Codes can’t be checked');
     }
@@ -178,10 +178,10 @@ describe('failures before a login with the second factor', () => {
     const { secret } = await enrol(site, browser);
     fail(site, ADDRESS, 4);
     const page = await browser.logIn();
-    site.wordpressAnswers = false;
+    site.wordpressResponds = false;
     expect((await browser.send(page, 'code', { code: appCode(secret, site.now) })).status).toBe(502);
     expect(site.attempts.getEntry('site', ADDRESS).failures).toBe(4);
-    site.wordpressAnswers = true;
+    site.wordpressResponds = true;
     fail(site, ADDRESS, 1);
     site.now += 60_000;
     await browser.send(await browser.logIn(), 'code', { code: appCode(secret, site.now) });
@@ -210,7 +210,7 @@ describe('a reset', () => {
     expect(row).toMatchObject({ name: 'reset_2fa', actor_login: 'owner', address: '192.0.2.7', after: 'null' });
     expect(row?.before).toBe('{"user":1,"login":"owner","on":true}');
     const fresh = await new PlainBrowser(site).logIn();
-    expect(shownSecret(fresh)).not.toEqual(secret);
+    expect(getShownSecret(fresh)).not.toEqual(secret);
   });
 
   it('resets nothing when the sessions cannot be ended', async () => {

@@ -88,7 +88,7 @@ export interface SignedInAccount {
  * The name of the user who is logging in, and a link for another user: to the login, or to a page of the account that
  * the browser is signed in to.
  */
-export function WhoFoot(props: {
+export function AccountFooter(props: {
   readonly language: Language;
   readonly purpose: 'login' | 'setup';
   readonly login: string;
@@ -176,7 +176,8 @@ export const twoFactorScript = `
 `;
 
 const TICK = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='%23fff' stroke-width='2.4' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='M5.4 10.4l3 3 6.2-6.6'/%3E%3C/svg%3E")`;
-const MONO = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace';
+const MONOSPACE =
+  'ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace';
 
 /** Styles of the second factor's pages, in addition to those of every visitor page. */
 export const twoFactorStyles = `${visitorStyles}${contentStyles}
@@ -192,7 +193,7 @@ export const twoFactorStyles = `${visitorStyles}${contentStyles}
 .so-input{display:block;width:100%;height:44px;margin:0;padding:7px 12px;color:#14212a;background:#fff;border:1px solid #84929b;border-radius:8px;font:16px/20px inherit;-webkit-appearance:none;appearance:none}
 .so-input:focus{border-color:#1b66c9;outline:2px solid #1b66c9;outline-offset:-2px}
 .so-input::placeholder{color:#5f6d77;opacity:1}
-.so-code{height:56px;padding-left:20px;font-family:${MONO};font-size:26px;line-height:32px;letter-spacing:.32em;text-align:center;font-variant-numeric:tabular-nums}
+.so-code{height:56px;padding-left:20px;font-family:${MONOSPACE};font-size:26px;line-height:32px;letter-spacing:.32em;text-align:center;font-variant-numeric:tabular-nums}
 .so-code--long{letter-spacing:.16em}
 .has-error .so-input{border-color:#b42318;box-shadow:inset 0 0 0 1px #b42318}
 .so-front .so-error{display:flex;align-items:flex-start;margin-top:6px;color:#b42318;font-size:13px;line-height:16px;font-weight:500}
@@ -223,13 +224,13 @@ export const twoFactorStyles = `${visitorStyles}${contentStyles}
 .so-todo p{color:#4f5e68}
 .so-front .so-todo .so-error{color:#b42318}
 .so-secret{display:flex;align-items:center;justify-content:space-between;min-height:50px;margin-top:12px;padding:8px 8px 8px 12px;background:#f6f8f8;border:1px solid #dde3e6;border-radius:8px}
-.so-secret code{font-family:${MONO};font-size:13px;letter-spacing:.04em;word-break:break-word}
+.so-secret code{font-family:${MONOSPACE};font-size:13px;letter-spacing:.04em;word-break:break-word}
 .so-enrol__form{display:flex;margin-top:12px}
 .so-enrol__form .so-field{flex:1 1 auto;min-width:0}
 .so-enrol__form .so-field+.so-btn{min-width:104px;height:44px;margin:0 0 0 8px}
 .so-enrol__form .so-code{height:44px;padding-left:12px;font-size:18px;letter-spacing:.24em}
 .so-front .so-codes{display:flex;flex-wrap:wrap;margin-top:24px;padding:12px 20px;background:#f6f8f8;border:1px solid #dde3e6;border-radius:12px}
-.so-codes li{flex:0 0 50%;padding:6px 0;font-family:${MONO};font-size:16px;line-height:24px;letter-spacing:.06em;text-align:center}
+.so-codes li{flex:0 0 50%;padding:6px 0;font-family:${MONOSPACE};font-size:16px;line-height:24px;letter-spacing:.06em;text-align:center}
 .so-acts{display:flex;flex-wrap:wrap;margin:4px 0 0 -8px}
 .so-acts .so-btn{flex:1 1 auto;margin:8px 0 0 8px;padding-left:10px;padding-right:10px}
 .so-vh{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip:rect(0 0 0 0);white-space:nowrap}

@@ -1,13 +1,13 @@
 import type { Language } from '../i18n/language.js';
 import { Icon, Tile } from '../pages/visitor-page.js';
 import {
+  AccountFooter,
   FieldError,
   type FormFacts,
   FormFields,
   type FrameFacts,
   renderFrame,
   type SignedInAccount,
-  WhoFoot,
 } from './page-frame.js';
 
 /**
@@ -40,7 +40,7 @@ export function challengePage(
   return renderFrame(facts, {
     title: translate('Confirm it’s you'),
     foot: (
-      <WhoFoot
+      <AccountFooter
         language={language}
         purpose="login"
         login={facts.login}
@@ -227,7 +227,7 @@ export function enrolPage(
   return renderFrame(facts, {
     title: translate('Set up two-factor authentication'),
     wide: true,
-    foot: <WhoFoot language={language} purpose={facts.purpose} login={facts.login} cancelUrl={facts.cancelUrl} />,
+    foot: <AccountFooter language={language} purpose={facts.purpose} login={facts.login} cancelUrl={facts.cancelUrl} />,
     content: (
       <>
         <h1>{translate('Set up two-factor authentication')}</h1>

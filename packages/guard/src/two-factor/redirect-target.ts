@@ -61,8 +61,8 @@ export function toRedirectTarget(
   }
   if (target === '' || url.username !== '' || url.password !== '') return fallback;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return isAppUrl(url) ? url.href : fallback;
-  const isSpelledInFull = /^(?:https?:)?\/\/[^/\\]/i.test(target);
-  if (!isSameHost(url, at)) return isSpelledInFull ? url.href : fallback;
+  const isCompleteUrl = /^(?:https?:)?\/\/[^/\\]/i.test(target);
+  if (!isSameHost(url, at)) return isCompleteUrl ? url.href : fallback;
   // Behind a proxy WordPress knows its scheme better than guard does, so an absolute URL keeps its scheme.
   return /^https?:\/\//i.test(target) ? url.href : `${here}${url.pathname}${url.search}${url.hash}`;
 }
@@ -78,7 +78,7 @@ export function toVisibleUrl(
 }
 
 /** Schemes that do not belong to programs. Browsers follow no redirect to them. */
-const NOT_OF_APPS: ReadonlySet<string> = new Set([
+const NON_APP_SCHEMES: ReadonlySet<string> = new Set([
   'about:',
   'blob:',
   'data:',
@@ -95,7 +95,7 @@ const NOT_OF_APPS: ReadonlySet<string> = new Set([
  * app registered.
  */
 function isAppUrl(url: URL): boolean {
-  return !NOT_OF_APPS.has(url.protocol) && url.href.startsWith(`${url.protocol}//`);
+  return !NON_APP_SCHEMES.has(url.protocol) && url.href.startsWith(`${url.protocol}//`);
 }
 
 function isSameHost(url: URL, at: { readonly host: string }): boolean {

@@ -201,7 +201,7 @@ async function findOtherAccount(
   if (!request.mayBeSignedIn || cookieHeader === undefined || challenge.purpose !== 'login') return null;
   const { site, host, scheme, address, requestId } = request;
   const sender = { host, scheme, address, requestId };
-  const visitor = await users.whoIs(site, { cookie: cookieHeader, sender }).catch((error: unknown) => {
+  const visitor = await users.identify(site, { cookie: cookieHeader, sender }).catch((error: unknown) => {
     logger.debug({ event: 'signed-in-account-unknown', site: site.id, requestId, err: error }, 'No way back is shown.');
     return null;
   });

@@ -12,7 +12,7 @@ import type { SiteConfig } from '../site.js';
 import type { TeamMember } from '../wordpress/connector-responses.js';
 
 /** Number of mails that are sent at the same time. */
-const AT_A_TIME = 4;
+const CONCURRENT_MAX = 4;
 /** Limit for a name that users have chosen, characters. */
 const NAME_MAX = 80;
 
@@ -98,8 +98,8 @@ export async function mailTeam(
   const { renderNotice } = await import('../mail/notice-mail.js');
   const mail = renderNotice(notice, language);
   const reasons: ServerText[] = [];
-  for (let at = 0; at < users.length; at += AT_A_TIME) {
-    const outcomes = users.slice(at, at + AT_A_TIME).map(({ email }) => mailer.send(site, { ...mail, to: email }));
+  for (let at = 0; at < users.length; at += CONCURRENT_MAX) {
+    const outcomes = users.slice(at, at + CONCURRENT_MAX).map(({ email }) => mailer.send(site, { ...mail, to: email }));
     for (const outcome of await Promise.all(outcomes)) if (outcome.kind !== 'sent') reasons.push(outcome.reason);
   }
   const [failed, mailed] = [reasons.length, users.length - reasons.length];

@@ -33,9 +33,9 @@ export function findMatchingStep(
   at: { readonly now: number; readonly lastStep: number },
 ): number | null {
   const typed = Buffer.from(parseCode(code) ?? '');
-  const middle = toStep(at.now);
+  const current = toStep(at.now);
   let found: number | null = null;
-  for (let step = Math.max(0, middle - WINDOW); step <= middle + WINDOW; step++) {
+  for (let step = Math.max(0, current - WINDOW); step <= current + WINDOW; step++) {
     const expected = Buffer.from(hotp(secret, step));
     const equal = typed.length === expected.length && timingSafeEqual(typed, expected);
     if (equal && step > at.lastStep) found ??= step;

@@ -25,7 +25,7 @@ function pagesIn(language: Language): Record<string, string> {
   const who = { form, login: 'LOGIN', cancelUrl: '/l' };
   const request = { ...facts, ...who, otherMethodUrl: '/o', trust: false };
   const key = { ...facts, ...who, qr: { size: 1, path: 'M0 0' }, secret: 'K2' };
-  const said = [
+  const texts = [
     notices.ended('/l'),
     notices.tooMany('/l', null),
     notices.tooMany('/l', formatWait(language, 600)),
@@ -52,12 +52,12 @@ function pagesIn(language: Language): Record<string, string> {
     'set up by choice': enrolPage({ ...key, purpose: 'setup' }),
     codes: codesPage({ ...facts, form, login: 'LOGIN', codes: ['1234 5678'] }),
     'codes again': codesAgainPage({ ...facts, form, missingTick: true }),
-    ...Object.fromEntries(said.map((notice, at) => [`notice ${at}`, noticePage(facts, notice)])),
+    ...Object.fromEntries(texts.map((notice, at) => [`notice ${at}`, noticePage(facts, notice)])),
   };
 }
 
 /** Visible and spoken text, including the file that users download. */
-function toWords(html: string): string {
+function toText(html: string): string {
   const visible = html.replace(/<(style|script)[^>]*>.*?<\/\1>/gs, '');
   const named = [...visible.matchAll(/(?:aria-label|data-copied|data-copy|download)="([^"]*)"/g)].map(
     ([, text]) => text,
@@ -80,9 +80,12 @@ describe('every page, in a pseudo-language', () => {
     pages = pagesIn(toLanguage(readCatalogue('ar', pseudoLocale(await collectTexts(root)))));
   });
 
-  it('takes all its words from the catalogue', () => {
-    const left = Object.entries(pages).map(([name, html]) => [name, toUntranslated(toWords(html)).replace(VALUES, '')]);
-    expect(left.filter(([, text]) => /[a-z]{2}/i.test(text as string))).toEqual([]);
+  it('takes all its texts from the catalogue', () => {
+    const untranslated = Object.entries(pages).map(([name, html]) => [
+      name,
+      toUntranslated(toText(html)).replace(VALUES, ''),
+    ]);
+    expect(untranslated.filter(([, text]) => /[a-z]{2}/i.test(text as string))).toEqual([]);
     expect(Object.keys(pages).length).toBeGreaterThan(30);
   });
 
@@ -101,7 +104,7 @@ describe.each(['de_DE', 'es_ES', 'it_IT'])('every page in %s', (locale) => {
   it('declares its language and has no unfilled placeholder', () => {
     for (const [name, html] of Object.entries(pages)) {
       expect(html, name).toContain(` lang="${locale.replace('_', '-')}">`);
-      expect(toWords(html), name).not.toMatch(/[{}]|%%|undefined/);
+      expect(toText(html), name).not.toMatch(/[{}]|%%|undefined/);
     }
   });
 
@@ -115,10 +118,10 @@ describe.each(['de_DE', 'es_ES', 'it_IT'])('every page in %s', (locale) => {
 });
 
 describe('the texts of a time', () => {
-  const said = (locale: string) => {
+  const texts = (locale: string) => {
     const language = createLanguages({ folder: cataloguesFolder, logger: silentLogger() })(locale);
     const closed = { host: 'h.example', home: '/', now: NOW, timeZone: 'Europe/Berlin' };
-    const page = (until: number) => toWords(lockedPage(language, { ...closed, until }, 1)).replace(/\s+/g, ' ');
+    const page = (until: number) => toText(lockedPage(language, { ...closed, until }, 1)).replace(/\s+/g, ' ');
     return [page(NOW + HOUR - 120_000), page(NOW + 33.5 * HOUR)];
   };
 
@@ -127,7 +130,7 @@ describe('the texts of a time', () => {
     ['es_ES', '58 min hasta el próximo intento, a las 15:31.', 'el lunes, 23 de noviembre, 00:03.'],
     ['it_IT', '58 min al prossimo tentativo, alle 15:31.', 'lunedì 23 novembre, 00:03.'],
   ])('are those of %s', (locale, today, later) => {
-    const [soon, then] = said(locale);
+    const [soon, then] = texts(locale);
     expect(soon).toContain(today);
     expect(then).toContain(later);
   });

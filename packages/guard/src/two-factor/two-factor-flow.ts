@@ -75,7 +75,7 @@ export function createTwoFactorFlow(options: Omit<TwoFactorServices, 'onKeyCreat
 
   const outages = new OutageLog();
 
-  const answer = (
+  const sendResult = (
     request: IncomingMessage,
     response: ServerResponse,
     facts: TwoFactorRequest,
@@ -98,12 +98,12 @@ export function createTwoFactorFlow(options: Omit<TwoFactorServices, 'onKeyCreat
         const reply = await beginChallenge(deps, request, facts, { ...needed, purpose: 'login' });
         return json ? toProgramReply(facts, reply) : reply;
       };
-      answer(request, response, facts, work, json);
+      sendResult(request, response, facts, work, json);
     },
 
     handle(request, response, facts) {
       const query = new URLSearchParams((request.url ?? '').split('?', 2)[1] ?? '');
-      answer(request, response, facts, async () => {
+      sendResult(request, response, facts, async () => {
         const reads = request.method === 'GET' || request.method === 'HEAD';
         if (query.get('action') === 'second-factor-setup') {
           return reads ? startOwnSetup(deps, request, facts) : { status: 405 };
@@ -245,7 +245,7 @@ async function isStillValid(
 async function findSignedInAdministrator(deps: TwoFactorServices, facts: TwoFactorRequest, cookie: string | undefined) {
   const { site, host, scheme, address, requestId } = facts;
   const sender = { host, scheme, address, requestId };
-  const visitor = cookie === undefined ? null : await deps.users.whoIs(site, { cookie, sender });
+  const visitor = cookie === undefined ? null : await deps.users.identify(site, { cookie, sender });
   return visitor?.administrator === true ? visitor : null;
 }
 

@@ -67,19 +67,21 @@ export async function setTwoFactorRoles(
 ): Promise<{ readonly options: LoginOptions['two_factor_roles']; readonly message: ServerText }> {
   const wordpress = await deps.loginData(site);
   if (wordpress.roles === null) throw new ApiError('connector_outdated');
-  const there = new Set(wordpress.roles.map(({ role }) => role));
-  const wanted = [...new Set(roles)].filter((role) => !REQUIRED.has(role));
+  const available = new Set(wordpress.roles.map(({ role }) => role));
+  const selected = [...new Set(roles)].filter((role) => !REQUIRED.has(role));
   const { before, after } = await changeSettings(deps, { site, actor }, ({ login }) => {
-    const unknown = wanted.find((role) => !isRole(role) || !(there.has(role) || login.two_factor_roles.includes(role)));
+    const unknown = selected.find(
+      (role) => !isRole(role) || !(available.has(role) || login.two_factor_roles.includes(role)),
+    );
     if (unknown !== undefined) throw refused(serverMessage('role_unknown', { role: unknown }));
-    if (wanted.length > TWO_FACTOR_MORE_ROLES_MAX) {
+    if (selected.length > TWO_FACTOR_MORE_ROLES_MAX) {
       throw refused(serverMessage('too_many_roles', { number: TWO_FACTOR_MORE_ROLES_MAX }));
     }
-    return { two_factor_roles: wanted };
+    return { two_factor_roles: selected };
   });
   const old = before.login.two_factor_roles;
-  const added = wanted.filter((role) => !old.includes(role));
-  const options = toTwoFactorRoles(wanted, wordpress);
+  const added = selected.filter((role) => !old.includes(role));
+  const options = toTwoFactorRoles(selected, wordpress);
   if (after.login.sg2fa === 0 || added.length === 0) return { options, message: 'The roles are saved.' };
   try {
     await deps.endSessionsWithoutFactor(site, added);
@@ -99,9 +101,9 @@ export async function setTwoFactorRoles(
  */
 export function toTwoFactorRoles(chosen: readonly string[], { roles }: LoginData): LoginOptions['two_factor_roles'] {
   if (roles === null) return [];
-  const there = roles.filter(({ role }) => isRole(role));
-  const gone = chosen.filter((role) => !there.some((one) => one.role === role));
-  return [...there, ...gone.map((role) => ({ role, name: role }))].map(({ role, name }) => ({
+  const available = roles.filter(({ role }) => isRole(role));
+  const missing = chosen.filter((role) => !available.some((one) => one.role === role));
+  return [...available, ...missing.map((role) => ({ role, name: role }))].map(({ role, name }) => ({
     role,
     name: name === '' ? role : name,
     selected: REQUIRED.has(role) || chosen.includes(role) ? 1 : 0,

@@ -157,7 +157,7 @@ describe('commands', () => {
 });
 
 /** A web server that handles each request as the test specifies. */
-async function server(answer: (socket: Socket, request: string) => void): Promise<{ url: string; seen: string[] }> {
+async function server(respond: (socket: Socket, request: string) => void): Promise<{ url: string; seen: string[] }> {
   const seen: string[] = [];
   const sockets = new Set<Socket>();
   const listening: Server = createServer((socket) => {
@@ -165,7 +165,7 @@ async function server(answer: (socket: Socket, request: string) => void): Promis
     socket.on('error', () => {});
     socket.on('data', (data) => {
       seen.push(data.toString());
-      answer(socket, data.toString());
+      respond(socket, data.toString());
     });
   }).listen(0, '127.0.0.1');
   await once(listening, 'listening');
@@ -190,8 +190,8 @@ describe('a command on the wire', () => {
   it('is one request on its own connection, with the given headers and body', async () => {
     const { url, seen } = await server((socket) => void socket.end(OK));
     const body = '{"text":"ü"}';
-    const answer = await connections().exchange(url, { host: 'example.com', 'X-Own': 'yes' }, body, 1000);
-    expect(answer).toEqual({ status: 200, signal: undefined, text: '{}', setCookies: ['a=1', 'b=2'] });
+    const response = await connections().exchange(url, { host: 'example.com', 'X-Own': 'yes' }, body, 1000);
+    expect(response).toEqual({ status: 200, signal: undefined, text: '{}', setCookies: ['a=1', 'b=2'] });
     const [request = ''] = seen;
     expect(request).toMatch(/^POST \/index\.php HTTP\/1\.1\r\n/);
     expect(request).toMatch(/\r\nhost: example\.com\r\n/i);
@@ -209,8 +209,8 @@ describe('a command on the wire', () => {
   });
 
   it.each([
-    ['before an answer', ''],
-    ['in the middle of the answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half'],
+    ['before a response', ''],
+    ['in the middle of the response', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half'],
   ])('fails with the cause when WordPress stops sending %s', async (_when, sent) => {
     const { url } = await server((socket) => void socket.write(sent));
     await expect(connections().exchange(url, {}, '{}', 200)).rejects.toMatchObject(
@@ -219,8 +219,8 @@ describe('a command on the wire', () => {
   });
 
   it.each([
-    ['before an answer', ''],
-    ['in the middle of the answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half'],
+    ['before a response', ''],
+    ['in the middle of the response', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half'],
   ])('fails with the cause when the connection is closed %s', async (_when, sent) => {
     const { url } = await server((socket) => void socket.write(sent, () => socket.destroy()));
     await expect(connections().exchange(url, {}, '{}', 1000)).rejects.toMatchObject(
@@ -239,10 +239,10 @@ describe('a command on the wire', () => {
       setTimeout(() => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`), 20);
     });
     const made = connections();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, i) => made.exchange(url, {}, String(i).padStart(2, '0'), 4000)),
     );
-    expect(answers.map(({ text }) => Number(text))).toEqual(answers.map((_, i) => i));
+    expect(responses.map(({ text }) => Number(text))).toEqual(responses.map((_, i) => i));
     expect(seen.every((request) => /\r\nconnection: close\r\n/i.test(request))).toBe(true);
   });
 

@@ -19,14 +19,14 @@ const SESSIONS = 4;
 /** How many of them registered users and anonymous clients may use together, and anonymous clients alone. */
 const MEMBER_SESSIONS = 3;
 const ANONYMOUS_SESSIONS = 2;
-const ANONYMOUS_SESSIONS_OF_CLIENT = 1;
+const ANONYMOUS_SESSIONS_PER_CLIENT = 1;
 
 /** Limit of waiting commands. Only guard causes them, so this limit is a safety net. */
 const COMMANDS_WAITING = 1000;
 /** Limit of waiting session requests for each priority. */
 const SESSIONS_WAITING = 64;
 /** Limit of waiting session requests of one client for each priority. */
-const SESSIONS_WAITING_OF_CLIENT = 16;
+const SESSIONS_WAITING_PER_CLIENT = 16;
 /** A session request that has waited this long is refused, milliseconds. */
 const SESSION_WAIT_MS = 10_000;
 
@@ -111,12 +111,12 @@ export class CommandQueue {
     const counts = new Map<string, number>();
     for (const { client } of waiting.map((entry) => entry.request)) counts.set(client, (counts.get(client) ?? 0) + 1);
     const own = counts.get(request.client) ?? 0;
-    if (own >= SESSIONS_WAITING_OF_CLIENT) throw new ApiError('too_many_calls');
+    if (own >= SESSIONS_WAITING_PER_CLIENT) throw new ApiError('too_many_calls');
     if (waiting.length >= SESSIONS_WAITING) {
       // The client with the most waiting requests loses one, so that a few addresses can't fill the queue.
-      const most = Math.max(...counts.values());
-      if (most <= own + 1) throw new ApiError('wordpress_busy');
-      waiting.findLast((entry) => counts.get(entry.request.client) === most)?.refuse(new ApiError('too_many_calls'));
+      const max = Math.max(...counts.values());
+      if (max <= own + 1) throw new ApiError('wordpress_busy');
+      waiting.findLast((entry) => counts.get(entry.request.client) === max)?.refuse(new ApiError('too_many_calls'));
     }
     return this.#wait(this.#sessions, request, this.#sessionWaitMs, () => new ApiError('wordpress_busy'));
   }
@@ -167,8 +167,8 @@ export class CommandQueue {
   #nextCommand(): Waiting<CommandRequest> | undefined {
     const commands = filterByKind(this.#underWay, 'command');
     if (commands.length >= COMMANDS) return undefined;
-    const roomForSlow = commands.filter((request) => request.slow).length < SLOW_COMMANDS;
-    return this.#commands.find(({ request }) => roomForSlow || !request.slow);
+    const canSendSlow = commands.filter((request) => request.slow).length < SLOW_COMMANDS;
+    return this.#commands.find(({ request }) => canSendSlow || !request.slow);
   }
 
   /** By priority, then by round, then in order of arrival. */
@@ -176,16 +176,16 @@ export class CommandQueue {
     const sessions = filterByKind(this.#underWay, 'session');
     if (sessions.length >= SESSIONS) return undefined;
     const mayStart = (request: SessionRequest): boolean => {
-      const alike = sessions.filter((other) => RANK[other.priority] >= RANK[request.priority]);
-      if (alike.length >= AT_ONCE[request.priority]) return false;
+      const sameRank = sessions.filter((other) => RANK[other.priority] >= RANK[request.priority]);
+      if (sameRank.length >= CONCURRENT_MAX[request.priority]) return false;
       if (request.priority !== 'anonymous') return true;
-      return alike.filter(({ client }) => client === request.client).length < ANONYMOUS_SESSIONS_OF_CLIENT;
+      return sameRank.filter(({ client }) => client === request.client).length < ANONYMOUS_SESSIONS_PER_CLIENT;
     };
     let best: Waiting<SessionRequest> | undefined;
     for (const entry of this.#sessions) {
       if (!mayStart(entry.request)) continue;
-      const sooner = best === undefined ? -1 : getRank(entry) - getRank(best) || entry.round - best.round;
-      if (sooner < 0) best = entry;
+      const order = best === undefined ? -1 : getRank(entry) - getRank(best) || entry.round - best.round;
+      if (order < 0) best = entry;
     }
     return best;
   }
@@ -210,7 +210,7 @@ function filterByKind<Kind extends 'command' | 'session'>(
 
 const getRank = ({ request }: Waiting<SessionRequest>): number => RANK[request.priority];
 const RANK: Readonly<Record<SessionPriority, number>> = { administrator: 0, member: 1, anonymous: 2 };
-const AT_ONCE: Readonly<Record<SessionPriority, number>> = {
+const CONCURRENT_MAX: Readonly<Record<SessionPriority, number>> = {
   administrator: SESSIONS,
   member: MEMBER_SESSIONS,
   anonymous: ANONYMOUS_SESSIONS,
@@ -255,7 +255,7 @@ function toKey(site: SiteId, cookie: string, names: SessionCookieNames): string 
 
 const CONNECT_TIMEOUT_MS = 3000;
 /** Largest response that is read, bytes. A list of a thousand names takes less than 100,000. */
-const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** A response to a command, not yet verified. */
 export interface CommandResponse {
@@ -351,7 +351,7 @@ async function read(response: IncomingMessage): Promise<CommandResponse> {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     // Throwing inside the loop destroys the stream.
-    if (bytes > MAX_ANSWER_BYTES) throw unreachable('its answer is too large');
+    if (bytes > MAX_RESPONSE_BYTES) throw unreachable('its answer is too large');
     chunks.push(chunk);
   }
   const signal = response.headers[SIGNAL_HEADER.toLowerCase()];

@@ -14,7 +14,7 @@ async function setUp(
     now?: () => number;
     facts?: SiteFacts;
     hosts?: string[];
-    answerTimeoutMs?: number;
+    responseTimeoutMs?: number;
     onNames?: (names: string) => void;
     isInMaintenance?: () => Promise<boolean>;
   } = {},
@@ -24,7 +24,7 @@ async function setUp(
   const client = createConnectorClient({
     clock: options.now ?? Date.now,
     facts: () => options.facts ?? null,
-    answerTimeoutMs: options.answerTimeoutMs ?? 20_000,
+    responseTimeoutMs: options.responseTimeoutMs ?? 20_000,
     onNames: (_site, names) => options.onNames?.(names),
     isInMaintenance: options.isInMaintenance ?? (async () => false),
   });
@@ -54,10 +54,10 @@ describe('a command', () => {
   });
 
   it.each([
-    ['its zone, where guard knows the same rules', 7200, 'Europe/Berlin'],
-    ['how far it is ahead, where PHP has other rules by now', 3600, '+01:00'],
-    ['how far it is behind', -12_600, '-03:30'],
-    ['its zone, where it tells no time that can be', 86_400, 'Europe/Berlin'],
+    ['its zone, when guard has the same rules', 7200, 'Europe/Berlin'],
+    ['its positive offset, when PHP has newer rules', 3600, '+01:00'],
+    ['its negative offset', -12_600, '-03:30'],
+    ['its zone, when its clock shows an impossible time', 86_400, 'Europe/Berlin'],
   ])('returns the time zone of the site: %s', async (_what, offset, timeZone) => {
     const { connector, client, site } = await setUp();
     connector.names = { clock: { time: Date.UTC(2026, 6, 20, 12) / 1000, offset } };
@@ -149,7 +149,7 @@ describe('a command', () => {
   });
 
   it('is sent to the host by which WordPress names itself', async () => {
-    const paths = factsOfHome();
+    const paths = createHomeFacts();
     const facts = {
       homeUrl: 'https://example.com',
       paths,
@@ -182,7 +182,7 @@ describe('a command', () => {
     connector.onlyHost = 'network.example:80';
     const redirect = { from: new URL(site.upstream).host, target: 'http://network.example/', to: 'host' };
     await expect(client.hello(site)).rejects.toMatchObject({ fault: { kind: 'unreachable', redirect } });
-    await expect(client.whoIs(site, visitor)).rejects.toMatchObject({
+    await expect(client.identify(site, visitor)).rejects.toMatchObject({
       code: 'connector_redirected',
       fault: { kind: 'unreachable', redirect: { from: 'example.com', target: 'http://network.example/', to: 'host' } },
     });
@@ -196,7 +196,7 @@ describe('a command', () => {
     ['WordPress hangs', { mode: 'slow' as const }, { kind: 'unreachable', cause: 'no answer within the time allowed' }],
   ])('fails with the cause when %s', async (_what, fault, expected) => {
     const { connector, client, site } = await setUp(
-      'mode' in fault && fault.mode === 'slow' ? { answerTimeoutMs: 300 } : {},
+      'mode' in fault && fault.mode === 'slow' ? { responseTimeoutMs: 300 } : {},
     );
     Object.assign(connector, fault);
     await expect(client.hello(site)).rejects.toMatchObject({ fault: expected });
@@ -277,8 +277,8 @@ const visitor = {
 describe('the commands of Login Security', () => {
   it('find the signed-in user by the cookie alone', async () => {
     const { client, site } = await setUp();
-    expect(await client.whoIs(site, visitor)).toEqual({ id: 1, login: 'owner', administrator: true });
-    expect(await client.whoIs(site, { ...visitor, cookie: 'session=nobody' })).toBeNull();
+    expect(await client.identify(site, visitor)).toEqual({ id: 1, login: 'owner', administrator: true });
+    expect(await client.identify(site, { ...visitor, cookie: 'session=nobody' })).toBeNull();
   });
 
   it('create a session and return every cookie', async () => {
@@ -379,7 +379,7 @@ describe('the commands of Login Security', () => {
   });
 });
 
-function factsOfHome() {
+function createHomeFacts() {
   const content = '/wp-content';
   return {
     home: '',

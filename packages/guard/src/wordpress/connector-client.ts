@@ -67,7 +67,7 @@ const MORE_ORIGINS = 2;
 
 /**
  * Sends commands to the connector of any site. Every method throws ConnectorError when the command was not carried out.
- * `session` and `whoIs` also throw ApiError too_many_calls or wordpress_busy when the queue is full.
+ * `session` and `identify` also throw ApiError too_many_calls or wordpress_busy when the queue is full.
  */
 export interface ConnectorClient extends SessionIssuer, UserLookup {
   hello(site: SiteConfig): Promise<HelloResponse>;
@@ -170,14 +170,14 @@ export function createConnectorClient(options: {
   onSignal?: (site: SiteConfig, command: string, signal: Signal) => void;
   /** Called with the hash of the site's names and addresses whenever its events are fetched. */
   onNames?: (site: SiteConfig, names: string) => void;
-  answerTimeoutMs?: number;
+  responseTimeoutMs?: number;
 }): ConnectorClient {
   const { clock, facts } = options;
   const connections = new CommandConnections();
   /** One queue per web server, so that many sites on one server do not send it more commands. */
   const queues = new Map<string, CommandQueue>();
   const administrators = new KnownAdministrators(clock);
-  const usualMs = options.answerTimeoutMs ?? RESPONSE_TIMEOUT_MS;
+  const defaultMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
   const onSignal = options.onSignal ?? (() => undefined);
 
   /** @returns the verified response */
@@ -186,8 +186,8 @@ export function createConnectorClient(options: {
     name: string,
     content: object,
     visitor?: { readonly sender: Sender; readonly cookie?: string; readonly path?: string },
-    timeoutMs = usualMs,
-    queued: CommandRequest | SessionRequest = { kind: 'command', slow: timeoutMs > usualMs, waitMs: timeoutMs },
+    timeoutMs = defaultMs,
+    queued: CommandRequest | SessionRequest = { kind: 'command', slow: timeoutMs > defaultMs, waitMs: timeoutMs },
   ): Promise<CommandResponse> {
     const enqueue = (task: () => Promise<CommandResponse>): Promise<CommandResponse> =>
       getQueue(site).run(queued, task);
@@ -200,7 +200,7 @@ export function createConnectorClient(options: {
     /**
      * The first of these origins that has not been tried. Null for none, or when the command must not be sent again.
      */
-    const toOther = (...found: (SiteOrigin | null)[]): SiteOrigin | null =>
+    const toUntriedOrigin = (...found: (SiteOrigin | null)[]): SiteOrigin | null =>
       visitor !== undefined || requested.length > MORE_ORIGINS
         ? null
         : (found.find((one) => one !== null && !requested.some((before) => isSameOrigin(one, before))) ?? null);
@@ -216,16 +216,16 @@ export function createConnectorClient(options: {
       requested.push(sender);
       let other: SiteOrigin | null;
       try {
-        const answer = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
-        other = answer.signal === undefined ? toOther(getRedirectOrigin(answer, sender), fallback) : null;
+        const response = await enqueue(() => sendAs(sender, site, path, name, content, visitor?.cookie, timeoutMs));
+        other = response.signal === undefined ? toUntriedOrigin(getRedirectOrigin(response, sender), fallback) : null;
         if (other === null) {
-          onSignal(site, name, await verifyRunning(site, answer, sender, first.host || named.host));
-          return answer;
+          onSignal(site, name, await verifyRunning(site, response, sender, first.host || named.host));
+          return response;
         }
       } catch (error) {
         // It may be unknown whether the command was carried out. Only `hello`, which changes nothing, is sent again
         // then.
-        other = error instanceof ConnectorError ? toOther(fallback) : null;
+        other = error instanceof ConnectorError ? toUntriedOrigin(fallback) : null;
         if (other === null) throw error;
       }
       sender = { ...sender, ...other };
@@ -239,12 +239,12 @@ export function createConnectorClient(options: {
    */
   async function verifyRunning(
     site: SiteConfig,
-    answer: CommandResponse,
+    response: CommandResponse,
     sender: Sender,
     firstHost: string,
   ): Promise<Signal> {
     try {
-      return verifyResponse(site, answer, { ...sender, firstHost, isKnown: facts(site) !== null });
+      return verifyResponse(site, response, { ...sender, firstHost, isKnown: facts(site) !== null });
     } catch (error) {
       const isMissing = error instanceof ConnectorError && error.fault.kind === 'missing';
       if (isMissing && (await options.isInMaintenance?.(site)) === true) {
@@ -272,10 +272,10 @@ export function createConnectorClient(options: {
       client: address === null ? sender.address : toClientKey(address),
       isWanted,
     };
-    const session = send(site, 'session', content, { cookie, sender }, usualMs, queued);
-    const answer = parseResponse(sessionResponse, 'session', await reportFailure(site, session));
-    administrators.update(site.id, cookie, names, answer.user?.can_manage === true);
-    return answer;
+    const session = send(site, 'session', content, { cookie, sender }, defaultMs, queued);
+    const response = parseResponse(sessionResponse, 'session', await reportFailure(site, session));
+    administrators.update(site.id, cookie, names, response.user?.can_manage === true);
+    return response;
   }
 
   async function sendAs(
@@ -334,10 +334,10 @@ export function createConnectorClient(options: {
     hello: (site) => command(site, 'hello', {}, helloResponse),
     session: (site, { nonce, ...visitor }) => fetchSession(site, { nonce }, visitor),
     async policy(site, push) {
-      const answer = await reportFailure(site, command(site, 'policy', push, policyResponse));
-      if (answer.policy !== push.hash)
+      const response = await reportFailure(site, command(site, 'policy', push, policyResponse));
+      if (response.policy !== push.hash)
         throw unreachable('the connector stored another policy than the one it was sent');
-      return answer.notes;
+      return response.notes;
     },
     loginData: (site) => reportFailure(site, command(site, 'login-data', {}, loginDataResponse)),
     team: async (site, group) => (await reportFailure(site, command(site, 'team', { group }, teamResponse))).users,
@@ -346,13 +346,13 @@ export function createConnectorClient(options: {
       return used ? (by ?? 'the site') : null;
     },
     async renameUsers(site, users, caller) {
-      const answer = await reportFailure(site, send(site, 'rename-users', { users }, caller));
-      if (answer.status === 400) {
-        const { fields } = parseResponse(renameRefusal, 'rename-users', { ...answer, status: 200 });
+      const response = await reportFailure(site, send(site, 'rename-users', { users }, caller));
+      if (response.status === 400) {
+        const { fields } = parseResponse(renameRefusal, 'rename-users', { ...response, status: 200 });
         return { faults: fields, setCookies: [] };
       }
-      parseResponse(renameResponse, 'rename-users', answer);
-      return { faults: null, setCookies: answer.setCookies };
+      parseResponse(renameResponse, 'rename-users', response);
+      return { faults: null, setCookies: response.setCookies };
     },
     async endSessions(site, users, keep) {
       const body = {
@@ -367,9 +367,9 @@ export function createConnectorClient(options: {
         sitePath === ''
           ? { sender }
           : { sender, path: new URL(sitePath, 'http://site.invalid/').pathname.replace(/\/+$/, '') };
-      const answer = await reportFailure(site, send(site, 'issue-session', body, visitor));
-      const { redirect } = parseResponse(issueSessionResponse, 'issue-session', answer);
-      return { redirect, setCookies: answer.setCookies };
+      const response = await reportFailure(site, send(site, 'issue-session', body, visitor));
+      const { redirect } = parseResponse(issueSessionResponse, 'issue-session', response);
+      return { redirect, setCookies: response.setCookies };
     },
     // Does not call `onFailed`: the caller checks the site's state.
     async loginReports(site, requests) {
@@ -377,12 +377,12 @@ export function createConnectorClient(options: {
       return new Map(Object.entries(reports).map(([id, report]) => [id, report ?? 'unfinished']));
     },
     async user(site, id) {
-      const answer = await reportFailure(site, command(site, 'user', { user: id }, userResponse));
-      if (answer.id === 0 || !('login' in answer)) return null;
-      const { login, needs_factor: needsFactor, email, stamp } = answer;
-      return { id: answer.id, login, needsFactor, email, stamp };
+      const response = await reportFailure(site, command(site, 'user', { user: id }, userResponse));
+      if (response.id === 0 || !('login' in response)) return null;
+      const { login, needs_factor: needsFactor, email, stamp } = response;
+      return { id: response.id, login, needsFactor, email, stamp };
     },
-    async whoIs(site, visitor) {
+    async identify(site, visitor) {
       const { user } = await fetchSession(site, { nonce: null, cookie_only: true }, visitor);
       return user && { id: user.id, login: user.login, administrator: user.can_manage };
     },
@@ -395,12 +395,13 @@ export function createConnectorClient(options: {
     },
     usersInfo: (site, query) => reportFailure(site, command(site, 'users-info', query, usersInfoResponse)),
     async sendMail(site, mail) {
-      const answer = await reportFailure(
+      const response = await reportFailure(
         site,
-        send(site, 'send-mail', mail, undefined, options.answerTimeoutMs ?? MAIL_TIMEOUT_MS),
+        send(site, 'send-mail', mail, undefined, options.responseTimeoutMs ?? MAIL_TIMEOUT_MS),
       );
-      if (answer.status === 500) return parseResponse(sendMailRefusal, 'send-mail', { ...answer, status: 200 }).message;
-      parseResponse(sendMailResponse, 'send-mail', answer);
+      if (response.status === 500)
+        return parseResponse(sendMailRefusal, 'send-mail', { ...response, status: 200 }).message;
+      parseResponse(sendMailResponse, 'send-mail', response);
       return null;
     },
     async forget(site) {
@@ -455,7 +456,7 @@ export interface SessionIssuer {
 /** Looks up users in WordPress. Every method throws when WordPress does not respond. */
 export interface UserLookup {
   /** The signed-in user, by the cookies alone. Only for requests that change nothing but the visitor's own data. */
-  whoIs(
+  identify(
     site: SiteConfig,
     visitor: BrowserIdentity,
   ): Promise<{ readonly id: number; readonly login: string; readonly administrator: boolean } | null>;

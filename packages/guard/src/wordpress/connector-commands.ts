@@ -17,7 +17,7 @@ export interface PluginDirectory {
  */
 const name = z.string().transform((text) => plainText(text, 4096));
 
-const pluginsAnswer = z.object({
+const pluginsResponse = z.object({
   plugins: z.array(
     z.object({
       file: z.string().max(500),
@@ -31,9 +31,9 @@ const pluginsAnswer = z.object({
   users: z.number().int(),
   sessions: z.number().int().nullable(),
 });
-export type InstalledPlugins = z.output<typeof pluginsAnswer>;
+export type InstalledPlugins = z.output<typeof pluginsResponse>;
 
-const reinstallAnswer = z.object({
+const reinstallResponse = z.object({
   result: z.enum(['done', 'skipped', 'failed']),
   reason: z.string().max(60),
   version: z.string(),
@@ -42,38 +42,38 @@ const reinstallAnswer = z.object({
   /** The file of the package that failed verification. */
   refused_file: name.default(''),
 });
-export type Reinstalled = z.output<typeof reinstallAnswer>;
+export type Reinstalled = z.output<typeof reinstallResponse>;
 
 /**
  * Keyed hashes of the salts that WordPress uses, by name of a key and of a scheme. Null when a plugin generates the
  * salt.
  */
-const saltPrints = z.record(z.string().max(40), z.string().max(64).nullable());
-export type SaltPrints = z.output<typeof saltPrints>;
+const saltHashes = z.record(z.string().max(40), z.string().max(64).nullable());
+export type SaltHashes = z.output<typeof saltHashes>;
 const salts = z.discriminatedUnion('change', [
   z.object({ change: z.literal('kept') }),
   z.object({
     /** `nothing`: wp-config.php holds no value that could be replaced. */
     change: z.enum(['written', 'not_writable', 'nothing']),
     mark: z.string().max(64),
-    before: saltPrints,
+    before: saltHashes,
     elsewhere: z.array(z.string().max(40)).max(8),
     files: z.array(name).max(3),
   }),
 ]);
 /** The result of a change of salts, and the salts that WordPress used before. */
 export type NewSalts = z.output<typeof salts>;
-const saltsAnswer = z.object({ now: saltPrints });
+const saltsResponse = z.object({ now: saltHashes });
 
-const resetAnswer = z.object({ reset_at: z.number().int(), users: z.number().int(), salts });
-const mailAnswer = z.object({
+const resetResponse = z.object({ reset_at: z.number().int(), users: z.number().int(), salts });
+const mailResponse = z.object({
   last: z.number().int(),
   mailed: z.number().int(),
   failed: z.number().int(),
   left: z.number().int(),
   more: z.boolean(),
 });
-export type MailedLinks = z.output<typeof mailAnswer>;
+export type MailedLinks = z.output<typeof mailResponse>;
 
 /**
  * A mail with placeholders that WordPress fills in: `{{site}}`, `{{login}}`, `{{link}}`, `{{until}}` and `{{date}}`.
@@ -86,7 +86,7 @@ export interface ResetMail {
 /** Mails by locale of the catalogue, for example `de_DE`. `en_US` is used for every language without a catalogue. */
 export type ResetMails = Readonly<Record<string, ResetMail>>;
 
-const logOutAnswer = z.object({ users: z.number().int(), salts });
+const logOutResponse = z.object({ users: z.number().int(), salts });
 
 const foundFiles = z.object({
   /** `at`: time of the last change, Unix seconds. */
@@ -96,7 +96,7 @@ const foundFiles = z.object({
   state: z.string(),
 });
 export type FoundFiles = z.output<typeof foundFiles>;
-const coreAnswer = z.object({
+const coreResponse = z.object({
   version: z.string(),
   changed: foundFiles,
   missing: z.array(name),
@@ -104,8 +104,8 @@ const coreAnswer = z.object({
   /** Logs and settings of the web server in WordPress's folders. Older connectors list them among the unknown files. */
   left: z.array(name).default([]),
 });
-export type CoreFiles = z.output<typeof coreAnswer>;
-const administratorsAnswer = z.object({
+export type CoreFiles = z.output<typeof coreResponse>;
+const administratorsResponse = z.object({
   administrators: z.array(
     z.object({
       id: z.number().int(),
@@ -118,8 +118,8 @@ const administratorsAnswer = z.object({
     }),
   ),
 });
-export type Administrators = z.output<typeof administratorsAnswer>['administrators'];
-const optionsAnswer = z.object({
+export type Administrators = z.output<typeof administratorsResponse>['administrators'];
+const optionsResponse = z.object({
   site_url: z.string(),
   home: z.string(),
   admin_email: z.string(),
@@ -128,23 +128,23 @@ const optionsAnswer = z.object({
   strong_roles: z.array(name),
   settings_link: z.string(),
 });
-export type SiteOptions = z.output<typeof optionsAnswer>;
-const tasksAnswer = z.object({
+export type SiteOptions = z.output<typeof optionsResponse>;
+const tasksResponse = z.object({
   tasks: z.array(z.object({ hook: name, next: z.number().int(), owner: name })),
 });
-export type ScheduledTasks = z.output<typeof tasksAnswer>['tasks'];
+export type ScheduledTasks = z.output<typeof tasksResponse>['tasks'];
 
-const uploadsAnswer = z.object({
+const uploadsResponse = z.object({
   complete: z.boolean(),
   scripts: z.array(z.object({ file: name, at: z.number().int(), state: z.string() })),
   count: z.number().int(),
 });
-export type ScriptsInUploads = z.output<typeof uploadsAnswer>;
-const pluginAnswer = z.object({
+export type ScriptsInUploads = z.output<typeof uploadsResponse>;
+const pluginResponse = z.object({
   result: z.enum(['compared', 'not_listed', 'unreachable', 'gone']),
   found: foundFiles,
 });
-export type ComparedPlugin = z.output<typeof pluginAnswer>;
+export type ComparedPlugin = z.output<typeof pluginResponse>;
 
 /** Downloading and verifying a package may take long; WordPress itself allows five minutes for a step. */
 const REINSTALL_MS = 300_000;
@@ -162,7 +162,7 @@ export interface PostHackCommands {
    * Hashes of the salts that WordPress uses now.
    * @param mark of the response with which this one is compared
    */
-  salts(site: SiteConfig, mark: string): Promise<SaltPrints>;
+  salts(site: SiteConfig, mark: string): Promise<SaltHashes>;
   /**
    * Mails links to a part of the users.
    * @param step users with a higher ID, in one of the partitions (`partition` of `partitions`), which may run in
@@ -199,42 +199,42 @@ export function createPostHackCommands(client: Pick<ConnectorClient, 'send'>): P
   const checkup = (site: SiteConfig, body: { part: string; file?: string; checksums?: string }) =>
     client.send(site, 'checkup', body, { timeoutMs: STEP_MS });
   return {
-    plugins: async (site) => parseResponse(pluginsAnswer, 'plugins', await client.send(site, 'plugins', {})),
+    plugins: async (site) => parseResponse(pluginsResponse, 'plugins', await client.send(site, 'plugins', {})),
     async reinstallPlugin(site, file, directory) {
       const { api, downloads, checksums } = directory;
       const body = { file, directory: { api, downloads, checksums } };
-      const answer = await client.send(site, 'reinstall-plugin', body, { timeoutMs: REINSTALL_MS });
-      return parseResponse(reinstallAnswer, 'reinstall-plugin', answer);
+      const response = await client.send(site, 'reinstall-plugin', body, { timeoutMs: REINSTALL_MS });
+      return parseResponse(reinstallResponse, 'reinstall-plugin', response);
     },
     forcePasswordReset: async (site) =>
       parseResponse(
-        resetAnswer,
+        resetResponse,
         'force-password-reset',
         await client.send(site, 'force-password-reset', {}, { timeoutMs: STEP_MS }),
       ),
-    salts: async (site, mark) => parseResponse(saltsAnswer, 'salts', await client.send(site, 'salts', { mark })).now,
+    salts: async (site, mark) => parseResponse(saltsResponse, 'salts', await client.send(site, 'salts', { mark })).now,
     mailPasswordLinks: async (site, step) =>
       parseResponse(
-        mailAnswer,
+        mailResponse,
         'mail-password-links',
         await client.send(site, 'mail-password-links', step, { timeoutMs: STEP_MS }),
       ),
     async logOutUsers(site, keep) {
       const body = keep === null ? {} : { keep_cookie: true };
-      const answer = await client.send(site, 'log-out-users', body, keep === null ? {} : { visitor: keep });
-      return parseResponse(logOutAnswer, 'log-out-users', answer);
+      const response = await client.send(site, 'log-out-users', body, keep === null ? {} : { visitor: keep });
+      return parseResponse(logOutResponse, 'log-out-users', response);
     },
     async core(site, checksums) {
-      const answer = await checkup(site, { part: 'core', checksums });
-      return getMissing(answer) ?? parseResponse(coreAnswer, 'checkup', answer);
+      const response = await checkup(site, { part: 'core', checksums });
+      return getMissing(response) ?? parseResponse(coreResponse, 'checkup', response);
     },
     administrators: async (site) =>
-      parseResponse(administratorsAnswer, 'checkup', await checkup(site, { part: 'administrators' })).administrators,
-    options: async (site) => parseResponse(optionsAnswer, 'checkup', await checkup(site, { part: 'options' })),
-    tasks: async (site) => parseResponse(tasksAnswer, 'checkup', await checkup(site, { part: 'tasks' })).tasks,
-    uploads: async (site) => parseResponse(uploadsAnswer, 'checkup', await checkup(site, { part: 'uploads' })),
+      parseResponse(administratorsResponse, 'checkup', await checkup(site, { part: 'administrators' })).administrators,
+    options: async (site) => parseResponse(optionsResponse, 'checkup', await checkup(site, { part: 'options' })),
+    tasks: async (site) => parseResponse(tasksResponse, 'checkup', await checkup(site, { part: 'tasks' })).tasks,
+    uploads: async (site) => parseResponse(uploadsResponse, 'checkup', await checkup(site, { part: 'uploads' })),
     comparePlugin: async (site, file, checksums) =>
-      parseResponse(pluginAnswer, 'checkup', await checkup(site, { part: 'plugin', file, checksums })),
+      parseResponse(pluginResponse, 'checkup', await checkup(site, { part: 'plugin', file, checksums })),
   };
 }
 
@@ -244,7 +244,7 @@ function getMissing({ status, text }: CommandResponse): 'no_checksums' | 'checks
   return status === 400 ? (reasons.find((reason) => text.includes(`"${reason}"`)) ?? null) : null;
 }
 
-const overviewAnswer = z.object({
+const overviewResponse = z.object({
   core_update: z.string().max(40).nullable(),
   plugin_updates: z.number().int(),
   theme_updates: z.number().int(),
@@ -257,12 +257,12 @@ const overviewAnswer = z.object({
   https: z.boolean(),
 });
 /** The state of WordPress for the Security Dashboard. */
-export type WordPressOverview = z.output<typeof overviewAnswer>;
+export type WordPressOverview = z.output<typeof overviewResponse>;
 
 /** Fetches the state of WordPress. Throws ConnectorError. */
 export async function fetchOverview(
   client: Pick<ConnectorClient, 'send'>,
   site: SiteConfig,
 ): Promise<WordPressOverview> {
-  return parseResponse(overviewAnswer, 'overview', await client.send(site, 'overview', {}));
+  return parseResponse(overviewResponse, 'overview', await client.send(site, 'overview', {}));
 }

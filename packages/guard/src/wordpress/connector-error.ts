@@ -64,7 +64,7 @@ export class ConnectorError extends ApiError {
 }
 
 /** Whether an error shows that WordPress responded and that no connector with guard's key runs in it. */
-export function isConnectorGone(error: unknown): boolean {
+export function isConnectorMissing(error: unknown): boolean {
   return error instanceof ConnectorError && error.fault.kind !== 'unreachable';
 }
 

@@ -9,7 +9,7 @@ import type { HelloResponse } from './connector-responses.js';
 import type { Signal } from './signature.js';
 
 /** Interval of the checks of a site in use whose signals are good, milliseconds: its paths may have changed. */
-const HELLO_EVERY_MS = 10 * 60_000;
+const HELLO_INTERVAL_MS = 10 * 60_000;
 /** Number of checks at the same time: many sites must not start many PHP processes at once. */
 const CHECKS_AT_ONCE = 8;
 /**
@@ -212,9 +212,9 @@ export function createConnectorHealth(deps: {
 
   function isDue(site: SiteId): boolean {
     // Must be called in every round, since it counts the rounds.
-    const isUsed = inUse.wasUsed(site);
+    const isUsed = inUse.wasRecentlyUsed(site);
     if (isUsed || !states.has(site)) {
-      return !within(lastGood.get(site), ROUND_MS - 1000) || !within(lastHello.get(site), HELLO_EVERY_MS);
+      return !within(lastGood.get(site), CHECK_INTERVAL_MS - 1000) || !within(lastHello.get(site), HELLO_INTERVAL_MS);
     }
     const failed = failures.get(site);
     return failed !== undefined && !within(failed.at, failed.pause - 1000);
@@ -229,7 +229,7 @@ export function createConnectorHealth(deps: {
       }
     };
     await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, next));
-    runLater(ROUND_MS, runRound);
+    runLater(CHECK_INTERVAL_MS, runRound);
   }
 
   return {
@@ -281,7 +281,7 @@ function summary(state: ConnectorState): string {
 // most twice an hour.
 
 /** Pause between two rounds over the sites in use, milliseconds. */
-export const ROUND_MS = 30_000;
+export const CHECK_INTERVAL_MS = 30_000;
 /** Shortest pause between checks of a site without traffic, milliseconds. */
 const IDLE_MS = 30 * 60_000;
 /** Jitter, milliseconds: thousands of sites that start at the same time must not be checked at the same time. */
@@ -303,7 +303,7 @@ export function idlePause(random = Math.random()): number {
  * @param random from 0 to 1
  */
 export function faultPause(failures: number, random = Math.random()): number {
-  return Math.min(ROUND_MS * 2 ** (failures - 1), idlePause(random));
+  return Math.min(CHECK_INTERVAL_MS * 2 ** (failures - 1), idlePause(random));
 }
 
 /**
@@ -313,17 +313,17 @@ export function faultPause(failures: number, random = Math.random()): number {
 export class SitesInUse {
   readonly #used = new Set<SiteId>();
   /** Sites used in the previous round: a request that was still running then may have changed data since. */
-  readonly #lingering = new Set<SiteId>();
+  readonly #usedBefore = new Set<SiteId>();
 
   record(site: SiteId): void {
     this.#used.add(site);
   }
 
   /** Whether the site was used since the second last call for it. Called once in each round. */
-  wasUsed(site: SiteId): boolean {
+  wasRecentlyUsed(site: SiteId): boolean {
     const used = this.#used.delete(site);
-    const lingering = this.#lingering.delete(site);
-    if (used) this.#lingering.add(site);
-    return used || lingering;
+    const usedBefore = this.#usedBefore.delete(site);
+    if (used) this.#usedBefore.add(site);
+    return used || usedBefore;
   }
 }

@@ -239,7 +239,7 @@ export const forgetResponse = z.object({ forgotten: z.literal(true) });
 export function toSiteFacts(hello: HelloResponse, before: SiteFacts | null = null): SiteFacts {
   const home = new URL(hello.home).pathname.replace(/\/+$/, '').toLowerCase();
   const { admin, includes, content, uploads, rest } = hello.paths;
-  const lowerRest = rest.toLowerCase();
+  const lowerCaseRest = rest.toLowerCase();
   const lower = (texts: readonly string[]): readonly string[] => texts.map((text) => text.toLowerCase());
   const other = (folder: NamedFolder): readonly string[] => lower(hello.also[folder]);
   const bases =
@@ -268,7 +268,7 @@ export function toSiteFacts(hello: HelloResponse, before: SiteFacts | null = nul
       includes: includes.toLowerCase(),
       content: content.toLowerCase(),
       uploads: uploads.toLowerCase(),
-      rest: home !== '' && lowerRest.startsWith(`${home}/`) ? lowerRest.slice(home.length) : lowerRest,
+      rest: home !== '' && lowerCaseRest.startsWith(`${home}/`) ? lowerCaseRest.slice(home.length) : lowerCaseRest,
       ...(hello.paths.mu_plugins !== undefined && { muPlugins: hello.paths.mu_plugins.toLowerCase() }),
       ...withMembers('files', lower(hello.files)),
       ...(Object.keys(also).length > 0 && { also }),
@@ -335,18 +335,18 @@ export const signedXmlRpcSchema = z
 
 /**
  * Reads the plugins in `hello`. Entries that are invalid, or that would enable unsigned XML-RPC, are ignored.
- * @returns the plugins, and the number of ignored entries (`leftOut`) for the log
+ * @returns the plugins, and the number of ignored entries (`dropped`) for the log
  */
 export function readSignedXmlRpc(entries: readonly unknown[]): {
   readonly plugins: readonly SignedXmlRpc[];
-  readonly leftOut: number;
+  readonly dropped: number;
 } {
   const plugins = new Map<string, SignedXmlRpc>();
   for (const entry of entries.slice(0, PLUGINS_MAX)) {
     const read = signedXmlRpcSchema.safeParse(entry);
     if (read.success && !plugins.has(read.data.id)) plugins.set(read.data.id, read.data);
   }
-  return { plugins: [...plugins.values()], leftOut: entries.length - plugins.size };
+  return { plugins: [...plugins.values()], dropped: entries.length - plugins.size };
 }
 
 /** Results of actions that WordPress took when it stored a policy. */

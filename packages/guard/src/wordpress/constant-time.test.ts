@@ -42,7 +42,7 @@ it.each<[string, string, (given: string) => unknown, number]>([
   ['a signature of the connector', 'f'.repeat(64), (given) => equalText(given, 'f'.repeat(64)), 1],
   ['a signed cookie', signed, (given) => verifySignedValue(SECRET, 'device', given), 1],
   ['the token of a form', token, (given) => isFormToken('cookie', given), 1],
-  ['the code of an app, with those of three steps', code, (given) => findMatchingStep(secret, given, at), 3],
+  ['the code of an app, compared with those of three steps', code, (given) => findMatchingStep(secret, given, at), 3],
 ])(
   '%s is compared in constant time, whether it is right or wrong, and wherever it first differs',
   (_what, right, check, times) => {

@@ -12,12 +12,12 @@ import type { SiteId } from '../site.js';
  */
 
 /** Shortest period of traffic that counts, milliseconds: a manual check takes less time. */
-const ENOUGH_MS = 30_000;
+const SUFFICIENT_MS = 30_000;
 /** Longest pause between two visitors, milliseconds; a longer one starts a new period. */
 const GAP_MS = 5 * 60_000;
 /** Shortest pause between two writes, milliseconds, before the period is long enough and after it. */
 const WRITE_MS = 5000;
-const WRITE_ENOUGH_MS = 60_000;
+const WRITE_SUFFICIENT_MS = 60_000;
 
 /**
  * Times of the first and the last response of WordPress to a visitor through guard, milliseconds since the Unix epoch.
@@ -49,8 +49,8 @@ export function missingTraffic(seen: SeenTraffic | null, now: number): string | 
   const ago = Math.abs(now - seen.until);
   if (ago > GAP_MS) return `The last visitor came through guard ${Math.round(ago / 60_000)} minutes ago.`;
   const seconds = Math.floor((seen.until - seen.since) / 1000);
-  if (seconds * 1000 >= ENOUGH_MS) return null;
-  return `Visitors have come through guard for ${seconds} seconds so far; ${ENOUGH_MS / 1000} are asked for.`;
+  if (seconds * 1000 >= SUFFICIENT_MS) return null;
+  return `Visitors have come through guard for ${seconds} seconds so far; ${SUFFICIENT_MS / 1000} are asked for.`;
 }
 
 export interface GuardedTraffic {
@@ -85,14 +85,15 @@ export function createGuardedTraffic(deps: {
     }
   }
 
-  const pauseAfter = ({ since, until }: SeenTraffic) => (until - since >= ENOUGH_MS ? WRITE_ENOUGH_MS : WRITE_MS);
+  const pauseAfter = ({ since, until }: SeenTraffic) =>
+    until - since >= SUFFICIENT_MS ? WRITE_SUFFICIENT_MS : WRITE_MS;
 
   return {
     record(site) {
       const now = clock();
       const before = seen.get(site);
-      const goesOn = before !== undefined && Math.abs(now - before.until) <= GAP_MS && now >= before.since;
-      const traffic = { since: goesOn ? before.since : now, until: now };
+      const continues = before !== undefined && Math.abs(now - before.until) <= GAP_MS && now >= before.since;
+      const traffic = { since: continues ? before.since : now, until: now };
       seen.set(site, traffic);
       const last = written.get(site);
       if (last !== undefined && Math.abs(now - last.until) < pauseAfter(last)) return;

@@ -49,15 +49,15 @@ export function createHostProbe({ clock }: { readonly clock: Clock }): { readonl
     };
     try {
       const socketPath = 'path' in upstream ? upstream.path : undefined;
-      const answer = await connections.exchange(url, headers, null, RESPONSE_MS, socketPath);
-      const signal = readSignal(site.secret, answer.signal, requestId);
+      const response = await connections.exchange(url, headers, null, RESPONSE_MS, socketPath);
+      const signal = readSignal(site.secret, response.signal, requestId);
       // A cache that ignores the query may have stored the response for this host.
       if (signal.kind === 'ok' || signal.kind === 'kept') return { kind: 'signed' };
       if (signal.kind === 'other_secret') return { kind: 'other', cause: 'a site with another key' };
-      const to = getRedirectOrigin(answer, origin);
+      const to = getRedirectOrigin(response, origin);
       if (to !== null) return { kind: 'redirect', to };
-      const kind = answer.status >= 500 || answer.status === 429 ? 'silent' : 'other';
-      return { kind, cause: `HTTP status ${answer.status} without the connector` };
+      const kind = response.status >= 500 || response.status === 429 ? 'silent' : 'other';
+      return { kind, cause: `HTTP status ${response.status} without the connector` };
     } catch (error) {
       return { kind: 'silent', cause: error instanceof ConnectorError ? error.detail : String(error) };
     }
@@ -66,9 +66,9 @@ export function createHostProbe({ clock }: { readonly clock: Clock }): { readonl
   return {
     async probe(site, facts, origin) {
       const home = new URL(facts.homeUrl).pathname.replace(/\/+$/, '');
-      const answer = await probeAt(site, home, origin);
+      const response = await probeAt(site, home, origin);
       // At another domain of a network the home path of the main site may not exist, so the root is tried as well.
-      return answer.kind !== 'other' || home === '' ? answer : probeAt(site, '', origin);
+      return response.kind !== 'other' || home === '' ? response : probeAt(site, '', origin);
     },
     close: () => connections.close(),
   };

@@ -39,7 +39,11 @@ export function toReleasesFile(dataDir: string, site: SiteId): string {
  * @param wordpressDir as the operator specified it, absolute
  * @returns the release; null when the connector was installed there, or when this user has no permission to look
  */
-export async function findBareRelease(dataDir: string, site: SiteId, wordpressDir: string): Promise<string | null> {
+export async function findReleaseWithoutConnector(
+  dataDir: string,
+  site: SiteId,
+  wordpressDir: string,
+): Promise<string | null> {
   const current = await realpath(wordpressDir).catch(() => null);
   if (current === null) return null;
   const installed = await readInstalledReleases(dataDir, site).catch(() => []);

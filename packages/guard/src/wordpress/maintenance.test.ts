@@ -11,18 +11,18 @@ describe('the file that puts WordPress into maintenance mode', () => {
   it.each([
     ['as WordPress writes it', `<?php $upgrading = ${since(0)}; ?>`],
     ['nearly ten minutes old', `<?php $upgrading = ${since(599)}; ?>`],
-    ['of a clock that is ahead', `<?php $upgrading = ${since(-3600)}; ?>`],
+    ['from a clock that is ahead', `<?php $upgrading = ${since(-3600)}; ?>`],
     ['with the time in quotes', `<?php\n$upgrading='${since(30)}';`],
-    ['that says always now', '<?php $upgrading = time(); ?>'],
-    ['that says nothing', ''],
+    ['that always returns the current time', '<?php $upgrading = time(); ?>'],
+    ['that is empty', ''],
   ])('is in force %s', (_which, php) => {
     expect(isMaintenanceResponse(php, NOW)).toBe(true);
   });
 
   it.each([
-    ['of an update that ended ten minutes ago', `<?php $upgrading = ${since(600)}; ?>`],
-    ['with another old time', `<?php $upgrading = "${since(86_400)}";`],
-    ['from the beginning of time', '<?php $upgrading = 0;'],
+    ['from an update that ended ten minutes ago', `<?php $upgrading = ${since(600)}; ?>`],
+    ['with another past time', `<?php $upgrading = "${since(86_400)}";`],
+    ['with time 0', '<?php $upgrading = 0;'],
   ])('is ignored as a leftover %s', (_which, php) => {
     expect(isMaintenanceResponse(php, NOW)).toBe(false);
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SiteConfig } from '../site.js';
 
 /** After this time WordPress ignores the file as a leftover of an update, milliseconds (`wp_is_maintenance_mode`). */
-const LEFT_BEHIND_MS = 10 * 60_000;
+const LEFTOVER_AFTER_MS = 10 * 60_000;
 /** Number of bytes that are read. WordPress's own file has one line. */
 const READ_BYTES = 4096;
 
@@ -34,5 +34,5 @@ export async function isInMaintenance(
 /** Whether the file is in force. A file that holds no number, such as `time()`, is in force as long as it exists. */
 export function isMaintenanceResponse(php: string, now: number): boolean {
   const since = /\$upgrading\s*=\s*['"]?(\d+)/.exec(php)?.[1];
-  return since === undefined || now - Number(since) * 1000 < LEFT_BEHIND_MS;
+  return since === undefined || now - Number(since) * 1000 < LEFTOVER_AFTER_MS;
 }

@@ -4,35 +4,35 @@ import { judgeLocation, parseReportedFolder, toNamedPath } from './must-use-fold
 const MARKER = 'a'.repeat(32);
 const print = (...parts: readonly string[]) =>
   `\n${MARKER} ${parts.map((part) => Buffer.from(part).toString('base64')).join(' ')} ${MARKER}\n`;
-const usual = ['/site/wp/wp-content/mu-plugins', '/site/wp/wp-content/mu-plugins'] as const;
+const standard = ['/site/wp/wp-content/mu-plugins', '/site/wp/wp-content/mu-plugins'] as const;
 
 describe('the folder that WordPress’s own configuration reports', () => {
   it('is found among other output of the configuration', () => {
     const noise = `<html>\n${MARKER}\nNotice: on\n${'b'.repeat(32)} eA== ${'b'.repeat(32)}\n`;
     expect(
       parseReportedFolder(
-        `${noise}${print('/site/content/mu-plugins', '/site/content/mu-plugins', ...usual)}</html>`,
+        `${noise}${print('/site/content/mu-plugins', '/site/content/mu-plugins', ...standard)}</html>`,
         MARKER,
       ),
-    ).toEqual({ muPluginsDir: '/site/content/mu-plugins', isUsual: false });
+    ).toEqual({ muPluginsDir: '/site/content/mu-plugins', isDefault: false });
   });
 
   it('is the usual folder in any spelling, and through a link', () => {
-    const spelled = print('/site/wp/./wp-content//mu-plugins/', '/elsewhere/mu-plugins', ...usual);
-    expect(parseReportedFolder(spelled, MARKER)?.isUsual).toBe(true);
-    const linked = print('/site/content/mu-plugins', '/shared/mu-plugins', usual[0], '/shared/mu-plugins');
-    expect(parseReportedFolder(linked, MARKER)).toEqual({ muPluginsDir: '/shared/mu-plugins', isUsual: true });
+    const variant = print('/site/wp/./wp-content//mu-plugins/', '/elsewhere/mu-plugins', ...standard);
+    expect(parseReportedFolder(variant, MARKER)?.isDefault).toBe(true);
+    const linked = print('/site/content/mu-plugins', '/shared/mu-plugins', standard[0], '/shared/mu-plugins');
+    expect(parseReportedFolder(linked, MARKER)).toEqual({ muPluginsDir: '/shared/mu-plugins', isDefault: true });
   });
 
   it.each([
     ['nothing', ''],
-    ['another marker', print('/a', '/a', ...usual).replaceAll(MARKER, 'b'.repeat(32))],
-    ['half of it', print('/a', '/a', ...usual).slice(0, -20)],
-    ['a relative path', print('content/mu-plugins', '/site/content/mu-plugins', ...usual)],
-    ['a folder that is nowhere', print('/gone/content/mu-plugins', '', ...usual)],
-    ['a path that controls the terminal', print('/a\u001b[2J', '/a\u001b[2J', ...usual)],
-    ['a path that is no text', `\n${MARKER} L/8= L/8= L2E= L2E= ${MARKER}\n`],
-    ['a path without end', print(`/${'a'.repeat(5000)}`, '/a', ...usual)],
+    ['another marker', print('/a', '/a', ...standard).replaceAll(MARKER, 'b'.repeat(32))],
+    ['an incomplete result', print('/a', '/a', ...standard).slice(0, -20)],
+    ['a relative path', print('content/mu-plugins', '/site/content/mu-plugins', ...standard)],
+    ['a folder that does not exist', print('/gone/content/mu-plugins', '', ...standard)],
+    ['a path with terminal control characters', print('/a\u001b[2J', '/a\u001b[2J', ...standard)],
+    ['a path that is not text', `\n${MARKER} L/8= L/8= L2E= L2E= ${MARKER}\n`],
+    ['a path that is too long', print(`/${'a'.repeat(5000)}`, '/a', ...standard)],
   ])('is null for %s', (_what, output) => {
     expect(parseReportedFolder(output, MARKER)).toBeNull();
   });

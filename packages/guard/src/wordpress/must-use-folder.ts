@@ -11,7 +11,7 @@ export interface ReportedFolder {
   /** Absolute, without links in its path. The folder may not exist. */
   readonly muPluginsDir: string;
   /** Whether it is `wp-content/mu-plugins` below WordPress. */
-  readonly isUsual: boolean;
+  readonly isDefault: boolean;
 }
 
 /**
@@ -76,9 +76,9 @@ export function parseReportedFolder(output: string, marker: string): ReportedFol
   const [, list] = new RegExp(`\\n${marker} ([A-Za-z0-9+/= ]*) ${marker}\\n`).exec(output) ?? [];
   const parts = list?.split(' ').map(decode);
   if (parts === undefined || parts.length !== 4 || parts.includes(null)) return null;
-  const [folder, real, usual, realUsual] = parts as [string, string, string, string];
+  const [folder, real, standard, realStandard] = parts as [string, string, string, string];
   if (!isAbsolute(folder) || !isAbsolute(real)) return null;
-  return { muPluginsDir: resolve(real), isUsual: clean(folder) === usual || real === realUsual };
+  return { muPluginsDir: resolve(real), isDefault: clean(folder) === standard || real === realStandard };
 }
 
 /**

@@ -10,7 +10,7 @@ const LOGIN_MAX = 60;
  * How far the time of a row may be ahead of guard's clock, seconds. A time further ahead is replaced by the current
  * one.
  */
-const AHEAD_MAX = 60;
+const CLOCK_SKEW_MAX = 60;
 
 const text = z.string().transform((value) => plainText(value, TEXT_MAX));
 
@@ -75,6 +75,6 @@ export function readOutboxRow(sent: unknown, now: number): OutboxRow {
   const { object, at, ...event } = parsed.data;
   return {
     uid,
-    event: { ...event, at: at > now + AHEAD_MAX ? now : at, object: object.name, objectType: object.type },
+    event: { ...event, at: at > now + CLOCK_SKEW_MAX ? now : at, object: object.name, objectType: object.type },
   };
 }

@@ -12,10 +12,10 @@ const user = { id: 1, login: 'owner', name: 'Owner', roles: ['administrator'], c
  * WordPress recognises the owner of site one by the combination of this cookie and this nonce, while `known` is true.
  */
 function underTest() {
-  const fake = { now: 1_000_000, known: true, asked: 0 };
+  const fake = { now: 1_000_000, known: true, queries: 0 };
   const client = {
     async session(site: { id: string }, { cookie, nonce }: { cookie: string; nonce: string | null }) {
-      fake.asked++;
+      fake.queries++;
       const right = site.id === 'one' && cookie === owner.cookie && nonce === owner.nonce;
       return { user: right && fake.known ? user : null } as SessionResponse;
     },
@@ -29,12 +29,16 @@ describe('the user of a session', () => {
     ['another cookie', one, { ...owner, cookie: 'session=nobody' }],
     ['another nonce', one, { ...owner, nonce: 'older' }],
     ['another site', two, owner],
-    ['cookie and nonce that look alike in a row', one, { ...owner, cookie: 'session=owner","owner-nonce', nonce: '' }],
+    [
+      'cookie and nonce that are equal when joined',
+      one,
+      { ...owner, cookie: 'session=owner","owner-nonce', nonce: '' },
+    ],
   ])('is not returned from the cache for %s', async (_what, site, credentials) => {
     const { fake, sessions } = underTest();
     expect(await sessions.getUser(one, owner, false)).toEqual(user);
     expect(await sessions.getUser(site, credentials, false)).toBeNull();
-    expect(fake.asked).toBe(2);
+    expect(fake.queries).toBe(2);
     expect(await Promise.all([sessions.getUser(one, owner, true), sessions.getUser(site, credentials, false)])).toEqual(
       [user, null],
     );
@@ -48,7 +52,7 @@ describe('the user of a session', () => {
     expect(await sessions.getUser(one, owner, false)).toEqual(user);
     fake.now += 1;
     expect(await sessions.getUser(one, owner, false)).toBeNull();
-    expect(fake.asked).toBe(2);
+    expect(fake.queries).toBe(2);
   });
 
   it('is not cached for longer when the clock is set back', async () => {
@@ -76,18 +80,18 @@ describe('the user of a session', () => {
     // The query under way started earlier: its response may predate a logout.
     expect(await sessions.getUser(one, owner, true)).toBeNull();
     expect(await early).toEqual(user);
-    expect(fake.asked).toBe(2);
+    expect(fake.queries).toBe(2);
   });
 
   it('is queried once for concurrent requests, and cleared with its site', async () => {
     const { fake, sessions } = underTest();
     await Promise.all([1, 2, 3].map(() => sessions.getUser(one, owner, false)));
-    expect(fake.asked).toBe(1);
+    expect(fake.queries).toBe(1);
     sessions.clear('two');
     await sessions.getUser(one, owner, false);
-    expect(fake.asked).toBe(1);
+    expect(fake.queries).toBe(1);
     sessions.clear('one');
     await sessions.getUser(one, owner, false);
-    expect(fake.asked).toBe(2);
+    expect(fake.queries).toBe(2);
   });
 });

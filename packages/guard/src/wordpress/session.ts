@@ -33,7 +33,7 @@ export interface Sessions {
 }
 
 interface SessionQuery {
-  readonly answer: Promise<SessionResponse>;
+  readonly response: Promise<SessionResponse>;
   readonly callers: SessionCredentials[];
 }
 
@@ -46,7 +46,7 @@ interface Entry {
 /** Finds users in WordPress and caches positive results briefly. Keys are hashes, so that no cookie stays in memory. */
 export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>; clock: Clock }): Sessions {
   const { client, clock } = deps;
-  const known = new Map<string, Entry>();
+  const cache = new Map<string, Entry>();
   /** API requests of one page load arrive together and share one query. */
   const pending = new Map<string, SessionQuery>();
 
@@ -56,7 +56,7 @@ export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>;
       const key = createHash('sha256')
         .update(JSON.stringify([site.id, cookie, nonce]))
         .digest('base64');
-      const entry = known.get(key);
+      const entry = cache.get(key);
       const age = entry ? clock() - entry.at : 0;
       if (!fresh && entry && age >= 0 && age < CACHE_MS) return entry.user;
       let query = fresh ? undefined : pending.get(key);
@@ -64,21 +64,24 @@ export function createSessions(deps: { client: Pick<ConnectorClient, 'session'>;
       else {
         const callers = [credentials];
         const isWanted = () => callers.some((caller) => caller.isWanted());
-        const made = { answer: client.session(site, { cookie, nonce, sender, isRegisteredUser, isWanted }), callers };
-        query = made;
-        pending.set(key, made);
-        const done = () => void (pending.get(key) === made && pending.delete(key));
-        made.answer.then(done, done);
+        const created = {
+          response: client.session(site, { cookie, nonce, sender, isRegisteredUser, isWanted }),
+          callers,
+        };
+        query = created;
+        pending.set(key, created);
+        const done = () => void (pending.get(key) === created && pending.delete(key));
+        created.response.then(done, done);
       }
-      const { user } = await query.answer;
-      known.delete(key);
+      const { user } = await query.response;
+      cache.delete(key);
       if (user === null) return null;
-      setBounded(known, key, { site: site.id, user, at: clock() }, CACHE_ENTRIES);
+      setBounded(cache, key, { site: site.id, user, at: clock() }, CACHE_ENTRIES);
       return user;
     },
 
     clear(site) {
-      for (const [key, entry] of known) if (entry.site === site) known.delete(key);
+      for (const [key, entry] of cache) if (entry.site === site) cache.delete(key);
     },
   };
 }

@@ -101,12 +101,12 @@ describe('the headers between guard and the connector', () => {
     expect(hashPolicy(vector.policy)).toBe(vector.hash);
   });
 
-  it.each(vectors.signals)('carry a signal: $name', ({ header, requestId, ...said }) => {
+  it.each(vectors.signals)('carry a signal: $name', ({ header, requestId, ...expected }) => {
     expect(readSignal(secret, header, requestId)).toEqual({
       kind: 'ok',
-      policyHash: said.policyHash,
-      connectorVersion: said.connectorVersion,
-      flags: said.flags === '' ? '-' : said.flags,
+      policyHash: expected.policyHash,
+      connectorVersion: expected.connectorVersion,
+      flags: expected.flags === '' ? '-' : expected.flags,
     });
   });
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { siteConfig } from '../../test/support/site-config.js';
-import { byHttpsAlone, forHost, webServer } from '../../test/support/upstream-server.js';
+import { forHost, httpsOnly, webServer } from '../../test/support/upstream-server.js';
 import { forwardedHeaders } from '../http/headers.js';
 import { defaultSitePaths, type SiteFacts } from '../site.js';
 import { createConnectorClient } from './connector-client.js';
@@ -23,27 +23,27 @@ describe('guard requests a site', () => {
       { scheme: 'http', host: 'b.example:8080' },
     ],
     [
-      'by the host it was attached with',
+      'by the host with which it was attached',
       [{ hosts: ['*', 'a.example'], upstream }, null],
       { scheme: 'http', host: 'a.example' },
     ],
     [
-      'by a name before a wildcard',
+      'by a name that precedes a wildcard',
       [{ hosts: ['*.a.example', 'b.example'], upstream }, null],
       { scheme: 'http', host: 'b.example' },
     ],
     [
-      'by a name that a wildcard takes',
+      'by a name that matches a wildcard',
       [{ hosts: ['*.a.example'], upstream }, null],
       { scheme: 'http', host: 'www.a.example' },
     ],
     [
-      'by its web server’s address without a name',
+      'by the address of its web server, without a name',
       [{ hosts: ['*'], upstream }, null, 'https'],
       { scheme: 'https', host: '127.0.0.1:8081' },
     ],
     [
-      'by that without the usual port',
+      'by that address, without the default port',
       [{ hosts: ['*'], upstream: 'http://127.0.0.1' }, null],
       { scheme: 'http', host: '127.0.0.1' },
     ],
@@ -134,7 +134,7 @@ const visitor = {
 
 describe('a command', () => {
   it('has the headers of a visitor’s request, with the scheme and host of the site', async () => {
-    const { upstream, seen } = await webServer(byHttpsAlone);
+    const { upstream, seen } = await webServer(httpsOnly);
     const client = clientFor({ facts: toFacts('https://a.example') });
     await client.hello(siteConfig({ upstream }));
     expect(seen).toEqual(['https a.example 127.0.0.1 127.0.0.1 true']);
@@ -142,16 +142,16 @@ describe('a command', () => {
   });
 
   it('for a visitor has the visitor’s own scheme, host and address', async () => {
-    const { upstream, seen } = await webServer(byHttpsAlone);
+    const { upstream, seen } = await webServer(httpsOnly);
     const client = clientFor({ facts: toFacts('http://a.example') });
-    expect(await client.whoIs(siteConfig({ upstream }), visitor)).toMatchObject({ login: 'owner' });
+    expect(await client.identify(siteConfig({ upstream }), visitor)).toMatchObject({ login: 'owner' });
     expect(seen).toEqual(['https shop.example:8443 192.0.2.7 192.0.2.7 true']);
   });
 
   it('for a visitor without a host is sent to that of the site', async () => {
     const { upstream, seen } = await webServer(() => false);
     const client = clientFor({ facts: toFacts('https://a.example') });
-    await client.whoIs(siteConfig({ upstream }), { ...visitor, sender: { ...visitor.sender, host: '' } });
+    await client.identify(siteConfig({ upstream }), { ...visitor, sender: { ...visitor.sender, host: '' } });
     expect(seen).toEqual(['https a.example 192.0.2.7 192.0.2.7 true']);
   });
 
@@ -178,7 +178,7 @@ describe('a command', () => {
         response.writeHead(302, { location: 'http://a.example/' }).end();
         return true;
       }
-      return byHttpsAlone(request, response);
+      return httpsOnly(request, response);
     });
     await clientFor().hello(siteConfig({ upstream: found.upstream }));
     expect(found.seen.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
@@ -199,10 +199,10 @@ describe('a command', () => {
   });
 
   it('is never sent again for a visitor, to WordPress’s installation, or when it may have run', async () => {
-    const { connector, upstream, seen } = await webServer(byHttpsAlone);
+    const { connector, upstream, seen } = await webServer(httpsOnly);
     const site = siteConfig({ upstream });
     const byHttp = { ...visitor, sender: { ...visitor.sender, scheme: 'http' as const } };
-    await expect(clientFor().whoIs(site, byHttp)).rejects.toMatchObject({ code: 'connector_redirected' });
+    await expect(clientFor().identify(site, byHttp)).rejects.toMatchObject({ code: 'connector_redirected' });
     expect(seen).toHaveLength(1);
     const setUp = await webServer((request, response) => {
       response.writeHead(302, { location: `https://${request.headers.host}/wp-admin/install.php` }).end();
@@ -252,9 +252,9 @@ describe('a command', () => {
 
 describe('a site that serves every host, with another server behind', () => {
   const another: readonly [string, (response: ServerResponse) => void][] = [
-    ['answers a page', (response) => void response.writeHead(200).end('<html>another site</html>')],
-    ['answers 404', (response) => void response.writeHead(404).end('no such page')],
-    ['answers 503', (response) => void response.writeHead(503).end()],
+    ['responds with a page', (response) => void response.writeHead(200).end('<html>another site</html>')],
+    ['responds with 404', (response) => void response.writeHead(404).end('no such page')],
+    ['responds with 503', (response) => void response.writeHead(503).end()],
     ['closes the connection', (response) => void response.socket?.destroy()],
     [
       'redirects to its own name',
@@ -262,8 +262,8 @@ describe('a site that serves every host, with another server behind', () => {
     ],
   ];
 
-  it.each(another)('that %s: is found by the last page that the connector signed', async (_what, otherwise) => {
-    const { connector, upstream, seen } = await webServer(forHost('a.example', otherwise));
+  it.each(another)('that %s: is found by the last page that the connector signed', async (_what, fallback) => {
+    const { connector, upstream, seen } = await webServer(forHost('a.example', fallback));
     let lastPage: SiteOrigin | null = null;
     const client = clientFor({ lastPage: () => lastPage });
     const site = siteConfig({ upstream });

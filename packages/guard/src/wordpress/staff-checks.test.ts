@@ -8,13 +8,13 @@ const signed = (flags: string): Signal => ({ kind: 'ok', policyHash: null, conne
 
 function setUp() {
   let now = 1_000_000;
-  const fake = { asked: 0, answer: signed('S') as Signal | null };
+  const fake = { queries: 0, signal: signed('S') as Signal | null };
   const checks = createStaffChecks({
     clock: () => now,
     async probe({ id }) {
-      fake.asked++;
+      fake.queries++;
       await Promise.resolve();
-      if (fake.answer !== null) checks.recordSignal(id, fake.answer);
+      if (fake.signal !== null) checks.recordSignal(id, fake.signal);
     },
   });
   const pass = (ms: number): void => {
@@ -49,24 +49,24 @@ it('confirm sends one command for all waiting requests', async () => {
   const { checks, fake } = setUp();
   expect(await Promise.all([1, 2, 3].map(() => checks.confirm(site)))).toEqual([true, true, true]);
   expect(await checks.confirm(site)).toBe(true);
-  expect(fake.asked).toBe(1);
+  expect(fake.queries).toBe(1);
 });
 
 it('confirm sends no command for five seconds after the connector did not respond', async () => {
   const { checks, fake, pass } = setUp();
-  fake.answer = null;
-  expect([await checks.confirm(site), await checks.confirm(site), fake.asked]).toEqual([false, false, 1]);
-  fake.answer = signed('S');
+  fake.signal = null;
+  expect([await checks.confirm(site), await checks.confirm(site), fake.queries]).toEqual([false, false, 1]);
+  fake.signal = signed('S');
   pass(5000);
-  expect([await checks.confirm(site), fake.asked]).toEqual([true, 2]);
+  expect([await checks.confirm(site), fake.queries]).toEqual([true, 2]);
 });
 
 it('a doubt causes a new command, and a site that is no longer served is deleted', async () => {
   const { checks, fake } = setUp();
   await checks.confirm(site);
-  checks.recordDoubt(site.id);
+  checks.recordMissingSignal(site.id);
   expect(checks.isCertain(site.id)).toBe(false);
-  expect([await checks.confirm(site), fake.asked]).toEqual([true, 2]);
+  expect([await checks.confirm(site), fake.queries]).toEqual([true, 2]);
   checks.delete(site.id);
   expect(checks.isCertain(site.id)).toBe(false);
 });

@@ -29,7 +29,7 @@ export interface StaffChecks {
    */
   recordSignal(site: SiteId, signal: Signal): void;
   /** Records that a response that only a running connector could have allowed had no signal. */
-  recordDoubt(site: SiteId): void;
+  recordMissingSignal(site: SiteId): void;
   /** Deletes the records of a site that is no longer served. */
   delete(site: SiteId): void;
 }
@@ -54,10 +54,10 @@ export function createStaffChecks(deps: {
 
   async function probeNow(site: SiteConfig): Promise<boolean> {
     await resolveWithin(deps.probe(site), WAIT_MS);
-    const isSure = isCertain(site.id);
-    if (isSure) failed.delete(site.id);
+    const confirmed = isCertain(site.id);
+    if (confirmed) failed.delete(site.id);
     else failed.set(site.id, clock());
-    return isSure;
+    return confirmed;
   }
 
   return {
@@ -76,7 +76,7 @@ export function createStaffChecks(deps: {
       // An older connector, or one with another key.
       else if (signal.kind !== 'missing' && signal.kind !== 'kept') seen.delete(site);
     },
-    recordDoubt: (site) => void seen.delete(site),
+    recordMissingSignal: (site) => void seen.delete(site),
     delete(site) {
       seen.delete(site);
       failed.delete(site);

@@ -15,10 +15,10 @@ import { describeRedirect, leadsToSetUp, type Sender } from './site-origin.js';
  */
 export function verifyResponse(
   site: SiteConfig,
-  answer: CommandResponse,
+  response: CommandResponse,
   requested: Sender & { readonly firstHost: string; readonly isKnown: boolean },
 ): Signal {
-  const { status, signal: value, location } = answer;
+  const { status, signal: value, location } = response;
   const signal = readSignal(site.secret, value, requested.requestId);
   switch (signal.kind) {
     case 'ok':
@@ -26,12 +26,12 @@ export function verifyResponse(
     case 'other_secret':
       throw new ConnectorError({ kind: 'other_secret', keyId: signal.keyId });
     case 'missing': {
-      const redirect = describeRedirect(answer, requested, requested.firstHost);
+      const redirect = describeRedirect(response, requested, requested.firstHost);
       if (redirect !== null) {
         const cause = `the web server redirects to ${redirect.target}`;
         throw new ConnectorError({ kind: 'unreachable', cause, redirect });
       }
-      if (isFromWebServer(answer)) throw unreachable(`it answered with HTTP status ${status}`);
+      if (isFromWebServer(response)) throw unreachable(`it answered with HTTP status ${status}`);
       if (leadsToSetUp(location)) throw new ConnectorError({ kind: 'missing', notSetUp: true });
       throw new ConnectorError({ kind: 'missing', ...(!requested.isKnown && { host: requested.host }) });
     }

@@ -8,7 +8,7 @@ import type { ListPage } from '../../src/activity/list-activity.js';
 import type { FakeEvent } from './fake-connector.js';
 import { fakeConnector, fakeEvent } from './fake-connector.js';
 import { recordedLog } from './logs.js';
-import { type Answer, callApi, dataFolderFor, runningGuard } from './running-guard.js';
+import { type ApiResponse, callApi, dataFolderFor, runningGuard } from './running-guard.js';
 import { eventually } from './scratch.js';
 
 export type Traffic = z.output<typeof activityTraffic.response>;
@@ -27,12 +27,12 @@ export async function activitySite(config: object = {}, site: object = {}) {
   let guard = await runningGuard(dataDir, log.logger);
   await eventually(() => connector.policy !== null);
 
-  const send = (suffix: string, body?: unknown, options: Parameters<typeof callApi>[2] = {}): Promise<Answer> =>
+  const send = (suffix: string, body?: unknown, options: Parameters<typeof callApi>[2] = {}): Promise<ApiResponse> =>
     callApi(guard.url, suffix, { body: body === undefined ? null : JSON.stringify(body), ...options });
   const call = async <Data>(suffix: string, body?: unknown): Promise<Data> => {
-    const { http, body: answer } = await send(suffix, body);
-    if (http !== 200) throw new Error(`${suffix} was refused: ${JSON.stringify(answer)}`);
-    return answer.data;
+    const { http, body: response } = await send(suffix, body);
+    if (http !== 200) throw new Error(`${suffix} was refused: ${JSON.stringify(response)}`);
+    return response.data;
   };
   const visit = async (path: string, { address = '192.0.2.1', agent = BROWSER as string | null } = {}) => {
     const response = await fetch(guard.url + path, {
@@ -53,9 +53,9 @@ export async function activitySite(config: object = {}, site: object = {}) {
   const logged = (rows: number) => eventually(async () => (await unknown()).total === rows);
   const noted = (rows: number) => eventually(async () => (await registered()).total === rows);
   /** Stops guard, runs a task, and starts guard again. */
-  const restart = async (meanwhile: () => unknown = () => undefined) => {
+  const restart = async (whileStopped: () => unknown = () => undefined) => {
     await guard.close();
-    await meanwhile();
+    await whileStopped();
     guard = await runningGuard(dataDir, log.logger);
   };
   return { connector, dataDir, guard, restart, log, send, call, visit, report, unknown, registered, logged, noted };
@@ -69,8 +69,8 @@ export const filter = (wp_name: string, selectedValue: unknown) => [
   { wp_name, children: [{ id: wp_name, selectedValue }] },
 ];
 /** The pages in the rows of a response. */
-export const pages = (answer: { entries: readonly { page_visited: string }[] }) =>
-  answer.entries.map(({ page_visited }) => page_visited);
+export const pages = (response: { entries: readonly { page_visited: string }[] }) =>
+  response.entries.map(({ page_visited }) => page_visited);
 
 type Site = Awaited<ReturnType<typeof activitySite>>;
 
@@ -87,7 +87,7 @@ export async function findVisitorId(site: Site, address: string): Promise<number
 }
 
 /** The visitor id of a user, after a login. */
-export async function idOfUser(site: Site, user: { id: number; login: string }): Promise<number> {
+export async function getUserId(site: Site, user: { id: number; login: string }): Promise<number> {
   site.report(fakeEvent({ kind: 'login', user }));
   await site.visit('/signal');
   let id: number | undefined;

@@ -32,7 +32,7 @@ export async function testStore(options: Partial<ActivityStoreOptions> = {}): Pr
   return store;
 }
 
-export function aVisit(visit: Partial<Visit> = {}): Visit {
+export function createVisit(visit: Partial<Visit> = {}): Visit {
   return {
     at: NOW,
     address: '192.0.2.1',
@@ -52,11 +52,11 @@ export function visitsUntilNow(
   visit: (index: number) => Partial<Visit> = () => ({}),
 ): Visit[] {
   return Array.from({ length: count }, (_, index) =>
-    aVisit({ at: NOW - (count - 1 - index) * gap, target: `/${index}`, ...visit(index) }),
+    createVisit({ at: NOW - (count - 1 - index) * gap, target: `/${index}`, ...visit(index) }),
   );
 }
 
-export function anEvent(event: Partial<NewEvent> & { readonly uid: string }): NewEvent {
+export function createEvent(event: Partial<NewEvent> & { readonly uid: string }): NewEvent {
   return {
     at: NOW_SECONDS,
     kind: 'login',
@@ -123,12 +123,12 @@ export async function activityInFile() {
 
   /** Writes visits, oldest first; resolves when they can be read. */
   async function addVisits(visits: readonly TestVisit[], site: SiteId = 'site'): Promise<void> {
-    const whole = visits.map((visit) => {
+    const rows = visits.map((visit) => {
       const number = (numbers.get(site) ?? 0) + 1;
       numbers.set(site, number);
-      return aVisit({ at: (FIRST_VISIT + number) * 1000, target: `/${number}`, ...visit });
+      return createVisit({ at: (FIRST_VISIT + number) * 1000, target: `/${number}`, ...visit });
     });
-    await opened.write({ site, visits: packVisits(whole), dropped: 0 });
+    await opened.write({ site, visits: packVisits(rows), dropped: 0 });
   }
 
   /** Every event of the site, oldest first. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { keepRecentLog } from './logs.js';
+import { recordRecentLog } from './logs.js';
 import { eventually } from './scratch.js';
 
 /** The command line as it runs in production. */
@@ -49,13 +49,13 @@ export async function waitForOutcome(child: ChildProcess): Promise<Outcome> {
 
 /** Kills a process when the test ends, and waits for its end: the folder that it writes to is removed next. */
 function endWithTest(child: ChildProcess): void {
-  const gone = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
   onTestFinished(() => {
     child.kill('SIGKILL');
-    return gone;
+    return ended;
   });
 }
 
@@ -80,7 +80,7 @@ export function spawnServe(
   let text = '';
   child.stderr?.on('data', (chunk) => {
     text += chunk;
-    keepRecentLog(String(chunk));
+    recordRecentLog(String(chunk));
   });
   return { child, log: () => text };
 }

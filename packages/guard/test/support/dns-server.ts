@@ -11,7 +11,7 @@ export interface DnsServer {
   /** Names with raw bytes are given as lists of labels. */
   readonly records: Map<string, readonly (string | readonly string[])[]>;
   /** `TYPE name` of each query, in order. */
-  readonly asked: string[];
+  readonly queries: string[];
   silent: boolean;
 }
 
@@ -21,21 +21,21 @@ export async function dnsServer(): Promise<DnsServer> {
   const server: { -readonly [Name in keyof DnsServer]: DnsServer[Name] } = {
     address: '',
     records: new Map(),
-    asked: [],
+    queries: [],
     silent: false,
   };
   socket.on('message', (query, peer) => {
     const { name, type, end } = readQuestion(query);
-    server.asked.push(`${type} ${name}`);
+    server.queries.push(`${type} ${name}`);
     if (server.silent) return;
-    const answers = (server.records.get(`${type} ${name}`) ?? []).map((value) => record(type, value));
+    const records = (server.records.get(`${type} ${name}`) ?? []).map((value) => record(type, value));
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
     // A response, with recursion desired and available; 3 = no such name.
-    head.writeUInt16BE(0x8180 | (answers.length === 0 ? 3 : 0), 2);
+    head.writeUInt16BE(0x8180 | (records.length === 0 ? 3 : 0), 2);
     head.writeUInt16BE(1, 4);
-    head.writeUInt16BE(answers.length, 6);
-    socket.send(Buffer.concat([head, query.subarray(12, end), ...answers]), peer.port, peer.address);
+    head.writeUInt16BE(records.length, 6);
+    socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), peer.port, peer.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise<void>((resolve) => socket.close(() => resolve())));

@@ -101,7 +101,7 @@ export interface FakeConnector {
   /** Pages that its web server serves in addition to WordPress, by path. Called with the request. */
   readonly pages: Map<string, (request: IncomingMessage) => string | null>;
   /** The signal on every page in place of the one for the request, as from a cache; null for none. */
-  keptSignal: string | null;
+  cachedSignal: string | null;
   /** Host header of each command. */
   readonly hosts: string[];
   close(): Promise<void>;
@@ -113,7 +113,7 @@ const refusals: Readonly<Record<string, number>> = { not_renamed: 400, not_sent:
 const usedNonces = new Set<string>();
 
 export async function fakeConnector(): Promise<FakeConnector> {
-  const server = createServer((request, response) => void answer(fake, request, response));
+  const server = createServer((request, response) => void respond(fake, request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const fake: FakeConnector = {
@@ -178,7 +178,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     clockAhead: 0,
     addressSeen: undefined,
     pages: new Map(),
-    keptSignal: null,
+    cachedSignal: null,
     hosts: [],
     close: () =>
       new Promise<void>((resolve) => {
@@ -190,7 +190,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
   return fake;
 }
 
-async function answer(fake: FakeConnector, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(fake: FakeConnector, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks).toString('utf8');
@@ -234,8 +234,8 @@ async function answer(fake: FakeConnector, request: IncomingMessage, response: S
     response.setHeader('X-Security-Optimizer-Login', `${header} ${mac(fake.secret, `connector-login\n${header}`)}`);
   }
   if (isProbe) return finish(response, 200, {});
-  if (command === undefined && fake.keptSignal !== null) {
-    response.setHeader('X-Security-Optimizer-Signal', fake.keptSignal);
+  if (command === undefined && fake.cachedSignal !== null) {
+    response.setHeader('X-Security-Optimizer-Signal', fake.cachedSignal);
   }
   if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
   if (fake.failing.has(command as string)) return finish(response, 500, { code: 'failed' });
@@ -330,7 +330,7 @@ function checkGuardHeader(
   const parts = String(value).split(' ');
   const [version, key, time, requestId] = parts;
   const signed = mac(secret, `guard-request${note}\n${parts.slice(0, 6).join(' ')}`);
-  const fresh = isNow(time, clockAhead);
+  const fresh = isCurrent(time, clockAhead);
   const fits = parts.length === 7 && version === '1' && key === toKey(secret) && parts[6] === signed && fresh;
   return fits ? (requestId ?? null) : null;
 }
@@ -346,10 +346,10 @@ function checkCommand(
   const expected = mac(secret, `guard-command\nPOST\n${command}\n${time}\n${nonce}\n${bodyHash}`);
   if (version !== '1' || signed !== expected || nonce === undefined || usedNonces.has(nonce)) return false;
   usedNonces.add(nonce);
-  return isNow(time, clockAhead);
+  return isCurrent(time, clockAhead);
 }
 
-function isNow(time: string | undefined, clockAhead: number): boolean {
+function isCurrent(time: string | undefined, clockAhead: number): boolean {
   return Math.abs((Date.now() + clockAhead) / 1000 - Number(time)) <= 60;
 }
 
@@ -459,8 +459,8 @@ export function runLoginCommand(
     }
     case 'rename-users': {
       const wanted = body.users as { ID: number; user_login: string }[];
-      const taken = [...fake.hiddenNames, ...[...fake.members.values()].map(({ login }) => login.toLowerCase())];
-      const faults = wanted.filter(({ user_login }) => taken.includes(user_login.toLowerCase()));
+      const usedNames = [...fake.hiddenNames, ...[...fake.members.values()].map(({ login }) => login.toLowerCase())];
+      const faults = wanted.filter(({ user_login }) => usedNames.includes(user_login.toLowerCase()));
       if (faults.length > 0) {
         return { code: 'not_renamed', fields: Object.fromEntries(faults.map(({ ID }) => [ID, 'exists'])) };
       }

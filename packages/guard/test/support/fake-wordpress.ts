@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { LoginReport } from '../../src/wordpress/login-headers.js';
 
 /** A request as it reached the fake. */
-export interface Reached {
+export interface ReachedRequest {
   readonly method: string;
   /** The target that the web server received. */
   readonly url: string;
@@ -26,7 +26,7 @@ export interface Reached {
  */
 export interface FakeWordPress {
   readonly upstream: string;
-  readonly reached: Reached[];
+  readonly reached: ReachedRequest[];
   /** Password checks that were made, by route. */
   readonly checks: string[];
   refused: number;
@@ -35,7 +35,7 @@ export interface FakeWordPress {
   /** A check that begins while this is set ends when the promise does. */
   held: Promise<void> | null;
   /** Highest number of checks at the same time. */
-  readonly most: number;
+  readonly max: number;
   /** A custom login is set in the policy. */
   custom: boolean;
   /** Anonymous clients may register. */
@@ -59,9 +59,9 @@ export interface FakeWordPress {
   /** The connector can't be queried. */
   down: boolean;
   /** Status of the response that the web server, or WordPress during maintenance, sends before anything is loaded. */
-  unasked: number | 'cut off' | null;
+  unsignedStatus: number | 'cut off' | null;
   /** The web server's own response in place of that to a request in which a password was checked, or to any request. */
-  lose: { status: number | 'cut off'; when: 'checked' | 'always'; unfinished?: true } | null;
+  lostResponse: { status: number | 'cut off'; when: 'checked' | 'always'; unfinished?: true } | null;
   /**
    * The requests with `Authorization: Basic` that check a password: all, as with a plugin for it, or those of REST and
    * XML-RPC only, as WordPress checks application passwords.
@@ -94,13 +94,13 @@ export const PASSWORD = 'right';
 const USERS: Readonly<Record<string, number>> = { owner: 1, reader: 2 };
 
 export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
-  const server = createServer((request, response) => void answer(fake, secret, request, response, checking));
+  const server = createServer((request, response) => void respond(fake, secret, request, response, checking));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  let most = 0;
+  let max = 0;
   let underWay = 0;
   const checking: CheckCount = (step) => {
     underWay += step;
-    most = Math.max(most, underWay);
+    max = Math.max(max, underWay);
   };
   const fake: FakeWordPress = {
     upstream: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -109,8 +109,8 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     refused: 0,
     checkMs: 5,
     held: null,
-    get most() {
-      return most;
+    get max() {
+      return max;
     },
     custom: false,
     registration: true,
@@ -123,8 +123,8 @@ export async function fakeWordPress(secret: string): Promise<FakeWordPress> {
     bare: false,
     records: new Map(),
     down: false,
-    unasked: null,
-    lose: null,
+    unsignedStatus: null,
+    lostResponse: null,
     checksBasic: 'everywhere',
     pluginKeys: new Set(),
     webServer: null,
@@ -159,7 +159,7 @@ interface Report {
 /** Called when a check begins (1) and when it ends (-1). */
 type CheckCount = (step: 1 | -1) => void;
 
-async function answer(
+async function respond(
   fake: FakeWordPress,
   secret: string,
   request: IncomingMessage,
@@ -176,7 +176,7 @@ async function answer(
   const requestId = String(request.headers['x-security-optimizer-guard']).split(' ')[3] ?? '';
   const context = readContext(secret, requestId, request.headers['x-security-optimizer-context']);
   const note = readLoginNote(secret, String(request.headers['x-security-optimizer-guard']));
-  const shown = shownTo(secret, request.url ?? '/', requestId, context, note);
+  const shown = toVisiblePath(secret, request.url ?? '/', requestId, context, note);
   const bytes = headBytes(request);
   const credentials = readBasicCredentials(request);
   if (fake.webServer !== null && requestsFactor(fake.webServer, request, credentials)) {
@@ -197,9 +197,9 @@ async function answer(
     return;
   }
 
-  if (fake.unasked !== null) {
-    if (fake.unasked === 'cut off') request.socket.destroy();
-    else response.writeHead(fake.unasked, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
+  if (fake.unsignedStatus !== null) {
+    if (fake.unsignedStatus === 'cut off') request.socket.destroy();
+    else response.writeHead(fake.unsignedStatus, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
     return;
   }
 
@@ -271,14 +271,14 @@ async function answer(
     const fields = `1 ${requestId} ${payload}`;
     response.setHeader('X-Security-Optimizer-Login', `${fields} ${mac(secret, `connector-login\n${fields}`)}`);
     fake.mangle(response);
-    if (fake.lose?.unfinished !== true && fake.records.has(requestId))
+    if (fake.lostResponse?.unfinished !== true && fake.records.has(requestId))
       fake.records.set(requestId, report as LoginReport);
   }
-  if (fake.lose !== null && (fake.lose.when === 'always' || fake.records.has(requestId) || fake.bare)) {
+  if (fake.lostResponse !== null && (fake.lostResponse.when === 'always' || fake.records.has(requestId) || fake.bare)) {
     // Removes all headers of PHP's own response.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    if (fake.lose.status === 'cut off') request.socket.destroy();
-    else response.writeHead(fake.lose.status, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
+    if (fake.lostResponse.status === 'cut off') request.socket.destroy();
+    else response.writeHead(fake.lostResponse.status, { 'Content-Type': 'text/html', 'Content-Length': 3 }).end('own');
     return;
   }
   if (fake.bare) for (const name of ['Signal', 'Login']) response.removeHeader(`X-Security-Optimizer-${name}`);
@@ -371,7 +371,7 @@ function readLoginNote(secret: string, header: string): string {
   return note;
 }
 
-function shownTo(
+function toVisiblePath(
   secret: string,
   target: string,
   requestId: string,
@@ -389,7 +389,7 @@ function shownTo(
   return (
     path.replace(/%2f|(?:(?!%2f)[^/])+/gi, (name) => {
       if (/^%2f$/i.test(name)) return name;
-      const back = unshifted(name, key);
+      const back = unshift(name, key);
       const stem =
         decodeURIComponent(back.replace(/[\x80-\xff]/g, ''))
           .split(/[.;:?]/)[0]
@@ -401,9 +401,9 @@ function shownTo(
 }
 
 /** Reverses the shift of letters, plain and encoded ones. It is sufficient for the ASCII names that the tests use. */
-function unshifted(name: string, key: Uint8Array): string {
+function unshift(name: string, key: Uint8Array): string {
   const kinds = ['abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123456789'];
-  const round = (letter: string, alphabets: readonly string[], by: number): string => {
+  const unshiftLetter = (letter: string, alphabets: readonly string[], by: number): string => {
     const kind = alphabets.find((each) => each.includes(letter)) ?? letter;
     return kind.at((kind.indexOf(letter) - by) % kind.length) as string;
   };
@@ -412,11 +412,11 @@ function unshifted(name: string, key: Uint8Array): string {
     const by = key[i % 32] as number;
     over ||= /^(?:[.;:?]|%2e|%3[abf])$/i.test(unit);
     if (over) return back + unit;
-    if (unit.length === 1) return back + round(unit, kinds, by);
+    if (unit.length === 1) return back + unshiftLetter(unit, kinds, by);
     const high = unit[1] as string;
     if (!/[3-7]/.test(high)) return back + unit;
     const low = high === '4' || high === '6' ? ['123456789', 'abcdef', 'ABCDEF'] : ['0123456789'];
-    return `${back}%${high}${round(unit[2] as string, low, by)}`;
+    return `${back}%${high}${unshiftLetter(unit[2] as string, low, by)}`;
   }, '');
 }
 

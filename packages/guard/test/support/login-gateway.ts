@@ -37,9 +37,9 @@ export interface LoginGateway {
   /** The arguments with which logins that need a second factor began. */
   readonly started: (TwoFactorRequirement & { readonly json: boolean; readonly mayBeSignedIn: boolean })[];
   /** Sites whose connector was checked because a report was missing. */
-  readonly lostNotes: readonly string[];
+  readonly recheckedSites: readonly string[];
   /** Sites whose connector was probed for its check of the user. */
-  readonly staffQuestions: readonly string[];
+  readonly probedSites: readonly string[];
   /** Status, target and rule of each request that was recorded for the Activity Log. */
   readonly visits: readonly string[];
   readonly port: number;
@@ -75,7 +75,7 @@ export interface ClientResponse {
 }
 
 /** Anonymous clients wait for no one but themselves. */
-const NO_QUEUE: Partial<PasswordCheckLimits> = { guessThreshold: Number.POSITIVE_INFINITY, atOnce: 1000 };
+const NO_QUEUE: Partial<PasswordCheckLimits> = { guessThreshold: Number.POSITIVE_INFINITY, maxConcurrent: 1000 };
 
 /** Guard's server on a real socket in front of a fake WordPress, with these settings of Login Security. */
 export async function startLoginGateway(
@@ -83,8 +83,8 @@ export async function startLoginGateway(
   {
     multisite = false,
     language = english,
-    line = NO_QUEUE,
-  }: { multisite?: boolean; language?: typeof english; line?: Partial<PasswordCheckLimits> } = {},
+    queueLimits = NO_QUEUE,
+  }: { multisite?: boolean; language?: typeof english; queueLimits?: Partial<PasswordCheckLimits> } = {},
 ): Promise<LoginGateway> {
   const wordpress = await fakeWordPress(SECRET);
   const site = siteConfig({ upstream: wordpress.upstream });
@@ -128,7 +128,7 @@ export async function startLoginGateway(
   set(settings);
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
-  const attempts = new LoginAttempts(undefined, undefined, new PasswordCheckQueue(clock, line));
+  const attempts = new LoginAttempts(undefined, undefined, new PasswordCheckQueue(clock, queueLimits));
   const throttledUsers: (readonly number[])[] = [];
   const twoFactorCalls: string[] = [];
   const visits: string[] = [];
@@ -148,7 +148,7 @@ export async function startLoginGateway(
   const logger = silentLogger();
   const throttled = new ThrottledAccounts((_site, users) => throttledUsers.push(users));
   const basicCredentials = new BasicCredentials();
-  const lostNotes: string[] = [];
+  const recheckedSites: string[] = [];
   const missingReports = createMissingReports({
     async query(_site, requests) {
       if (wordpress.down) throw new Error('down');
@@ -160,15 +160,15 @@ export async function startLoginGateway(
       );
     },
     state: () => (wordpress.bare ? { kind: 'missing' } : { kind: 'ok', version: '0.1.0', policy: null }),
-    recheck: ({ id }) => void lostNotes.push(id),
+    recheck: ({ id }) => void recheckedSites.push(id),
     clock,
     logger,
   });
-  const staffQuestions: string[] = [];
+  const probedSites: string[] = [];
   const staffChecks = createStaffChecks({
     clock,
     async probe({ id }) {
-      staffQuestions.push(id);
+      probedSites.push(id);
       if (!wordpress.bare && !wordpress.down) staffChecks.recordSignal(id, toSignal(wordpress.old ? '-' : 'S'));
     },
   });
@@ -207,8 +207,8 @@ export async function startLoginGateway(
     throttledUsers,
     twoFactorCalls: twoFactorCalls,
     started: started,
-    lostNotes,
-    staffQuestions,
+    recheckedSites,
+    probedSites,
     visits,
     port,
     advance: (ms) => {

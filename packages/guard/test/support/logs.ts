@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { createLogger, type Logger } from '../../src/lib/logger.js';
 
 /** Number of lines that the report of a failed test shows. */
-const KEPT = 40;
+const STORED = 40;
 
 const lines: string[] = [];
 
@@ -10,9 +10,9 @@ const lines: string[] = [];
  * Keeps the log lines of a guard of the running test.
  * @param text one line or several
  */
-export function keepRecentLog(text: string): void {
+export function recordRecentLog(text: string): void {
   lines.push(...text.split('\n').filter(Boolean));
-  lines.splice(0, Math.max(0, lines.length - KEPT));
+  lines.splice(0, Math.max(0, lines.length - STORED));
 }
 
 /** The last log lines of guards of the running test. */
@@ -29,7 +29,7 @@ export function forgetRecentLog(): void {
 export function recentLogger(): Logger {
   const stream = new Writable({
     write(chunk, _encoding, done) {
-      keepRecentLog(String(chunk));
+      recordRecentLog(String(chunk));
       done();
     },
   });
@@ -42,7 +42,7 @@ export function recordedLog(): { logger: Logger; events: () => string[]; text: (
   const stream = new Writable({
     write(chunk, _encoding, done) {
       lines.push(String(chunk));
-      keepRecentLog(String(chunk));
+      recordRecentLog(String(chunk));
       done();
     },
   });

@@ -27,10 +27,10 @@ export function mailElements(html: string): MailElement[] {
         'value' in child && /\S/.test(child.value) ? [child.value] : [],
       );
       const element = { tag: node.tagName, attributes, style: declarations(attributes.style ?? ''), texts };
-      const whole = Object.assign(element, { path: [] as readonly MailElement[] });
-      path = [whole, ...around];
-      whole.path = path;
-      elements.push(whole);
+      const root = Object.assign(element, { path: [] as readonly MailElement[] });
+      path = [root, ...around];
+      root.path = path;
+      elements.push(root);
     }
     for (const child of node.childNodes) visit(child, path);
   }

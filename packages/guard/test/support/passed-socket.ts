@@ -45,11 +45,11 @@ export async function passedSocket(options: { dataDir: string; path?: string; ar
   // From now on only the supervisor has it. No client has connected yet.
   opened.close();
   const pids: number[] = [];
-  const over = new Set<number>();
+  const ended = new Set<number>();
   createInterface({ input: supervisor.stdout as NodeJS.ReadableStream }).on('line', (line) => {
     const [what, number] = line.split(' ');
     if (what === 'begun') pids.push(Number(number));
-    else over.add(Number(number));
+    else ended.add(Number(number));
   });
   let log = '';
   supervisor.stderr?.on('data', (chunk) => {
@@ -57,7 +57,7 @@ export async function passedSocket(options: { dataDir: string; path?: string; ar
   });
   onTestFinished(() => {
     supervisor.stdin?.end();
-    for (const [number, pid] of pids.entries()) if (!over.has(number)) process.kill(pid, 'SIGKILL');
+    for (const [number, pid] of pids.entries()) if (!ended.has(number)) process.kill(pid, 'SIGKILL');
   });
   return {
     port,
@@ -72,7 +72,7 @@ export async function passedSocket(options: { dataDir: string; path?: string; ar
       return {
         pid,
         events: () => [...log.slice(from).matchAll(/"event":"([^"]+)"/g)].map(([, event]) => event as string),
-        hasEnded: () => over.has(before),
+        hasEnded: () => ended.has(before),
       };
     },
   };

@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from 'vitest';
 
 /** Shorter waits use the real clock, milliseconds: they are mostly polling steps of tests. */
-const SHORT_MS = 100;
+const SHORT_WAIT_MS = 100;
 
 interface Wait {
   readonly endsAt: number;
@@ -30,7 +30,7 @@ export function passingTime(): PassingTime {
       waits.delete(timer);
       run(...args);
     }, ms);
-    if (ms >= SHORT_MS) waits.set(timer, { endsAt: Date.now() + ms, end: () => run(...args) });
+    if (ms >= SHORT_WAIT_MS) waits.set(timer, { endsAt: Date.now() + ms, end: () => run(...args) });
     return timer;
   };
   globalThis.setTimeout = Object.assign(begin, set) as typeof setTimeout;
@@ -46,8 +46,8 @@ export function passingTime(): PassingTime {
   return {
     pass(ms) {
       aheadMs += ms;
-      const over = [...waits].filter(([, { endsAt }]) => endsAt <= Date.now());
-      for (const [timer, { end }] of over.sort(([, a], [, b]) => a.endsAt - b.endsAt)) {
+      const due = [...waits].filter(([, { endsAt }]) => endsAt <= Date.now());
+      for (const [timer, { end }] of due.sort(([, a], [, b]) => a.endsAt - b.endsAt)) {
         // An earlier callback may have cancelled this one.
         if (!waits.delete(timer)) continue;
         clear(timer as NodeJS.Timeout);

@@ -38,7 +38,7 @@ export async function runningGuard(dataDir: string, logger: Logger = recentLogge
   return guard;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly http: number;
   readonly headers: Headers;
   readonly body: { data: never; code?: string; message: string; status: number; fields?: Record<string, string> };
@@ -53,7 +53,7 @@ export async function callApi(
     body?: string | Uint8Array | Blob | ReadableStream | null;
     headers?: Record<string, string | null>;
   } = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const all = { cookie: 'session=owner', 'x-wp-nonce': 'owner-nonce', ...options.headers };
   const headers = Object.fromEntries(
     Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null),
@@ -77,12 +77,18 @@ export async function loginSite() {
   const db: TestDatabase = await openTestDatabase(dataDir);
   onTestFinished(() => db.destroy());
   const call = async (suffix: string, body?: unknown, options: { method?: string } = {}) => {
-    const { http, body: answer } = await callApi(guard.url, suffix, {
+    const { http, body: response } = await callApi(guard.url, suffix, {
       ...(options.method && { method: options.method }),
       body: body === undefined ? null : JSON.stringify(body),
     });
-    expect(http).toBe(answer.status);
-    return answer as { status: number; data: Record<string, unknown>; message: string; code?: string; fields?: object };
+    expect(http).toBe(response.status);
+    return response as {
+      status: number;
+      data: Record<string, unknown>;
+      message: string;
+      code?: string;
+      fields?: object;
+    };
   };
   const options = async () => (await call('/fetch-options', { page: 'login' })).data;
   const audited = async () =>

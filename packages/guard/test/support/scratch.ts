@@ -11,12 +11,12 @@ export async function scratchFolder(): Promise<string> {
 }
 
 /** Longest wait for a condition, milliseconds. A test must not depend on how fast a busy machine is. */
-export const PATIENCE_MS = 100_000;
+export const TIMEOUT_MS = 100_000;
 
 /** Polls until the result is true. A test that moves the clock does not shorten this. */
-export async function eventually(question: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!(await question())) {
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + TIMEOUT_MS;
+  while (!(await condition())) {
     if (performance.now() > end) throw new Error('It did not come true.');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

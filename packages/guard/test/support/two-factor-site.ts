@@ -43,9 +43,9 @@ export interface SecondFactorSite {
   program: boolean;
   /** The redirect that WordPress sends the user. */
   redirect: string;
-  wordpressAnswers: boolean;
+  wordpressResponds: boolean;
   /** WordPress can identify the signed-in user. */
-  whoIsAnswers: boolean;
+  identifyResponds: boolean;
   /** Language of the pages. */
   language: Language;
   /** Users for whom WordPress created a session, in order. */
@@ -74,7 +74,7 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     devices: new TrustedDevices(createTrustedDeviceStore(db)),
     issuer: {
       async issueSession(_site, { sender: _, ...request }) {
-        if (!site.wordpressAnswers) throw new Error('connection refused');
+        if (!site.wordpressResponds) throw new Error('connection refused');
         site.issued.push(request);
         return {
           redirect: site.redirect,
@@ -83,8 +83,8 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
       },
     },
     users: {
-      async whoIs(_site, { cookie }) {
-        if (!site.whoIsAnswers) throw new Error('connection refused');
+      async identify(_site, { cookie }) {
+        if (!site.identifyResponds) throw new Error('connection refused');
         const wp = cookie.split('; ').find((pair) => pair.startsWith('wp=')) ?? cookie;
         return site.signedIn.get(wp) ?? null;
       },
@@ -135,8 +135,8 @@ export async function secondFactorSite(dataDir?: string): Promise<SecondFactorSi
     },
     program: false,
     redirect: '/wp-admin/edit.php',
-    wordpressAnswers: true,
-    whoIsAnswers: true,
+    wordpressResponds: true,
+    identifyResponds: true,
     language: english,
     issued: [],
     signedIn: new Map(),
@@ -181,8 +181,8 @@ export class PlainBrowser {
 
   /** Submits the correct password and opens the page to which that redirects. */
   async logIn(): Promise<Page> {
-    const answer = await this.open('/wp-login.php', { log: 'owner', pwd: 'right' });
-    return this.open(answer.headers.get('location') as string);
+    const response = await this.open('/wp-login.php', { log: 'owner', pwd: 'right' });
+    return this.open(response.headers.get('location') as string);
   }
 
   /** Sends the page's form for a step with the visitor's input. */
@@ -196,7 +196,7 @@ export class PlainBrowser {
 }
 
 /** The key on an enrolment page, as bytes. */
-export function shownSecret(page: Page): Buffer {
+export function getShownSecret(page: Page): Buffer {
   const text = (/<code>([A-Z2-7 ]+)<\/code>/.exec(page.html)?.[1] ?? '').replaceAll(' ', '');
   const bits = [...text].map((letter) =>
     'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
@@ -216,7 +216,7 @@ export function wrongCode(secret: Uint8Array, now: number): string {
 }
 
 /** The back-up codes on a page. */
-export function shownCodes(page: Page): string[] {
+export function getShownCodes(page: Page): string[] {
   return [...page.html.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map((match) => match[1] as string);
 }
 
@@ -231,9 +231,9 @@ export async function enrol(
   typed = (code: string): string => code,
 ): Promise<{ secret: Buffer; codes: string[] }> {
   const page = await browser.logIn();
-  const secret = shownSecret(page);
+  const secret = getShownSecret(page);
   const codesPage = await browser.send(page, 'enrol', { code: typed(appCode(secret, site.now)) });
-  const codes = shownCodes(codesPage);
+  const codes = getShownCodes(codesPage);
   await browser.send(codesPage, 'continue', { saved: '1' });
   site.now += 60_000;
   return { secret, codes };

@@ -44,7 +44,7 @@ export async function webServer(
 }
 
 /** `if ($http_x_forwarded_proto != "https") { return 301 https://$host$request_uri; }` */
-export const byHttpsAlone = (request: IncomingMessage, response: ServerResponse): boolean => {
+export const httpsOnly = (request: IncomingMessage, response: ServerResponse): boolean => {
   if (request.headers['x-forwarded-proto'] === 'https') return false;
   response.writeHead(301, { location: `https://${request.headers.host}${request.url}` }).end();
   return true;
@@ -52,9 +52,9 @@ export const byHttpsAlone = (request: IncomingMessage, response: ServerResponse)
 
 /** A server for one name. Another server responds for every other name. */
 export const forHost =
-  (host: string, otherwise: (response: ServerResponse) => void) =>
+  (host: string, fallback: (response: ServerResponse) => void) =>
   (request: IncomingMessage, response: ServerResponse): boolean => {
     if (request.headers.host === host) return false;
-    otherwise(response);
+    fallback(response);
     return true;
   };

@@ -22,7 +22,7 @@ export const [OWNER, GUARD, VICTIM] = [54_321, 54_322, 54_323];
 export const program = inject('program');
 
 /** Only root can act as other users. */
-export const canPlayUsers =
+export const canSwitchUsers =
   process.getuid?.() === 0 &&
   spawnSync(process.execPath, [program, '--version'], { uid: GUARD, gid: GUARD, stdio: 'ignore' }).status === 0;
 
@@ -38,7 +38,7 @@ export async function openFolder(): Promise<string> {
   return folder;
 }
 
-export function give(path: string, uid: number, gid = uid): void {
+export function changeOwner(path: string, uid: number, gid = uid): void {
   execFileSync('chown', ['-Rh', `${uid}:${gid}`, path]);
 }
 
@@ -48,7 +48,7 @@ export function makeWordPress(dir: string, uid: number): string {
   for (const file of ['wp-load.php', 'wp-includes/version.php', 'wp-config.php'])
     writeFileSync(join(dir, file), '<?php');
   chmodSync(join(dir, 'wp-config.php'), 0o640);
-  give(dir, uid);
+  changeOwner(dir, uid);
   return dir;
 }
 
@@ -64,10 +64,10 @@ export async function machine() {
   }
   writeFileSync(join(theirs, 'security-optimizer', 'secret.php'), 'theirs');
   writeFileSync(join(theirs, 'security-optimizer.php'), 'theirs');
-  give(victim, VICTIM);
+  changeOwner(victim, VICTIM);
   const dataDir = join(root, 'data');
   mkdirSync(dataDir, { mode: 0o700 });
-  give(dataDir, GUARD);
+  changeOwner(dataDir, GUARD);
   const attach = (...more: string[]) =>
     runAsRoot(
       ...['attach', '--wordpress', wordpress, '--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
@@ -95,7 +95,7 @@ export function snapshot(folder: string): string[] {
 }
 
 /** Users who own a file in a folder. */
-export function ownersIn(folder: string): number[] {
+export function listOwners(folder: string): number[] {
   const names = readdirSync(folder, { recursive: true }) as string[];
   return [...new Set(['.', ...names].map((name) => lstatSync(join(folder, name)).uid))];
 }

@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { activitySite, blocked, findVisitorId, idOfUser, names, status } from '../../../test/support/activity-site.js';
+import { activitySite, blocked, findVisitorId, getUserId, names, status } from '../../../test/support/activity-site.js';
 import { runInChild } from '../../../test/support/command-line.js';
 import { openTestDatabase } from '../../../test/support/database.js';
 import { passingTime } from '../../../test/support/passing-time.js';
@@ -398,7 +398,7 @@ describe('a blocked user', () => {
   it('is refused by WordPress, loses every session, and can do everything again after the block', async () => {
     const site = await activitySite();
     const { connector } = site;
-    const id = await idOfUser(site, EDITOR);
+    const id = await getUserId(site, EDITOR);
     expect(await status(site, id)).toMatchObject({ block: 0, type: 'user', name: 'editor', roles: ['editor'] });
     await site.call(`/block-user/${id}`, { block: 1 });
     expect(connector.policy?.policy.blocked_users).toBe('2');
@@ -415,7 +415,7 @@ describe('a blocked user', () => {
   it('may be an administrator as long as there is another one, and can be unblocked', async () => {
     const site = await activitySite();
     site.connector.members.set(3, { login: 'other', administrator: true });
-    const id = await idOfUser(site, { id: 3, login: 'other' });
+    const id = await getUserId(site, { id: 3, login: 'other' });
     await site.call(`/block-user/${id}`, { block: 1 });
     expect(await status(site, id)).toMatchObject({ block: 1, do_not_block: 0, reason: '' });
     await site.call(`/block-user/${id}`, { block: 1 });
@@ -425,7 +425,7 @@ describe('a blocked user', () => {
 
   it('is still blocked after a restart', async () => {
     const site = await activitySite();
-    await site.call(`/block-user/${await idOfUser(site, EDITOR)}`, { block: 1 });
+    await site.call(`/block-user/${await getUserId(site, EDITOR)}`, { block: 1 });
     await site.restart(() => {
       site.connector.policy = null;
     });
@@ -434,13 +434,13 @@ describe('a blocked user', () => {
 
   it('is never the caller, the id of an address, or a deleted user', async () => {
     const site = await activitySite();
-    const me = await idOfUser(site, { id: 1, login: 'owner' });
+    const me = await getUserId(site, { id: 1, login: 'owner' });
     const own = await site.send(`/block-user/${me}`, { block: 1 });
     expect([own.http, own.body.message]).toEqual([400, 'This is you. Blocking yourself would shut you out.']);
     const address = await findVisitorId(site, '192.0.2.7');
     expect((await site.send(`/block-user/${address}`, { block: 1 })).http).toBe(404);
     expect((await site.send(`/block-ip/${me}`, { block: 1 })).http).toBe(404);
-    const gone = await idOfUser(site, { id: 77, login: 'gone' });
+    const gone = await getUserId(site, { id: 77, login: 'gone' });
     expect((await site.send(`/block-user/${gone}`, { block: 1 })).http).toBe(404);
     expect(site.connector.policy?.policy.blocked_users).toBe('');
   });
@@ -450,7 +450,7 @@ describe('a blocked user', () => {
     async (command) => {
       const { pass } = passingTime();
       const site = await activitySite();
-      const id = await idOfUser(site, EDITOR);
+      const id = await getUserId(site, EDITOR);
       site.connector.failing.add(command);
       expect((await site.send(`/block-user/${id}`, { block: 1 })).http).toBe(503);
       site.connector.failing.delete(command);
@@ -471,8 +471,8 @@ describe('a blocked user', () => {
     const { connector } = site;
     connector.members.set(3, { login: 'other', administrator: true });
     connector.users.set('session=other', { nonce: 'other-nonce', can_manage: true, id: 3, login: 'other' });
-    const me = await idOfUser(site, { id: 1, login: 'owner' });
-    const other = await idOfUser(site, { id: 3, login: 'other' });
+    const me = await getUserId(site, { id: 1, login: 'owner' });
+    const other = await getUserId(site, { id: 3, login: 'other' });
     const answers = await Promise.all([
       site.send(`/block-user/${other}`, { block: 1 }, { headers: OWNER }),
       site.send(`/block-user/${me}`, { block: 1 }, { headers: OTHER }),

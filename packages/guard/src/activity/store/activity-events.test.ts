@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allEvents, anEvent, EVERY_EVENT, NOW_SECONDS, SITE, testStore } from '../../../test/support/activity-store.js';
+import {
+  allEvents,
+  createEvent,
+  EVERY_EVENT,
+  NOW_SECONDS,
+  SITE,
+  testStore,
+} from '../../../test/support/activity-store.js';
 import type { EventFilter } from '../activity-store.js';
 
 const users = [null, { id: 1, login: 'owner' }, { id: 2, login: 'editor' }];
@@ -9,10 +16,10 @@ const kinds = ['login', 'login.failed', 'post.updated'];
 describe('events', () => {
   it('are stored once, however often they are sent', async () => {
     const store = await testStore();
-    await store.writeEvents(SITE, [anEvent({ uid: 'a' }), anEvent({ uid: 'b' }), anEvent({ uid: 'a' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a' }), createEvent({ uid: 'b' }), createEvent({ uid: 'a' })]);
     await Promise.all([
-      store.writeEvents(SITE, [anEvent({ uid: 'b' })]),
-      store.writeEvents(SITE, [anEvent({ uid: 'c' })]),
+      store.writeEvents(SITE, [createEvent({ uid: 'b' })]),
+      store.writeEvents(SITE, [createEvent({ uid: 'c' })]),
     ]);
     expect(await allEvents(store)).toHaveLength(3);
     expect(await store.eventKinds(SITE, NOW_SECONDS - 3600, NOW_SECONDS)).toEqual([{ kind: 'login', count: 3 }]);
@@ -21,15 +28,15 @@ describe('events', () => {
 
   it('with the same uid on two sites are two events', async () => {
     const store = await testStore();
-    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
-    await store.writeEvents('other', [anEvent({ uid: 'a' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a' })]);
+    await store.writeEvents('other', [createEvent({ uid: 'a' })]);
     expect(await store.countEvents(SITE, EVERY_EVENT, null)).toEqual({ rows: 1, exact: true });
     expect(await store.countEvents('other', EVERY_EVENT, null)).toEqual({ rows: 1, exact: true });
   });
 
   it('contain actor, action and place, and nothing is lost in the database', async () => {
     const store = await testStore();
-    const event = anEvent({
+    const event = createEvent({
       uid: 'a',
       at: NOW_SECONDS - 5,
       kind: 'post.updated',
@@ -50,13 +57,13 @@ describe('events', () => {
 
   it('have no user or no address where none is known', async () => {
     const store = await testStore();
-    await store.writeEvents(SITE, [anEvent({ uid: 'a', user: null, address: '', origin: 'cron' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a', user: null, address: '', origin: 'cron' })]);
     expect(await allEvents(store)).toMatchObject([{ visitorId: 0, userId: 0, login: '', address: '', origin: 'cron' }]);
   });
 
   it('contain the host name of their address once it is known', async () => {
     const store = await testStore();
-    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a' })]);
     const { id } = await store.getAddressVisitor(SITE, '192.0.2.1');
     await store.setHostname(SITE, id, 'host.example.com', null);
     expect(await allEvents(store)).toMatchObject([{ hostname: 'host.example.com' }]);
@@ -87,7 +94,7 @@ describe('events', () => {
       const store = await testStore();
       await store.writeEvents(
         SITE,
-        events.map((one, index) => anEvent({ ...one, uid: String(index) })),
+        events.map((one, index) => createEvent({ ...one, uid: String(index) })),
       );
       const rows = await allEvents(store);
       expect(rows).toHaveLength(events.length);

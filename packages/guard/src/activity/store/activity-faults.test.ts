@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   allEvents,
   allVisits,
-  anEvent,
-  aVisit,
+  createEvent,
+  createVisit,
   EVERY_VISIT,
   NOW,
   SITE,
@@ -45,14 +45,14 @@ describe('a locked file', () => {
   it('refuses events, so that they are sent again, and does not delay readers', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir, busyTimeoutMs: 20 });
-    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a' })]);
     const other = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 0 });
     onTestFinished(() => other.close());
     other.exec('begin immediate');
-    await expect(store.writeEvents(SITE, [anEvent({ uid: 'b' })])).rejects.toMatchObject({ fault: 'locked' });
+    await expect(store.writeEvents(SITE, [createEvent({ uid: 'b' })])).rejects.toMatchObject({ fault: 'locked' });
     expect(await allEvents(store)).toHaveLength(1);
     other.exec('rollback');
-    await store.writeEvents(SITE, [anEvent({ uid: 'a' }), anEvent({ uid: 'b' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a' }), createEvent({ uid: 'b' })]);
     expect(await allEvents(store)).toHaveLength(2);
   });
 });
@@ -94,7 +94,7 @@ describe('a file that can’t be read', () => {
     const log = recordedLog();
     await writeFile(join(dataDir, 'activity.sqlite'), 'not a database '.repeat(1000));
     const store = await testStore({ dataDir, logger: log.logger });
-    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([createVisit()]), dropped: 0 });
     expect(await allVisits(store)).toHaveLength(1);
     expect(await aside(dataDir)).toEqual(['activity.sqlite.corrupt-20261121T123000Z']);
     expect(log.events()).toContain('activity-log-corrupt');
@@ -118,8 +118,8 @@ describe('a file that can’t be read', () => {
       await store.write({ site: SITE, visits: packVisits(visitsUntilNow(50, 10)), dropped: 0 });
       return log.events().includes('activity-log-corrupt');
     });
-    await store.write({ site: SITE, visits: packVisits([aVisit({ target: '/after' })]), dropped: 0 });
-    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
+    await store.write({ site: SITE, visits: packVisits([createVisit({ target: '/after' })]), dropped: 0 });
+    await store.writeEvents(SITE, [createEvent({ uid: 'a' })]);
     expect((await allVisits(store)).some(({ target }) => target === '/after')).toBe(true);
     expect(await aside(dataDir)).toHaveLength(1);
   });
@@ -131,11 +131,11 @@ describe('a file that can’t be read', () => {
     await mkdir(join(dataDir, 'activity.sqlite'));
     let now = NOW;
     const store = await testStore({ dataDir, logger: log.logger, clock: () => now });
-    await store.write({ site: SITE, visits: packVisits([aVisit({ count: 3 })]), dropped: 2 });
+    await store.write({ site: SITE, visits: packVisits([createVisit({ count: 3 })]), dropped: 2 });
     await expect(store.newestVisit(SITE)).rejects.toMatchObject({ code: 'storage_unavailable' });
     await rmdir(join(dataDir, 'activity.sqlite'));
     now += 2000;
-    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([createVisit()]), dropped: 0 });
     expect(await store.droppedVisits(SITE)).toBe(5);
     expect(await allVisits(store)).toHaveLength(1);
     expect(log.events()).toEqual(['activity-log-open-failed', 'activity-log-opened']);
@@ -150,7 +150,7 @@ describe('a file that can’t be read', () => {
     await expect(store.newestVisit(SITE)).rejects.toMatchObject({ code: 'storage_unavailable' });
     await rmdir(join(dataDir, 'activity.sqlite'));
     now -= 24 * 3600_000;
-    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([createVisit()]), dropped: 0 });
     expect(await allVisits(store)).toHaveLength(1);
   });
 });
@@ -162,7 +162,7 @@ describe('a writer thread that ends unexpectedly', () => {
     const waiting = store.write({ site: SITE, visits: packVisits(visitsUntilNow(7, 1)), dropped: 1 });
     await store.crash();
     await waiting;
-    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a' })]);
     expect(await allEvents(store)).toHaveLength(1);
     expect(await store.droppedVisits(SITE)).toBe(8);
     expect(log.events()).toContain('storage-worker-restarted');
@@ -176,7 +176,7 @@ describe('closing', () => {
     const write = store.write({ site: SITE, visits: packVisits(visitsUntilNow(9, 1)), dropped: 0 });
     await store.close();
     await write;
-    await expect(store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 0 })).rejects.toMatchObject({
+    await expect(store.write({ site: SITE, visits: packVisits([createVisit()]), dropped: 0 })).rejects.toMatchObject({
       fault: 'closed',
     });
     await expect(store.newestVisit(SITE)).rejects.toMatchObject({ fault: 'closed' });

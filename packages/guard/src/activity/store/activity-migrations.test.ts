@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
   allVisits,
-  aVisit,
+  createVisit,
   EVERY_VISIT,
   SITE,
   testStore,
@@ -56,11 +56,11 @@ it('a file of the first release keeps its visits, and gets folded and failed one
   expect(new Set(before.map(({ count, more, moreBits }) => `${count} ${more} ${moreBits}`))).toEqual(
     new Set(['3 0 null']),
   );
-  const folded = { ...aVisit({ rule: 'xml-rpc', status: 403 }), more: 7, moreBits: 24 };
+  const folded = { ...createVisit({ rule: 'xml-rpc', status: 403 }), more: 7, moreBits: 24 };
   await store.write({ site: SITE, visits: packVisits([folded]), dropped: 0 });
   expect((await allVisits(store))[0]).toMatchObject({ count: 1, more: 7, moreBits: 24 });
   expect((await store.countVisits(SITE, EVERY_VISIT, null)).rows).toBe(501);
-  const failed = { ...aVisit({ status: 200 }), failedLogins: 1, tried: 'owner', method: 'POST' };
+  const failed = { ...createVisit({ status: 200 }), failedLogins: 1, tried: 'owner', method: 'POST' };
   await store.write({ site: SITE, visits: packVisits([failed]), dropped: 0 });
   const wrong = { ...EVERY_VISIT, preset: 'failed-logins' as const };
   expect((await store.countVisits(SITE, wrong, null)).rows).toBe(1);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   allEvents,
   allVisits,
-  anEvent,
+  createEvent,
   EVERY_VISIT,
   NOW,
   NOW_SECONDS,
@@ -72,7 +72,7 @@ describe('retention', () => {
   it('keeps the aggregates of deleted rows, for reports', async () => {
     const store = await testStore();
     await store.write({ site: SITE, visits: packVisits(visitsUntilNow(50, 1000)), dropped: 0 });
-    await store.writeEvents(SITE, [anEvent({ uid: 'a' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a' })]);
     const totals = () =>
       Promise.all([
         store.traffic(SITE, 0, NOW_SECONDS),
@@ -105,7 +105,7 @@ describe('retention', () => {
     const old = NOW - 10 * HOUR * 1000;
     const visits = [gone, blocked, ofEvent].flatMap((address) => visitsUntilNow(3, 1, () => ({ address, at: old })));
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
-    await store.writeEvents(SITE, [anEvent({ uid: 'a', address: ofEvent })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a', address: ofEvent })]);
     const ids = new Map<string, number>();
     for (const address of [gone, blocked, ofEvent]) ids.set(address, (await store.getAddressVisitor(SITE, address)).id);
     const user = await store.getUserVisitor(SITE, { id: 1, login: 'owner' });
@@ -134,7 +134,7 @@ describe('retention', () => {
 
   it('deletes old events, too', async () => {
     const store = await testStore();
-    const events = [1, 2, 3, 4].map((n) => anEvent({ uid: String(n), at: NOW_SECONDS - n * HOUR }));
+    const events = [1, 2, 3, 4].map((n) => createEvent({ uid: String(n), at: NOW_SECONDS - n * HOUR }));
     await store.writeEvents(SITE, events);
     await clearUp(store, { before: NOW_SECONDS - 3 * HOUR });
     expect((await allEvents(store)).map(({ at }) => (NOW_SECONDS - at) / HOUR)).toEqual([1, 2, 3]);

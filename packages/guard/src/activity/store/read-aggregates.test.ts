@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   allEvents,
   allVisits,
-  anEvent,
-  aVisit,
+  createEvent,
+  createVisit,
   EVERY_VISIT,
   NOW,
   NOW_SECONDS,
@@ -20,7 +20,7 @@ const HOUR = 3600;
 const HOUR_BEGAN = NOW_SECONDS - 1800;
 
 describe('a visit that repeats another', () => {
-  const first = { ...aVisit({ count: 2 }), number: 1, repeats: 0 };
+  const first = { ...createVisit({ count: 2 }), number: 1, repeats: 0 };
   const again = { ...first, at: NOW + 900, count: 3, number: 2, repeats: 1 };
   const write = (store: OpenActivityStore, ...visits: (Visit & Partial<NumberedVisit>)[]) =>
     store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
@@ -61,12 +61,12 @@ describe('aggregates', () => {
   it('contain hits per hour: humans, bots, and refused ones separately', async () => {
     const store = await testStore();
     const visits = [
-      aVisit({ count: 3 }),
-      aVisit({ agent: null }),
-      aVisit({ agent: 'curl/8.5.0', target: '/a' }),
-      aVisit({ rule: 'xml-rpc', status: 403, count: 7 }),
-      aVisit({ at: NOW - HOUR * 1000 }),
-      aVisit({ at: NOW - 3 * HOUR * 1000 }),
+      createVisit({ count: 3 }),
+      createVisit({ agent: null }),
+      createVisit({ agent: 'curl/8.5.0', target: '/a' }),
+      createVisit({ rule: 'xml-rpc', status: 403, count: 7 }),
+      createVisit({ at: NOW - HOUR * 1000 }),
+      createVisit({ at: NOW - 3 * HOUR * 1000 }),
     ];
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     expect(await store.traffic(SITE, HOUR_BEGAN - HOUR, HOUR_BEGAN + HOUR)).toEqual([
@@ -80,17 +80,17 @@ describe('aggregates', () => {
   it('contain the most frequent addresses, pages, and addresses with failed logins', async () => {
     const store = await testStore();
     const visits = [
-      aVisit({ address: '192.0.2.2', target: '/shop?page=2', count: 5 }),
-      aVisit({ address: '192.0.2.3', target: '/shop', count: 2 }),
-      aVisit({ address: '192.0.2.3', target: '/missing', status: 404, count: 9 }),
+      createVisit({ address: '192.0.2.2', target: '/shop?page=2', count: 5 }),
+      createVisit({ address: '192.0.2.3', target: '/shop', count: 2 }),
+      createVisit({ address: '192.0.2.3', target: '/missing', status: 404, count: 9 }),
       // Refused before a password was compared, so no failed login.
-      aVisit({ address: '192.0.2.4', target: '/wp-login.php', status: 429, rule: 'login-limit', count: 4 }),
-      aVisit({ address: '192.0.2.5', target: '/xmlrpc.php', failedLogins: 3, count: 2 }),
-      aVisit({ address: '192.0.2.6', target: '/wp-login.php', failedLogins: 1, tried: 'owner' }),
+      createVisit({ address: '192.0.2.4', target: '/wp-login.php', status: 429, rule: 'login-limit', count: 4 }),
+      createVisit({ address: '192.0.2.5', target: '/xmlrpc.php', failedLogins: 3, count: 2 }),
+      createVisit({ address: '192.0.2.6', target: '/wp-login.php', failedLogins: 1, tried: 'owner' }),
     ];
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     // The event of a wrong password for an account is not counted again.
-    await store.writeEvents(SITE, [anEvent({ uid: 'a', kind: 'login.failed', address: '192.0.2.5' })]);
+    await store.writeEvents(SITE, [createEvent({ uid: 'a', kind: 'login.failed', address: '192.0.2.5' })]);
     const top = (what: 'address' | 'page' | 'failed-login', day = '2026-11-21') => store.top(SITE, what, day, day, 2);
     expect(await top('address')).toEqual([
       { value: '192.0.2.3', count: 11 },
@@ -114,7 +114,7 @@ describe('aggregates', () => {
     let timeZone = 'Pacific/Auckland';
     const store = await testStore({ timeZone: () => timeZone });
     const write = (target: string, visit = {}) =>
-      store.write({ site: SITE, visits: packVisits([aVisit({ target, ...visit })]), dropped: 0 });
+      store.write({ site: SITE, visits: packVisits([createVisit({ target, ...visit })]), dropped: 0 });
     await write('/new-zealand/', { address: '192.0.2.9' });
     timeZone = '-11:30';
     await write('/samoa/', { address: '192.0.2.8', at: NOW - 4 * HOUR * 1000 });
@@ -133,7 +133,7 @@ describe('aggregates', () => {
 
   it('count dropped visits once', async () => {
     const store = await testStore();
-    await store.write({ site: SITE, visits: packVisits([aVisit()]), dropped: 4 });
+    await store.write({ site: SITE, visits: packVisits([createVisit()]), dropped: 4 });
     await store.write({ site: SITE, visits: packVisits([]), dropped: 3 });
     expect(await store.droppedVisits(SITE)).toBe(7);
     expect(await store.droppedVisits(SITE, NOW_SECONDS)).toBe(7);
@@ -181,7 +181,7 @@ describe('choices of a filter', () => {
     const tally = new AddressCounter();
     for (let i = 0; i < 9; i++) tally.add('203.0.113.9');
     const folded = { address: '203.0.113.24', rule: 'xml-rpc', status: 403, more: 9, moreBits: 24 };
-    const row = { ...aVisit(), ...folded, others: tally.bytes() };
+    const row = { ...createVisit(), ...folded, others: tally.bytes() };
     await store.write({ site: SITE, visits: packVisits([row]), dropped: 0 });
     expect(await store.options(SITE, 'ip', '', 9)).toMatchObject([{ label: '203.0.113.24' }]);
     expect(await store.top(SITE, 'address', '2026-11-21', '2026-11-21', 9)).toEqual([
@@ -193,9 +193,9 @@ describe('choices of a filter', () => {
   it('contain users by login with the id of their visitor, and kinds by their ids', async () => {
     const store = await testStore();
     const events = [
-      anEvent({ uid: 'a', kind: 'login' }),
-      anEvent({ uid: 'b', user: { id: 2, login: 'editor' }, kind: 'login.failed' }),
-      anEvent({ uid: 'c', user: { id: 2, login: 'editor-new-name' }, kind: 'login.failed' }),
+      createEvent({ uid: 'a', kind: 'login' }),
+      createEvent({ uid: 'b', user: { id: 2, login: 'editor' }, kind: 'login.failed' }),
+      createEvent({ uid: 'c', user: { id: 2, login: 'editor-new-name' }, kind: 'login.failed' }),
     ];
     await store.writeEvents(SITE, events);
     const editor = await store.getUserVisitor(SITE, { id: 2, login: 'editor-new-name' });
@@ -212,7 +212,11 @@ describe('visitors', () => {
   it('keep their ids, also after a restart, and belong to one site', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
-    await store.write({ site: SITE, visits: packVisits([aVisit({ at: NOW - 60_000 }), aVisit()]), dropped: 0 });
+    await store.write({
+      site: SITE,
+      visits: packVisits([createVisit({ at: NOW - 60_000 }), createVisit()]),
+      dropped: 0,
+    });
     const before = await store.getAddressVisitor(SITE, '192.0.2.1');
     expect(before).toMatchObject({ kind: 'ip', firstSeen: NOW_SECONDS - 60, lastSeen: NOW_SECONDS, hostname: null });
     await store.close();
@@ -220,17 +224,17 @@ describe('visitors', () => {
     expect(await again.getAddressVisitor(SITE, '192.0.2.1')).toEqual(before);
     expect(await again.visitor('other', before.id)).toBeNull();
     expect((await again.getAddressVisitor('other', '192.0.2.1')).id).not.toBe(before.id);
-    await again.write({ site: SITE, visits: packVisits([aVisit({ target: '/again' })]), dropped: 0 });
+    await again.write({ site: SITE, visits: packVisits([createVisit({ target: '/again' })]), dropped: 0 });
     expect((await allVisits(again)).map(({ visitorId }) => visitorId)).toEqual([before.id, before.id, before.id]);
   });
 
   it('are listed as a search engine only once DNS has verified them', async () => {
     const store = await testStore();
     const agent = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
-    await store.write({ site: SITE, visits: packVisits([aVisit({ agent })]), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([createVisit({ agent })]), dropped: 0 });
     const { id } = await store.getAddressVisitor(SITE, '192.0.2.1');
     await store.setHostname(SITE, id, 'crawl.example.com', 'Google');
-    await store.write({ site: SITE, visits: packVisits([aVisit({ agent, target: '/later' })]), dropped: 0 });
+    await store.write({ site: SITE, visits: packVisits([createVisit({ agent, target: '/later' })]), dropped: 0 });
     const rows = await allVisits(store);
     expect(rows.map(({ target, type, hostname }) => ({ target, type, hostname }))).toEqual([
       { target: '/later', type: 'Googlebot', hostname: 'crawl.example.com' },
@@ -249,9 +253,9 @@ describe('visitors', () => {
       'nonsense',
       '',
     ];
-    const visits = spellings.map((address) => aVisit({ address, target: `/${address}` }));
+    const visits = spellings.map((address) => createVisit({ address, target: `/${address}` }));
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
-    const events = spellings.map((address, index) => anEvent({ uid: String(index), address }));
+    const events = spellings.map((address, index) => createEvent({ uid: String(index), address }));
     await store.writeEvents(SITE, events);
     expect(await store.droppedVisits(SITE)).toBe(0);
     const rows = await allVisits(store);

@@ -3,8 +3,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import {
   allEvents,
   allVisits,
-  anEvent,
-  aVisit,
+  createEvent,
+  createVisit,
   NOW,
   SITE,
   testStore,
@@ -26,7 +26,7 @@ async function openLog() {
   const dataDir = await scratchFolder();
   const store = await testStore({ dataDir, bucketRows: 16 });
   const write = (visits: readonly Visit[]) => store.write({ site: SITE, visits: packVisits([...visits]), dropped: 0 });
-  await write([aVisit({ address: PERSON }), aVisit({ address: OTHER })]);
+  await write([createVisit({ address: PERSON }), createVisit({ address: OTHER })]);
   const database = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 5000 });
   onTestFinished(() => database.close());
   const site = findSiteNumber(database, SITE) ?? 0;
@@ -44,7 +44,7 @@ it('erasing visits leaves lists and counts of a running guard correct, although 
   expect(await allVisits(store)).toHaveLength(51);
 
   // The same visitors again, whom guard still has in its caches.
-  await write([aVisit({ address: PERSON, target: '/again' }), aVisit({ address: OTHER, target: '/again' })]);
+  await write([createVisit({ address: PERSON, target: '/again' }), createVisit({ address: OTHER, target: '/again' })]);
   const rows = database
     .prepare(
       'select name, visits.target from visits left join visitors on visitors.id = visits.visitor order by visits.id',
@@ -69,10 +69,10 @@ it('erasing keeps events of others without the address and the login, and delete
   const { store, scope } = await openLog();
   const owner = { id: 1, login: 'owner' };
   await store.writeEvents(SITE, [
-    anEvent({ uid: 'a', user: { id: 7, login: 'person' }, address: PERSON, kind: 'login' }),
-    anEvent({ uid: 'b', user: owner, address: OTHER, kind: 'product.blocked', object: PERSON }),
-    anEvent({ uid: 'c', user: owner, address: OTHER, kind: 'user.created', object: 'Person', objectType: 'user' }),
-    anEvent({ uid: 'd', user: owner, address: PERSON, kind: 'product.setting', object: `${PERSON}0` }),
+    createEvent({ uid: 'a', user: { id: 7, login: 'person' }, address: PERSON, kind: 'login' }),
+    createEvent({ uid: 'b', user: owner, address: OTHER, kind: 'product.blocked', object: PERSON }),
+    createEvent({ uid: 'c', user: owner, address: OTHER, kind: 'user.created', object: 'Person', objectType: 'user' }),
+    createEvent({ uid: 'd', user: owner, address: PERSON, kind: 'product.setting', object: `${PERSON}0` }),
   ]);
   expect(readActivityData(scope).events).toHaveLength(4);
   expect(eraseActivityData({ ...scope, isBlocked: false }).erased.events).toBe(4);
@@ -86,7 +86,7 @@ it('erasing keeps events of others without the address and the login, and delete
 
 it('erasing removes a tried login from visits of others, which keep their count of wrong passwords', async () => {
   const { write, database, scope } = await openLog();
-  await write([aVisit({ address: OTHER, at: NOW, failedLogins: 1, tried: 'Person', method: 'POST' })]);
+  await write([createVisit({ address: OTHER, at: NOW, failedLogins: 1, tried: 'Person', method: 'POST' })]);
   expect(eraseActivityData({ ...scope, isBlocked: false }).erased.visits).toBe(2);
   expect(database.prepare('select tried, failed from visits where failed > 0').all()).toEqual([
     { tried: '', failed: 1 },
