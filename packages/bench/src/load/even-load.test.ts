@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { evenLoad } from './even-load.js';
 
-async function server(answer: (response: ServerResponse, at: number) => void) {
+async function server(respond: (response: ServerResponse, at: number) => void) {
   const seen: { at: number; target: string; from: string }[] = [];
   const listening = createServer((request, response) => {
     const at = performance.now();
     seen.push({ at, target: request.url ?? '', from: String(request.headers['x-forwarded-for']) });
-    answer(response, at);
+    respond(response, at);
   });
   await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void listening.close().closeAllConnections());

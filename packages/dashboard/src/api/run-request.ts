@@ -44,13 +44,13 @@ export function createRunRequest(parts: {
     requests.started(name);
     notices.closeKey(name);
     try {
-      const answer = await api.call<Data>(request.call);
+      const response = await api.call<Data>(request.call);
       requests.ended(name, 'succeeded');
       notices.closeKey(SESSION_NOTICE);
-      const own = typeof successText === 'function' ? successText(answer.data, answer.message) : successText;
-      show(request.successNotice?.(answer.data, answer.message) ?? successNotice(own, answer), name);
-      request.onSuccess?.(answer.data);
-      return answer.data;
+      const own = typeof successText === 'function' ? successText(response.data, response.message) : successText;
+      show(request.successNotice?.(response.data, response.message) ?? successNotice(own, response), name);
+      request.onSuccess?.(response.data);
+      return response.data;
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       requests.ended(name, 'failed');

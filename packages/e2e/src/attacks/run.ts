@@ -29,7 +29,7 @@ export async function runAttacks(
   for (const attack of attacks) {
     if (groups !== undefined && !groups.includes(attack.group)) continue;
     const result: AttackResult = gone === null ? await runAttack(site, attack, twins) : notRun(attack, gone);
-    if (result.ok === false && !(await site.answers())) gone = `the site answers no more since: ${attack.name}`;
+    if (result.ok === false && !(await site.isAvailable())) gone = `the site answers no more since: ${attack.name}`;
     results.push(result);
     onResult(result);
   }

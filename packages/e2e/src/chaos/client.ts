@@ -129,7 +129,7 @@ export function readSlowly(ms: number): Step {
 }
 
 /** Waits until the answer has begun, the connection has ended, or the time is over. */
-export function awaitAnswer(ms = 1500): Step {
+export function awaitResponse(ms = 1500): Step {
   return async ({ received, socket }) => {
     for (const end = Date.now() + ms; received() === '' && !socket.destroyed && Date.now() < end; ) await sleep(5);
   };
@@ -164,8 +164,8 @@ export const anyEnd: Step = async (visit) => {
     [disconnect],
     [pause(1, 40), reset],
     [pause(1, 40), finish],
-    [awaitAnswer(400), reset],
-    [awaitAnswer(), disconnect],
+    [awaitResponse(400), reset],
+    [awaitResponse(), disconnect],
     [awaitEnd(700), disconnect],
   ]);
   for (const step of steps) await step(visit);

@@ -76,11 +76,11 @@ export async function heldBy(inspector: string): Promise<Held> {
     new Promise((resolve, reject) => {
       const mine = ++id;
       const listen = (event: { data: unknown }): void => {
-        const answer = JSON.parse(String(event.data));
-        if (answer.id !== mine) return;
+        const message = JSON.parse(String(event.data));
+        if (message.id !== mine) return;
         socket.removeEventListener('message', listen);
         clearTimeout(late);
-        resolve(answer.result);
+        resolve(message.result);
       };
       const late = setTimeout(() => reject(new Error(`The inspector does not answer ${method}.`)), 20_000);
       socket.addEventListener('message', listen);

@@ -211,7 +211,7 @@ class Crew {
       { port, from, random: own, host: this.parts.host, behaviour, kind: name, extra },
       {
         onOpened: (socket) => this.#remember(socket, `${name} (${behaviour})`),
-        onNote: (answer) => void this.notes.push(answer),
+        onNote: (status) => void this.notes.push(status),
         onHeld: (socket) => {
           held = true;
           this.#hold(socket);

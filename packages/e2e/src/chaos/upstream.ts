@@ -153,7 +153,7 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
     const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z-]+)$/.exec(request.url ?? '')?.[1];
     connector.sign(request, response);
     if (command !== undefined) {
-      connector.answer(command, request, response);
+      connector.handleCommand(command, request, response);
       return;
     }
     const wanted = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
@@ -225,7 +225,7 @@ function fakeConnector(secret: string) {
   const mac = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
   const key = createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
   let policy: string | null = null;
-  const answers: Readonly<Record<string, (body: never) => object>> = {
+  const commandHandlers: Readonly<Record<string, (body: never) => object>> = {
     hello: () => ({
       connector: version,
       ...{ wordpress: '6.5.5', php: '8.2.0', multisite: false, timezone: 'UTC', locale: 'en_US', policy },
@@ -252,11 +252,11 @@ function fakeConnector(secret: string) {
       const login = `1 ${id} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
       response.setHeader('X-Security-Optimizer-Login', `${login} ${mac(`connector-login\n${login}`)}`);
     },
-    answer(command: string, request: IncomingMessage, response: ServerResponse): void {
+    handleCommand(command: string, request: IncomingMessage, response: ServerResponse): void {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
-        const answer = answers[command]?.(JSON.parse(Buffer.concat(pieces).toString() || '{}') as never);
+        const answer = commandHandlers[command]?.(JSON.parse(Buffer.concat(pieces).toString() || '{}') as never);
         response.setHeader('Content-Type', 'application/json');
         response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(answer ?? { code: 'rest_no_route' }));
       });

@@ -49,6 +49,6 @@ export async function watchPage(watched: Watched, isOver: () => boolean): Promis
 async function requestPage({ host, from }: Watched, port: number): Promise<{ status: number | null; ms: number }> {
   const began = performance.now();
   const bytes = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-  const answer = await sendRaw(port, bytes, { from }).catch(() => null);
-  return { status: answer?.status ?? null, ms: performance.now() - began };
+  const response = await sendRaw(port, bytes, { from }).catch(() => null);
+  return { status: response?.status ?? null, ms: performance.now() - began };
 }

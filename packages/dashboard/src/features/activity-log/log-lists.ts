@@ -248,8 +248,8 @@ export function useNewRowCount(list: 'unknown' | 'registered', applied: AppliedF
   const { data } = useQuery({
     queryKey: ['activity-news', body],
     queryFn: async ({ signal }) => {
-      const answer = await api.call<unknown>({ suffix: '/activity-new', body, signal });
-      const news = z.safeParse(newsSchema, answer.data);
+      const response = await api.call<unknown>({ suffix: '/activity-new', body, signal });
+      const news = z.safeParse(newsSchema, response.data);
       if (!news.success) throw new ApiFailure('refused');
       return news.data.count;
     },
@@ -271,8 +271,8 @@ export function useBlockedCount(): number | undefined {
   const { data } = useQuery({
     queryKey: BLOCKED_COUNT_KEY,
     queryFn: async () => {
-      const answer = await api.call<unknown>({ suffix: '/blocked-users', body: { limitedView: 1 } });
-      return readBlockedList(answer.data)?.total ?? null;
+      const response = await api.call<unknown>({ suffix: '/blocked-users', body: { limitedView: 1 } });
+      return readBlockedList(response.data)?.total ?? null;
     },
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -350,8 +350,8 @@ export function useRecipients() {
   });
   // Each change sends the whole list, so an outdated list would undo changes of others.
   usePageVisible(async () => {
-    const answer = await api.call<unknown>({ suffix: '/weekly-report' }).catch(ignoreFailure);
-    client.setQueryData<Recipients>(KEY, (before) => (before && readRecipients(answer?.data)) ?? undefined);
+    const response = await api.call<unknown>({ suffix: '/weekly-report' }).catch(ignoreFailure);
+    client.setQueryData<Recipients>(KEY, (before) => (before && readRecipients(response?.data)) ?? undefined);
   });
   return {
     recipients: query.data ?? null,

@@ -83,9 +83,9 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
   useEffect(() => {
     if (running === null || disabled) return;
     const refresh = async () => {
-      const answer = await api.call<unknown>(checkupSource.call).catch(ignoreFailure);
-      if (answer !== undefined) store(checkupSource.read(answer.data));
-      setRefreshes({ failed: answer === undefined });
+      const response = await api.call<unknown>(checkupSource.call).catch(ignoreFailure);
+      if (response !== undefined) store(checkupSource.read(response.data));
+      setRefreshes({ failed: response === undefined });
     };
     const timer = setTimeout(() => void refresh(), refreshes.failed ? POLL_AFTER_FAILURE_MS : POLL_MS);
     return () => clearTimeout(timer);

@@ -64,8 +64,8 @@ export function useApply({ security, login }: SettingsStores): Apply {
   }
 
   async function read<Options extends object>(source: OptionsSource<Options>): Promise<Options | null> {
-    const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
-    const options = answer === undefined ? null : source.read(answer.data);
+    const response = await api.call<unknown>(source.call).catch(ignoreFailure);
+    const options = response === undefined ? null : source.read(response.data);
     return options !== null && Object.keys(options).length > 0 ? options : null;
   }
 

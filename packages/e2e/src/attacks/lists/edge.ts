@@ -40,18 +40,18 @@ const siteSurvives =
   (bytes: Bytes, end: 'reset' | 'finish', times: number) =>
   async (site: AttackedSite): Promise<Outcome> => {
     for (let turn = 0; turn < times; turn++) await sendAll(site.url, bytes(site.host), turn % 20, end);
-    const answer = await site.request({ target: '/' }).catch(() => null);
+    const response = await site.request({ target: '/' }).catch(() => null);
     return {
-      ok: SERVED.includes(answer?.status ?? 0),
-      got: answer === null ? 'the site is gone' : `then ${answer.status}`,
+      ok: SERVED.includes(response?.status ?? 0),
+      got: response === null ? 'the site is gone' : `then ${response.status}`,
     };
   };
 
 const raw = (name: string, bytes: Bytes, statuses = SERVED): Check => ({
   name,
   async run(site) {
-    const answer: RawResponse | null = await site.send(bytes(site.host)).catch(() => null);
-    return { ok: statuses.includes(answer?.status ?? 0), got: String(answer?.status ?? 'no answer') };
+    const response: RawResponse | null = await site.send(bytes(site.host)).catch(() => null);
+    return { ok: statuses.includes(response?.status ?? 0), got: String(response?.status ?? 'no answer') };
   },
 });
 

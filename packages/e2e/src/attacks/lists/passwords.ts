@@ -13,8 +13,8 @@ function loginForm(path: string, login: string, password: string, headers: Reado
 }
 
 /** Whether a response creates a session. */
-const createsSession = (answer: RawResponse | null): boolean =>
-  answer !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
+const createsSession = (response: RawResponse | null): boolean =>
+  response !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(response.head);
 
 /** A username that does not exist and that no earlier attack has used. */
 const nobody = () => `nobody-${randomBytes(4).toString('hex')}`;
@@ -39,15 +39,15 @@ const bounded =
     const limit = site.limit ?? 5;
     const from = site.newAddress();
     const login = nobody();
-    const answers: (RawResponse | null)[] = [];
-    const one = async (turn: number) => void answers.push(await sendRequest(site, guess(site, login, turn), from));
+    const responses: (RawResponse | null)[] = [];
+    const one = async (turn: number) => void responses.push(await sendRequest(site, guess(site, login, turn), from));
     const turns = Array.from({ length: limit * 4 }, (_, turn) => turn);
     if (atOnce) await Promise.all(turns.map(one));
     else for (const turn of turns) await one(turn);
-    const unchecked = answers.filter((answer) => UNCHECKED.has(answer?.status ?? 0)).length;
+    const unchecked = responses.filter((response) => UNCHECKED.has(response?.status ?? 0)).length;
     return {
-      ok: answers.length - unchecked <= limit && !answers.some(createsSession),
-      got: `${answers.length - unchecked} of ${answers.length}`,
+      ok: responses.length - unchecked <= limit && !responses.some(createsSession),
+      got: `${responses.length - unchecked} of ${responses.length}`,
     };
   };
 
@@ -57,9 +57,9 @@ const lockedFor =
   async (site: AttackedSite): Promise<Outcome> => {
     const from = site.newAddress();
     await lock(site, from);
-    const answer = await sendRequest(site, request(site), from);
-    const in_ = createsSession(answer) || /isAdmin|"id":\d+,"name"/.test(answer?.body ?? '');
-    return { ok: !in_, got: in_ ? 'let in' : String(answer?.status ?? 'no answer') };
+    const response = await sendRequest(site, request(site), from);
+    const in_ = createsSession(response) || /isAdmin|"id":\d+,"name"/.test(response?.body ?? '');
+    return { ok: !in_, got: in_ ? 'let in' : String(response?.status ?? 'no answer') };
   };
 
 const owner = (site: AttackedSite) => ({ login: site.owner?.login ?? '', password: site.owner?.password ?? '' });
@@ -70,10 +70,10 @@ const ownerLogsIn: Check = {
   async run(site) {
     if (site.owner === null || !site.options.manyAddresses) return frontPage.run(site);
     const { login, password } = owner(site);
-    const answer = await sendRequest(site, loginForm(site.loginPath, login, password), site.newAddress());
+    const response = await sendRequest(site, loginForm(site.loginPath, login, password), site.newAddress());
     return {
-      ok: createsSession(answer),
-      got: createsSession(answer) ? 'let in' : String(answer?.status ?? 'no answer'),
+      ok: createsSession(response),
+      got: createsSession(response) ? 'let in' : String(response?.status ?? 'no answer'),
     };
   },
 };
@@ -83,8 +83,8 @@ const singleFailure: Check = {
   name: 'one wrong password from elsewhere is no crime',
   async run(site) {
     if (!site.options.manyAddresses) return frontPage.run(site);
-    const answer = await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
-    return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
+    const response = await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
+    return { ok: response?.status === 200, got: String(response?.status ?? 'no answer') };
   },
 };
 
@@ -162,8 +162,8 @@ const servedWhileLocked = (what: string, target: string): Check => ({
   async run(site) {
     const from = site.newAddress();
     await lock(site, from);
-    const answer = await sendRequest(site, { target, headers: basic }, from);
-    return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
+    const response = await sendRequest(site, { target, headers: basic }, from);
+    return { ok: response?.status === 200, got: String(response?.status ?? 'no answer') };
   },
 });
 
@@ -201,11 +201,11 @@ const silent: Attack = {
     await lock(site, from);
     const { login, password } = owner(site);
     const look = async (name: string, word: string) => {
-      const answer = await sendRequest(site, loginForm(site.loginPath, name, word), from);
-      return `${answer?.status} ${answer?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
+      const response = await sendRequest(site, loginForm(site.loginPath, name, word), from);
+      return `${response?.status} ${response?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
     };
-    const answers = new Set([await look(login, password), await look(login, 'wrong'), await look(nobody(), 'wrong')]);
-    return { ok: answers.size === 1, got: `${answers.size} kinds of answers` };
+    const responses = new Set([await look(login, password), await look(login, 'wrong'), await look(nobody(), 'wrong')]);
+    return { ok: responses.size === 1, got: `${responses.size} kinds of answers` };
   },
   twin: ownerLogsIn,
 };

@@ -57,13 +57,13 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
   });
 
   const call = async (suffix: string, body: object = {}) => {
-    const answer = await callApi(stack, {
+    const response = await callApi(stack, {
       path: `${API}${suffix}`,
       body: JSON.stringify(body),
       headers: authorised(owner),
     });
-    expect(answer.body.status, suffix).toBe(200);
-    return answer.body.data;
+    expect(response.body.status, suffix).toBe(200);
+    return response.body.data;
   };
   const from = (address: string, request: TypedRequest, agent = BROWSER) =>
     sendRequest(stack, {

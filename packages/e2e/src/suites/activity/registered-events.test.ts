@@ -22,14 +22,14 @@ onUnlikeStacks('the log of registered users', (stack) => {
   const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
   /** Calls WordPress's REST API as the owner. */
   const rest = async (method: string, path: string, body: object = {}) => {
-    const answer = await callApi(stack, {
+    const response = await callApi(stack, {
       method,
       path: `/wp-json/wp/v2${path}`,
       body: bytes(JSON.stringify(body)),
       headers: authorised(owner),
     });
-    if (answer.http >= 300) throw new Error(`${method} ${path}: ${answer.http} ${JSON.stringify(answer.body)}`);
-    return answer.body as unknown as { readonly id: number };
+    if (response.http >= 300) throw new Error(`${method} ${path}: ${response.http} ${JSON.stringify(response.body)}`);
+    return response.body as unknown as { readonly id: number };
   };
   const page = (target: string) => sendRequest(stack, { target, headers: { cookie: owner.cookie } });
   /** Follows a link of a page of wp-admin. */
@@ -60,8 +60,8 @@ onUnlikeStacks('the log of registered users', (stack) => {
 
   it('records logins, wrong passwords and logouts, with the address', async () => {
     const events = await during(async () => {
-      const answer = await sendFrom(stack, FROM, loginForm(usersByRole.author, stack.password));
-      const headers = { cookie: getCookies(answer) };
+      const response = await sendFrom(stack, FROM, loginForm(usersByRole.author, stack.password));
+      const headers = { cookie: getCookies(response) };
       const profile = await sendFrom(stack, FROM, { target: '/wp-admin/profile.php', headers });
       const out = /href=["'][^"']*(\/wp-login\.php\?action=logout[^"']*)["']/.exec(profile.body)?.[1] ?? '';
       await sendFrom(stack, FROM, { target: out.replace(/&amp;|&#038;/g, '&'), headers });
@@ -105,8 +105,8 @@ onUnlikeStacks('the log of registered users', (stack) => {
       const nonce = /id="_wpnonce" name="_wpnonce" value="([0-9a-f]+)"/.exec(body)?.[1] ?? '';
       const fields = { action: 'editpost', post_ID: id, post_type: 'page', _wpnonce: nonce, post_title: 'About' };
       const save = new URLSearchParams({ ...fields, publish: 'Publish', original_post_status: 'auto-draft' });
-      const answer = await sendRequest(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
-      expect(answer.status).toBe(302);
+      const response = await sendRequest(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
+      expect(response.status).toBe(302);
     });
     expect(said(events)).toEqual(['Published page “About”']);
   });
@@ -325,8 +325,8 @@ onUnlikeStacks('the log of registered users', (stack) => {
     it('does not count as an anonymous visit; one with a forged cookie does', async () => {
       const unknown = async () => {
         const path = '/wp-json/security-optimizer/v1/activity-unknown';
-        const answer = await callApi(stack, { path, body: '{}', headers: authorised(owner) });
-        return (answer.body.data as { entries: { page_visited: string }[] }).entries.map((row) => row.page_visited);
+        const response = await callApi(stack, { path, body: '{}', headers: authorised(owner) });
+        return (response.body.data as { entries: { page_visited: string }[] }).entries.map((row) => row.page_visited);
       };
       const turn = Date.now();
       const invented = owner.cookie.replace(/(wordpress_[^=]+=)[^;]+/g, '$1owner%7C9999999999%7Cx%7Cy');

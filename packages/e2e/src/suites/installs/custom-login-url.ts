@@ -25,12 +25,12 @@ export function ownLoginAddress(place: OddPlace): void {
 
     beforeAll(async () => {
       site = place.site();
-      const answer = await call(site, place.owner(), '/custom-login-url', {
+      const response = await call(site, place.owner(), '/custom-login-url', {
         type: 'custom',
         login: 'my-door',
         signup: 'join-us',
       });
-      expect(answer.body).toMatchObject({ status: 200 });
+      expect(response.body).toMatchObject({ status: 200 });
     });
 
     it('no anonymous client can distinguish the old one from a missing page', async () => {
@@ -62,8 +62,8 @@ export function ownLoginAddress(place: OddPlace): void {
     it('no public page contains it', async () => {
       for (const at of homes) {
         for (const target of [`${at}/`, `${at}/?rest_route=/`, `${at}/?feed=rss2`, `${at}/?p=1`, `${at}/?author=1`]) {
-          const answer = await visit(site, { target });
-          expect([target, (answer.head + answer.body).includes('my-door')]).toEqual([target, false]);
+          const response = await visit(site, { target });
+          expect([target, (response.head + response.body).includes('my-door')]).toEqual([target, false]);
         }
       }
     });

@@ -55,7 +55,7 @@ const VISITS: readonly Visit[] = [
   },
 ];
 
-export interface Answer {
+export interface VisitorResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -76,7 +76,7 @@ export function visit(
     readonly from?: string;
     readonly agent?: Agent;
   },
-): Promise<Answer & { readonly reused: boolean }> {
+): Promise<VisitorResponse & { readonly reused: boolean }> {
   const { method = 'GET', target, body, from = '127.0.0.1', agent } = options;
   const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(body?.length ?? 0) };
   const settings: RequestOptions = {
@@ -131,7 +131,7 @@ export function startVisitors(endpoint: SiteEndpoint): LiveVisitors {
   let resent = 0;
   let stopped = false;
 
-  async function once(each: Visit, from: string, agent: Agent): Promise<Answer> {
+  async function once(each: Visit, from: string, agent: Agent): Promise<VisitorResponse> {
     try {
       return await visit(endpoint, { ...each, from, agent });
     } catch (error) {

@@ -88,10 +88,10 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
         },
       },
     ]);
-    const answer = await call(site(MAIN), await logInToSite(site(MAIN)), '/custom-login-url', {
+    const response = await call(site(MAIN), await logInToSite(site(MAIN)), '/custom-login-url', {
       ...{ type: 'custom', login: LOGIN_SLUG, signup: 'club-entry' },
     });
-    expect(answer.body).toMatchObject({ status: 200 });
+    expect(response.body).toMatchObject({ status: 200 });
   }, 5 * MINUTES);
   afterAll(async () => {
     await layouts?.stop();

@@ -112,8 +112,8 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   }
 
   const pastGuard = async (headers: Readonly<Record<string, string>> = {}) => {
-    const answer = await sendUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
-    return [answer.status, answer.headers['x-cache']];
+    const response = await sendUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
+    return [response.status, response.headers['x-cache']];
   };
   const BY_HTTPS = { 'x-forwarded-proto': 'https' };
 

@@ -104,14 +104,14 @@ describe.skipIf(!isReady)(
             expect([target, (await front.requestWithoutGuard({ target })).body]).toEqual([target, SECRET]);
           const page = await front.request({ target: '/' });
           expect([page.status, page.headers['x-kept'], page.body.includes('</html>')]).toEqual([200, 'kept', true]);
-          const answers = [page];
+          const responses = [page];
           for (const target of ['/wp-login.php', '/?rest_route=/', '/?p=987654']) {
-            answers.push(await front.request({ target }));
-            answers.push(await front.request({ target, method: 'HEAD' }));
-            answers.push(await front.request({ target, headers: { range: 'bytes=0-3', 'if-none-match': '"a"' } }));
+            responses.push(await front.request({ target }));
+            responses.push(await front.request({ target, method: 'HEAD' }));
+            responses.push(await front.request({ target, headers: { range: 'bytes=0-3', 'if-none-match': '"a"' } }));
           }
-          expect(answers.map(({ status }) => status)).toEqual([...Array(7).fill(200), ...Array(3).fill(404)]);
-          for (const { head, body } of answers) {
+          expect(responses.map(({ status }) => status)).toEqual([...Array(7).fill(200), ...Array(3).fill(404)]);
+          for (const { head, body } of responses) {
             expect(body).not.toContain(SECRET);
             expect(head).not.toMatch(/accel|internal|send-?file|\/srv\/secret/i);
           }

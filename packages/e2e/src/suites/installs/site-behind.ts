@@ -96,7 +96,7 @@ function example(site: SiteBehind, name: string, more: Readonly<Record<string, s
   });
 }
 
-const answers = (site: SiteBehind): Promise<boolean> =>
+const isAvailable = (site: SiteBehind): Promise<boolean> =>
   sendUpstream(site, { target: '/wp-includes/css/buttons.min.css' }).then(
     () => true,
     () => false,
@@ -131,7 +131,7 @@ export async function startNginx(site: SiteBehind, options: NginxOptions = {}): 
     ...{ name: 'nginx', command: 'nginx', args: ['-c', file, '-p', dir, '-e', 'stderr'], readySeconds: 90 },
     pidFile: join(dir, 'run/web.json'),
     logFile: join(dir, 'logs/web.log'),
-    ready: () => answers(site),
+    ready: () => isAvailable(site),
   });
 }
 
@@ -177,6 +177,6 @@ export async function startApache(site: SiteBehind, options: ApacheOptions = {})
     ...{ name: 'Apache', command: 'apache2', args: ['-DFOREGROUND', '-f', file], readySeconds: 90 },
     pidFile: join(dir, 'run/web.json'),
     logFile: join(dir, 'logs/web.log'),
-    ready: () => answers(site),
+    ready: () => isAvailable(site),
   });
 }

@@ -15,7 +15,7 @@ const LAYOUTS: readonly number[] = [390, 1440];
 const HEIGHT = 900;
 
 /** Replaces a response of the API. */
-export type Answer = (real: { readonly data: never }) => unknown;
+export type ResponseFactory = (real: { readonly data: never }) => unknown;
 
 /**
  * Goes through the interface by keyboard in one locale with reduced motion, and records all errors on each screen size.
@@ -119,7 +119,7 @@ export class Walker {
   }
 
   /** Replaces the response of a call while `work` runs. */
-  answering(suffix: string, answer: Answer, work: () => Promise<void>): Promise<void> {
+  answering(suffix: string, answer: ResponseFactory, work: () => Promise<void>): Promise<void> {
     const calls = (url: URL) => url.pathname.endsWith(`/security-optimizer/v1${suffix}`);
     const handle = async (route: Route) => {
       const response = await route.fetch();

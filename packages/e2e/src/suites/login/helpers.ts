@@ -27,8 +27,8 @@ export function loginForm(
 }
 
 /** Whether a response creates a session. */
-export function createsSession(answer: RawResponse): boolean {
-  return /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
+export function createsSession(response: RawResponse): boolean {
+  return /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(response.head);
 }
 
 /** Runs a recovery command of the product on the stack's site. Throws with its words when it fails. */
@@ -45,20 +45,20 @@ export async function recover(stack: Stack, ...words: string[]): Promise<string>
 
 /** Changes a setting of Login Security through the API, as the dashboard does. */
 export async function change(stack: Stack, session: Session, suffix: string, body: unknown): Promise<unknown> {
-  const answer = await callApi(stack, {
+  const response = await callApi(stack, {
     path: `/wp-json/security-optimizer/v1${suffix}`,
     body: JSON.stringify(body),
     headers: authorised(session),
   });
-  if (answer.body.status !== 200) throw new Error(`${suffix} can't be set: ${JSON.stringify(answer.body)}`);
-  return answer.body.data;
+  if (response.body.status !== 200) throw new Error(`${suffix} can't be set: ${JSON.stringify(response.body)}`);
+  return response.body.data;
 }
 
 /** Everything that distinguishes two responses for a client, without values that always differ. */
-export function toComparable(answer: RawResponse) {
-  const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
-  const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
-  return { status: answer.status, headers, body };
+export function toComparable(response: RawResponse) {
+  const { date: _, 'content-length': __, etag: ___, ...headers } = response.headers;
+  const body = response.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
+  return { status: response.status, headers, body };
 }
 
 /** A site prepared for a suite about logins. Its fields are set in `beforeAll`. */
@@ -223,11 +223,11 @@ export class FormBrowser {
     return { 'user-agent': this.agent, cookie: ['wordpress_test_cookie=x', this.cookie].filter(Boolean).join('; ') };
   }
 
-  #keep(answer: RawResponse): RawResponse {
-    for (const [, name, value] of answer.head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) {
+  #keep(response: RawResponse): RawResponse {
+    for (const [, name, value] of response.head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) {
       this.#cookies.set(name ?? '', value ?? '');
     }
-    return answer;
+    return response;
   }
 }
 

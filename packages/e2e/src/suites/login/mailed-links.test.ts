@@ -63,9 +63,9 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
     const kept = /name="redirect_to" value="([^"]*)"/.exec(page.body)?.[1] ?? '';
     const redirectTo = kept.replace(/&(?:amp|#0?38);/g, '&');
     const fields = { log: login, pwd: stack.password, redirect_to: redirectTo, testcookie: '1' };
-    const answer = await visitor.request(form(`/${LOGIN_SLUG}`, new URLSearchParams(fields).toString()));
-    expect(createsSession(answer)).toBe(true);
-    return { visitor, location: answer.headers.location ?? '' };
+    const response = await visitor.request(form(`/${LOGIN_SLUG}`, new URLSearchParams(fields).toString()));
+    expect(createsSession(response)).toBe(true);
+    return { visitor, location: response.headers.location ?? '' };
   };
   const expectMissing = async (path: string) => {
     const [real, nothing] = [

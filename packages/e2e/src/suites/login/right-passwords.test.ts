@@ -71,19 +71,19 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
       const from = newAddress();
       if (page !== null) writeFileSync(ownPage, page);
       writeFileSync(maintenance, MAINTENANCE);
-      const answers = [];
+      const responses = [];
       for (let turn = 0; turn < TRIES; turn++)
-        answers.push(await sendFrom(stack, from, loginForm(login('owner'), stack.password)));
-      expect(answers[0]?.status).toBe(status);
-      for (const { body } of answers) expect(body).not.toMatch(/incorrect|Too many (?:failed )?login attempts/i);
+        responses.push(await sendFrom(stack, from, loginForm(login('owner'), stack.password)));
+      expect(responses[0]?.status).toBe(status);
+      for (const { body } of responses) expect(body).not.toMatch(/incorrect|Too many (?:failed )?login attempts/i);
       rmSync(maintenance);
       await until('the address may log in', () => logsIn(from, login('owner')), 15);
     });
   });
 
   it('are not checked any more once guard knows that they were not', async () => {
-    const answer = await sendFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
-    expect(createsSession(answer)).toBe(false);
+    const response = await sendFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
+    expect(createsSession(response)).toBe(false);
     expect(record.list()).toEqual([]);
   });
 

@@ -123,14 +123,14 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
   });
 
   it('tells the owner the roles of the site by their names', async () => {
-    const answer = (await choose()) as { two_factor_roles: { role: string }[] };
-    expect(answer.two_factor_roles).toContainEqual({
+    const choice = (await choose()) as { two_factor_roles: { role: string }[] };
+    expect(choice.two_factor_roles).toContainEqual({
       role: 'shop_keeper',
       name: 'Shop shopkeeper',
       selected: 0,
       required: 0,
     });
-    expect(answer.two_factor_roles.map(({ role }) => role)).toEqual(
+    expect(choice.two_factor_roles.map(({ role }) => role)).toEqual(
       expect.arrayContaining(['administrator', 'editor', 'author', 'subscriber']),
     );
   });
@@ -219,11 +219,11 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       await runInWordPress(stack, `${before} WP_Session_Tokens::get_instance( ${user} )->create( time() + 3600 );`);
       const isForm = target.startsWith('/wp-login.php');
       const request = isForm ? loginForm(login, stack.password, { path: target }) : { target };
-      const answer = sendFrom(stack, FROM, request);
+      const choice = sendFrom(stack, FROM, request);
       // A login that did not wait was asked for the factor at once.
-      await Promise.race([answer, until('the login waits', () => existsSync(heldFile))]);
+      await Promise.race([choice, until('the login waits', () => existsSync(heldFile))]);
       await callAction();
-      expect({ createsSession: createsSession(await answer), location: (await answer).headers.location }).toEqual({
+      expect({ createsSession: createsSession(await choice), location: (await choice).headers.location }).toEqual({
         createsSession: false,
         location: expect.stringContaining('action=second-factor'),
       });

@@ -35,9 +35,9 @@ onUnlikeStacks('the checkup', (stack) => {
     for (const name of planted) rmSync(path(name), { force: true });
   };
   const read = async (suffix = '/checkup', body: object = {}): Promise<Checkup> => {
-    const answer = await callAction(stack, owner, suffix, body);
-    expect(answer.body.status).toBe(200);
-    return answer.body.data as Checkup;
+    const response = await callAction(stack, owner, suffix, body);
+    expect(response.body.status).toBe(200);
+    return response.body.data as Checkup;
   };
   /** Runs a checkup to its end. */
   const look = async (): Promise<CheckupResult> => {
@@ -192,8 +192,8 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(findings).toMatchObject([
       { check: 'plugins', title: 'Example form: 2 files are not the original ones', plugin: 'example-form/form.php' },
     ]);
-    const answer = await callAction(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
-    expect(answer.body).toMatchObject({ status: 200 });
+    const response = await callAction(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
+    expect(response.body).toMatchObject({ status: 200 });
     expectReinstalled(await endedJob(stack, owner, 'reinstall-plugins'), 'example-form/form.php');
     expect(titles(await look())).toEqual([]);
   });

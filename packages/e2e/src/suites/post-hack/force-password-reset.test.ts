@@ -80,8 +80,8 @@ onUnlikeStacks('Force password reset', (stack) => {
   });
 
   it('ends every session and invalidates every earlier password, on every route', async () => {
-    const answer = await callAction(stack, owner, '/force-password-reset');
-    expect(answer.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset', error: '' } } });
+    const response = await callAction(stack, owner, '/force-password-reset');
+    expect(response.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset', error: '' } } });
 
     // Sessions of others and of the caller.
     for (const { cookie, nonce } of [owner, author]) {
@@ -206,8 +206,8 @@ onUnlikeStacks('Force password reset', (stack) => {
       await until('the site uses the keys of the host', async () => !(await isLoggedIn()), 120);
       owner = await logIn({ ...stack, password: 'the-owners-New-one' });
       const before = await salts();
-      const answer = await callAction(stack, owner, '/logout-users');
-      const { data } = answer.body as unknown as { data: { job: Job } };
+      const response = await callAction(stack, owner, '/logout-users');
+      const { data } = response.body as unknown as { data: { job: Job } };
       const said = data.job.summary.join(' ');
       expect(said).toContain('The security keys of WordPress could not be changed.');
       expect(said).toContain(`They are set in ${realpathSync(host)}.`);

@@ -17,8 +17,8 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
   /** A browser after the right password, and the page of the second factor. */
   const startLogin = async (login: string) => {
     const browser = newBrowser();
-    const answer = await browser.logIn(login);
-    expect(answer.headers.location).toContain('action=second-factor');
+    const response = await browser.logIn(login);
+    expect(response.headers.location).toContain('action=second-factor');
     return { browser, page: await browser.look(SECOND_FACTOR) };
   };
   const setUp = async (login: string): Promise<RawResponse> => {

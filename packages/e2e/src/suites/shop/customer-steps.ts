@@ -7,7 +7,7 @@ import {
   logInAtMyAccount,
   mailedLink,
   PASSWORD,
-  parseAnswer,
+  parseResponse,
   post,
   type Step,
   toCustomerEmail,
@@ -51,8 +51,8 @@ export const customerSteps: readonly Step[] = [
       );
       const again = await visitor.request(post('/?wc-ajax=get_refreshed_fragments', {}));
       return {
-        added: [added.status, Object.keys(parseAnswer(added)).sort()],
-        sameCart: parseAnswer(again).cart_hash === parseAnswer(added).cart_hash,
+        added: [added.status, Object.keys(parseResponse(added)).sort()],
+        sameCart: parseResponse(again).cart_hash === parseResponse(added).cart_hash,
         coupon: (await visitor.request(post('/?wc-ajax=apply_coupon', { coupon_code: 'x' }))).status,
         unknown: (await visitor.request(post('/?wc-ajax=nothing_of_the_kind', {}))).status,
       };
@@ -83,21 +83,21 @@ export const customerSteps: readonly Step[] = [
           { nonce: added.headers.nonce ?? nonce },
         ),
       );
-      const thanks = await buyer.look(toPath(parseAnswer(order).payment_result?.redirect_url));
+      const thanks = await buyer.look(toPath(parseResponse(order).payment_result?.redirect_url));
       const account = await buyer.look('/my-account/orders/');
       return {
-        unsigned: [unsigned.status, parseAnswer(unsigned).code],
-        added: [added.status, parseAnswer(added).items_count],
+        unsigned: [unsigned.status, parseResponse(unsigned).code],
+        added: [added.status, parseResponse(added).items_count],
         page: [page.status, page.body.includes('wp-block-woocommerce-checkout')],
         order: [
           order.status,
-          parseAnswer(order).status,
-          parseAnswer(order).customer_id > 0,
-          parseAnswer(order).message,
+          parseResponse(order).status,
+          parseResponse(order).customer_id > 0,
+          parseResponse(order).message,
         ],
         session: createsSession(order),
         thanks: [thanks.status, /order.received|thank you/i.test(thanks.body)],
-        account: [account.status, account.body.includes(`#${parseAnswer(order).order_id}`)],
+        account: [account.status, account.body.includes(`#${parseResponse(order).order_id}`)],
       };
     },
     outcome: {
@@ -131,10 +131,10 @@ export const customerSteps: readonly Step[] = [
       const products = await app().look('/wp-json/wc/store/v1/products?search=mug');
       return {
         added: added.status,
-        batch: [batch.status, parseAnswer(batch).responses?.map(({ status }: { status: number }) => status)],
-        others: parseAnswer(cart).items_count,
-        own: parseAnswer(same).items_count,
-        products: [products.status, parseAnswer(products).map(({ name }: { name: string }) => name)],
+        batch: [batch.status, parseResponse(batch).responses?.map(({ status }: { status: number }) => status)],
+        others: parseResponse(cart).items_count,
+        own: parseResponse(same).items_count,
+        products: [products.status, parseResponse(products).map(({ name }: { name: string }) => name)],
       };
     },
     outcome: { added: 201, batch: [207, [201]], others: 0, own: 2, products: [200, ['Blue mug']] },
@@ -159,11 +159,11 @@ export const customerSteps: readonly Step[] = [
         _wp_http_referer: '/?wc-ajax=update_order_review',
       };
       const order = await buyer.request(post('/?wc-ajax=checkout', fields));
-      const thanks = await buyer.look(toPath(parseAnswer(order).redirect));
+      const thanks = await buyer.look(toPath(parseResponse(order).redirect));
       return {
         page: page.status,
-        review: [review.status, parseAnswer(review).result],
-        order: [order.status, parseAnswer(order).result, parseAnswer(order).messages],
+        review: [review.status, parseResponse(review).result],
+        order: [order.status, parseResponse(order).result, parseResponse(order).messages],
         session: createsSession(order),
         thanks: [thanks.status, /order.received|thank you/i.test(thanks.body)],
         account: isLoggedIn((await buyer.look('/my-account/')).body),
@@ -185,9 +185,9 @@ export const customerSteps: readonly Step[] = [
       const page = await visitor.look('/my-account/');
       const fields = { email: toCustomerEmail(visit, 'register'), password: PASSWORD, register: 'Register' };
       const nonce = { 'woocommerce-register-nonce': field(page, 'woocommerce-register-nonce') };
-      const answer = await visitor.request(post('/my-account/', { ...fields, ...nonce }));
+      const response = await visitor.request(post('/my-account/', { ...fields, ...nonce }));
       const account = await visitor.look('/my-account/');
-      return { answer: answer.status, session: createsSession(answer), account: isLoggedIn(account.body) };
+      return { answer: response.status, session: createsSession(response), account: isLoggedIn(account.body) };
     },
     outcome: { answer: 302, session: true, account: true },
   },
@@ -237,14 +237,14 @@ export const customerSteps: readonly Step[] = [
       const account = await customer.look('/my-account/edit-account/');
       const names = { account_first_name: 'Ann', account_last_name: 'Buyer', account_display_name: 'Ann' };
       const change = async (current: string) => {
-        const answer = await customer.request(
+        const response = await customer.request(
           post('/my-account/edit-account/', {
             ...{ ...names, account_email: login, action: 'save_account_details' },
             ...{ password_current: current, password_1: `${PASSWORD} new`, password_2: `${PASSWORD} new` },
             'save-account-details-nonce': field(account, 'save-account-details-nonce'),
           }),
         );
-        return [answer.status, answer.body.includes('Your current password is incorrect')];
+        return [response.status, response.body.includes('Your current password is incorrect')];
       };
       const changed = [await change('not this one'), await change(PASSWORD)];
       const link = decode(/href="([^"]*customer-logout[^"]*)"/.exec(account.body)?.[1] ?? '');

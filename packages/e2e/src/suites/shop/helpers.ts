@@ -113,7 +113,7 @@ export function json(
 
 /** Parses a response as JSON. Returns its text if it is not JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of another program, looked into and never handed on.
-export function parseAnswer({ body }: RawResponse): any {
+export function parseResponse({ body }: RawResponse): any {
   try {
     return JSON.parse(body);
   } catch {

@@ -6,7 +6,7 @@ import {
   json,
   logInAtMyAccount,
   PASSWORD,
-  parseAnswer,
+  parseResponse,
   post,
   programs,
   readFormFields,
@@ -91,11 +91,11 @@ export const ownerSteps: readonly Step[] = [
       const made = await save(draft, '30', { publish: 'Publish' });
       const page = await requestAsOwner(visit, { target: `/wp-admin/post.php?post=${id}&action=edit` });
       const changed = await save(page, '35', { save: 'Update' });
-      const seen = parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` }));
+      const seen = parseResponse(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` }));
       const list = await requestAsOwner(visit, { target: '/wp-admin/edit.php?post_type=product' });
       const star = new RegExp(`admin-ajax\\.php\\?action=woocommerce_feature_product[^"']*product_id=${id}[^"']*`);
       const starred = await requestAsOwner(visit, { target: `/wp-admin/${decode(star.exec(list.body)?.[0] ?? '')}` });
-      const featured = parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` })).featured;
+      const featured = parseResponse(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` })).featured;
       const gone = await requestAsOwner(visit, json('DELETE', `/wp-json/wc/v3/products/${id}?force=true`));
       return {
         made: [made.status, /message=6/.test(made.headers.location ?? '')],
@@ -120,7 +120,7 @@ export const ownerSteps: readonly Step[] = [
       const customer = visit.browser();
       const mail = toCustomerEmail(visit, 'blocks');
       await logInAtMyAccount(customer, mail, PASSWORD);
-      const [buyer] = parseAnswer(
+      const [buyer] = parseResponse(
         await requestAsOwner(visit, { target: `/wp-json/wc/v3/customers?email=${encodeURIComponent(mail)}` }),
       );
       const items = {
@@ -128,7 +128,7 @@ export const ownerSteps: readonly Step[] = [
         billing: { email: mail },
         line_items: [{ product_id: shop.handbook, quantity: 1 }],
       };
-      const made = parseAnswer(
+      const made = parseResponse(
         await programs.basic(visit, json('POST', '/wp-json/wc/v3/orders', { ...items, status: 'on-hold' })),
       );
       const link = new RegExp(
@@ -139,7 +139,7 @@ export const ownerSteps: readonly Step[] = [
       const target = `/wp-admin/admin.php?page=wc-orders&action=edit&id=${made.id}`;
       const page = await requestAsOwner(visit, { target });
       const state = async () =>
-        parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/orders/${made.id}` })).status;
+        parseResponse(await requestAsOwner(visit, { target: `/wp-json/wc/v3/orders/${made.id}` })).status;
       const inList = await state();
       const changed = { order_status: 'wc-completed', save: 'Update' };
       const saved = await requestAsOwner(visit, post(target, { ...readFormFields(page, 'order'), ...changed }));
@@ -175,7 +175,7 @@ export const ownerSteps: readonly Step[] = [
       const setting = await requestAsOwner(visit, {
         target: '/wp-json/wc/v3/settings/products/woocommerce_hold_stock_minutes',
       });
-      return { saved: [200, 302].includes(saved.status), setting: parseAnswer(setting).value };
+      return { saved: [200, 302].includes(saved.status), setting: parseResponse(setting).value };
     },
     outcome: { saved: true, setting: '90' },
   },

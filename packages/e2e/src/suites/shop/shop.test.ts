@@ -18,7 +18,7 @@ import {
   mailedLink,
   overHttps,
   PASSWORD,
-  parseAnswer,
+  parseResponse,
   post,
   programs,
   startVisit,
@@ -143,8 +143,8 @@ await onShop('a shop with every option of the product on', (parts) => {
     const authorization = `Basic ${btoa(`${shop.user}:${made.trim()}`)}`;
     const headers = { authorization, 'x-forwarded-for': '203.0.113.72' };
     for (let turn = 0; turn < LIMIT * 2; turn++) {
-      const answer = await overHttps(visit, { target: '/wp-json/wp/v2/users/me' }, headers);
-      expect([answer.status, parseAnswer(answer).code]).toEqual([403, 'application_passwords_need_permission']);
+      const response = await overHttps(visit, { target: '/wp-json/wp/v2/users/me' }, headers);
+      expect([response.status, parseResponse(response).code]).toEqual([403, 'application_passwords_need_permission']);
     }
     const form = post(`/${STAFF_ENTRANCE}`, { log: shop.user, pwd: 'wrong', testcookie: '1' });
     expect((await overHttps(visit, form, { 'x-forwarded-for': '203.0.113.72' })).status).toBe(200);
@@ -177,8 +177,8 @@ await onShop('a shop with every option of the product on', (parts) => {
     ];
     for (const page of [...pages, '/wp-json/wc/store/v1/cart', '/wp-admin/', '/my-account/edit-account/']) {
       for (const browser of [anonymous, customer]) {
-        const answer = await browser.look(page);
-        const given = /.{0,150}(?:staff-only|wp-login\.php).{0,80}/s.exec(answer.head + answer.body)?.[0] ?? '';
+        const response = await browser.look(page);
+        const given = /.{0,150}(?:staff-only|wp-login\.php).{0,80}/s.exec(response.head + response.body)?.[0] ?? '';
         expect(given, page).toBe('');
       }
     }
@@ -251,11 +251,11 @@ await onShop('a shop with every option of the product on', (parts) => {
       return {
         added: added.status,
         batch: batch.status,
-        byShop: [byShop.status, Object.keys(parseAnswer(byShop)).sort()],
-        byAjax: [byAjax.status, Object.keys(parseAnswer(byAjax)).sort()],
+        byShop: [byShop.status, Object.keys(parseResponse(byShop)).sort()],
+        byAjax: [byAjax.status, Object.keys(parseResponse(byAjax)).sort()],
         byForm: byForm.status,
-        items: parseAnswer(cart).items_count,
-        order: [order.status, parseAnswer(order).status, parseAnswer(order).code],
+        items: parseResponse(cart).items_count,
+        order: [order.status, parseResponse(order).status, parseResponse(order).code],
       };
     }
     const bought = {
@@ -280,8 +280,8 @@ await onShop('a shop with every option of the product on', (parts) => {
     it('a payment provider can call back', async () => {
       const made = await runInWordPress(shop, 'echo wc_create_order()->get_id();');
       const paid = json('POST', '/?wc-api=pay_back', { order: Number(made), transaction: 'tx-away' });
-      const answer = await overHttps(visit, paid, {});
-      expect([answer.status, answer.body]).toEqual([200, 'paid completed']);
+      const response = await overHttps(visit, paid, {});
+      expect([response.status, response.body]).toEqual([200, 'paid completed']);
     });
 
     it('shop managers can change nothing, by session or keys', async () => {

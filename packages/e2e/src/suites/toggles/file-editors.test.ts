@@ -123,15 +123,15 @@ toggleSuite({
         }),
       ],
     ])('does not save a file for a stolen session by %s', async (_name, request) => {
-      const answer = await sendRequest(stack, request());
-      expect(answer.body).not.toMatch(SIGN);
+      const response = await sendRequest(stack, request());
+      expect(response.body).not.toMatch(SIGN);
       expect(readFileSync(pluginFile(stack), 'utf8')).toBe(original);
     });
 
     it('does not offer the editors in the menu', async () => {
-      const answer = await sendRequest(stack, { target: '/wp-admin/plugins.php', ...stolen() });
-      expect(answer.status).toBe(200);
-      expect(answer.body).not.toMatch(/href=["'][^"']*(?:theme|plugin)-editor\.php/);
+      const response = await sendRequest(stack, { target: '/wp-admin/plugins.php', ...stolen() });
+      expect(response.status).toBe(200);
+      expect(response.body).not.toMatch(/href=["'][^"']*(?:theme|plugin)-editor\.php/);
     });
   },
 });

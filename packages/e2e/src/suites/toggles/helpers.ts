@@ -76,8 +76,8 @@ export function toggleSuite(suite: ToggleSuite): void {
     it('leaves WordPress as it is without the product once it is off', async () => {
       for (const [at, probe] of probes.entries()) {
         const label = `${probe.method ?? 'GET'} ${probe.target}`;
-        const answer = await sendRequest(stack, probe);
-        expect({ label, ...essence(answer) }).toEqual({ label, ...essence(baseline[at] as RawResponse) });
+        const response = await sendRequest(stack, probe);
+        expect({ label, ...essence(response) }).toEqual({ label, ...essence(baseline[at] as RawResponse) });
       }
     });
   });
@@ -109,7 +109,9 @@ function essence({ status, headers, body }: RawResponse) {
 }
 
 /** Expects a refusal without a sign that WordPress executed the request. */
-export function expectRefused(answer: RawResponse, sign: RegExp): void {
-  expect.soft(answer.body).not.toMatch(sign);
-  expect([400, 403, 404], `${answer.head.split('\r\n')[0]}\n${answer.body.slice(0, 300)}`).toContain(answer.status);
+export function expectRefused(response: RawResponse, sign: RegExp): void {
+  expect.soft(response.body).not.toMatch(sign);
+  expect([400, 403, 404], `${response.head.split('\r\n')[0]}\n${response.body.slice(0, 300)}`).toContain(
+    response.status,
+  );
 }

@@ -124,9 +124,9 @@ toggleSuite({
         '/wp-login.php',
         '/wp-admin/admin-ajax.php?action=rest-nonce',
       ]) {
-        const answer = await sendRequest(stack, { target });
-        expect([200, 400], `${target} ${answer.status}`).toContain(answer.status);
-        expect(answer.body).not.toContain('This can’t be opened');
+        const response = await sendRequest(stack, { target });
+        expect([200, 400], `${target} ${response.status}`).toContain(response.status);
+        expect(response.body).not.toContain('This can’t be opened');
       }
     });
   },

@@ -46,9 +46,9 @@ toggleSuite({
 
     it('announces it nowhere', async () => {
       for (const target of ['/', '/hello-world/', '/sample-page/', '/no-such-page/', '/wp-login.php']) {
-        const answer = await sendRequest(stack, { target });
-        expect(answer.headers['x-pingback']).toBeUndefined();
-        expect(answer.body).not.toMatch(/xmlrpc\.php|rel=["']pingback/);
+        const response = await sendRequest(stack, { target });
+        expect(response.headers['x-pingback']).toBeUndefined();
+        expect(response.body).not.toMatch(/xmlrpc\.php|rel=["']pingback/);
       }
     });
   },
