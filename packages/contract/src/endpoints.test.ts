@@ -21,7 +21,7 @@ describe('a toggle in a request', () => {
   });
 
   test.each([2, -1, 0.5, '', ' 1', 'on', 'true', null, [], [1], {}, undefined])(
-    '%j is refused and says what is allowed',
+    '%j is refused with the allowed values',
     (sent) => {
       const result = request.safeParse({ lock_system_folders: sent });
       expect(result.error?.issues).toEqual([

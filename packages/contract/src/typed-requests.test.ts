@@ -22,7 +22,7 @@ describe('a whole number as people type it', () => {
   });
 
   it.each(['', '½', '5²', '⑫', '\u202e514', '5 14', '5.0', '5e2', '-1', '0', '65536', '99999999999999999', [1], null])(
-    '%j is none',
+    '%j is not a port',
     (typed) => {
       expect(number.safeParse(typed).error?.issues[0]?.message).toBe('No.');
     },

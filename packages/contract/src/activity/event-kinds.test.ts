@@ -201,7 +201,7 @@ describe('the sentence of an event', () => {
       ],
       [{ kind: 'product.action', object: 'Reinstall all. It has begun.' }, 'Ran Reinstall all. It has begun.'],
       [{ kind: 'product.action', object: 'Reinstall all', after: 'not JSON' }, 'Ran Alle neu installieren'],
-    ])('says what WordPress and guard call something: %j', (event, part) => {
+    ])('translates the names of WordPress and guard: %j', (event, part) => {
       expect(said(event)).toContain(part);
     });
 

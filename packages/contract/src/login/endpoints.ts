@@ -135,7 +135,7 @@ export const resetUserTwoFactor = endpoint({
 });
 
 /** The schedule is beside `away_mode`, because the original client fills its form from these fields. */
-const awayAnswer = z.object({
+const awayResponse = z.object({
   type: z.enum(['off', 'period', 'weekly', 'daily']),
   from_date: z.optional(z.string()),
   to_date: z.optional(z.string()),
@@ -151,7 +151,7 @@ export const fetchAwayMode = endpoint({
   methods: ['GET'],
   summary: 'The schedule of Away Mode, its current state and its next change.',
   request: z.object({}),
-  response: awayAnswer,
+  response: awayResponse,
 });
 
 export const setAwayMode = endpoint({
@@ -174,7 +174,7 @@ export const setAwayMode = endpoint({
     value: z.optional(z.unknown()),
     confirm: z.optional(toggleValue),
   }),
-  response: awayAnswer,
+  response: awayResponse,
 });
 
 /** Endpoints of the page Login Security, in the order of its rows. */

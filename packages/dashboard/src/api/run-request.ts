@@ -137,10 +137,10 @@ export function failureReason(failure: ApiFailure): string {
  */
 export function successNotice(
   customText: string | undefined,
-  answer: { readonly message: string; readonly notification: ServerNotification },
+  response: { readonly message: string; readonly notification: ServerNotification },
 ): Notice | null {
-  const custom = (customText || answer.notification.success || '').trim();
-  const message = translate(answer.message.trim());
+  const custom = (customText || response.notification.success || '').trim();
+  const message = translate(response.message.trim());
   const sentences = sameSentence(custom, message) ? [custom] : [custom, message];
   const text = sentences.filter((sentence) => sentence !== '').join(' ');
   return text === '' ? null : { type: 'success', text, autoClose: true };

@@ -90,8 +90,8 @@ describe.runIf(process.platform === 'linux')('a reset', () => {
 
   it.each<[moment: string, steps: readonly Step[]]>([
     ['as soon as it is connected', [reset]],
-    ['after a head', [send(page), pause(20), reset]],
-    ['with a head in the same moment', [send(page), reset]],
+    ['after a request header', [send(page), pause(20), reset]],
+    ['together with a request header', [send(page), reset]],
     ['in the middle of a body', [send('POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf'), pause(20), reset]],
   ])('arrives as RST %s', async (_moment, steps) => {
     const opened = await visit();

@@ -62,7 +62,7 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
   }, 120_000);
 
   it.each(addressCases)(
-    'answers $target with $status',
+    'responds to $target with $status',
     async ({ target, status, type, contains }) => {
       const response = await get(stack.upstream, target, { host: '127.0.0.1:8999' });
       expect(response.status).toBe(status);

@@ -64,7 +64,7 @@ const phpPid = () => readRecord(join(dir, 'run/php.json'))?.pid ?? 0;
 
 describe('npm start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'serves WordPress through guard until %s, then leaves nothing running',
+    'serves WordPress through guard until %s, then stops every process',
     async (signal) => {
       const { child, output, site } = await ready();
       expect(Object.keys(site)).toEqual(['url', 'adminUrl', 'user', 'password']);

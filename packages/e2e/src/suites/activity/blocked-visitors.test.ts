@@ -38,7 +38,7 @@ onUsualStack('a blocked visitor', (stack) => {
     '/wp-json/',
     '/wp-content/themes/twentytwentyfour/style.css',
     '/nothing-here/',
-  ])('gets nothing at %s', async (target) => {
+  ])('is refused at %s', async (target) => {
     const response = await visit(target, BLOCKED);
     expect(response.status).toBe(403);
     expect(response.body).not.toMatch(/wp-content|Hello world|user_login/);

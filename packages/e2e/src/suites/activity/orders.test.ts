@@ -128,8 +128,8 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
   });
 
   describe.each([
-    ['in tables of their own', 'yes', 'no'],
-    ['in tables of their own, copied to posts', 'yes', 'yes'],
+    ['in separate tables', 'yes', 'no'],
+    ['in separate tables, copied to posts', 'yes', 'yes'],
     ['in the table of posts', 'no', 'no'],
   ])('%s', (_where, tables, copied) => {
     beforeAll(async () => {

@@ -137,12 +137,12 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
       it.each<[string, Partial<Sent>]>([
         ['signed more than a minute ago', { signed: -63 }],
         ['signed more than a minute ahead', { signed: 63 }],
-        ['with another body than the one that was signed', { forged: { body: '{"x":1}' } }],
-        ['under another name than the one that was signed', { forged: { command: 'checkup' } }],
+        ['with another body than the signed one', { forged: { body: '{"x":1}' } }],
+        ['with another name than the signed one', { forged: { command: 'checkup' } }],
         ['with another method', { forged: { method: 'PUT' } }],
         ['signed with another key', { secret: 'a1'.repeat(32) }],
-        ['with a nonce of another form', { nonce: 'A'.repeat(32) }],
-      ])('that come %s, with 404 as for a missing route', async (_how, sent) => {
+        ['with a nonce in another format', { nonce: 'A'.repeat(32) }],
+      ])('%s, with 404 as for a missing route', async (_how, sent) => {
         const response = await send(sent);
         expect([response.status, JSON.parse(response.body).code]).toEqual([404, 'rest_no_route']);
       });

@@ -60,7 +60,7 @@ onUsualStack('access to the API', (stack) => {
       ['with a stale nonce', () => ({ cookie: owner.cookie, 'x-wp-nonce': '0123456789' }), 'rest_cookie_invalid_nonce'],
       ['with an empty nonce', () => ({ cookie: owner.cookie, 'x-wp-nonce': '' }), 'rest_cookie_invalid_nonce'],
       [
-        'with the nonce of someone else',
+        'with the nonce of another user',
         () => ({ cookie: owner.cookie, 'x-wp-nonce': others.editor?.nonce ?? '' }),
         'rest_cookie_invalid_nonce',
       ],
@@ -74,7 +74,7 @@ onUsualStack('access to the API', (stack) => {
       ['as an author', () => authorised(others.author as Session), 'rest_forbidden'],
       ['as a subscriber', () => authorised(others.subscriber as Session), 'rest_forbidden'],
       ['from another site', () => ({ ...authorised(owner), origin: 'https://attacker.example.com' }), 'cross_site'],
-      ['from nowhere', () => ({ ...authorised(owner), origin: 'null' }), 'cross_site'],
+      ['with the origin null', () => ({ ...authorised(owner), origin: 'null' }), 'cross_site'],
       ['from another port of this host', () => ({ ...authorised(owner), origin: 'http://127.0.0.1:1' }), 'cross_site'],
       [
         'from another site by fetch metadata',
@@ -108,7 +108,7 @@ onUsualStack('access to the API', (stack) => {
       ['a list', '{"disable_feed":[1]}'],
       ['an object', '{"disable_feed":{"a":1}}'],
       ['a fraction', '{"disable_feed":0.5}'],
-      ['a word for yes', '{"disable_feed":"true"}'],
+      ['a boolean as text', '{"disable_feed":"true"}'],
       ['no field', '{}'],
       ['another field', '{"xss_protection":1}'],
       ['the field in capitals', '{"DISABLE_FEED":1}'],
@@ -129,13 +129,13 @@ onUsualStack('access to the API', (stack) => {
       ['a word', 'on'],
       ['two objects', '{"disable_feed":1}{"disable_feed":1}'],
       ['a form', 'disable_feed=1'],
-      ['bytes that are no text', '{"disable_feed":1,"x":"\xff\xfe"}'],
+      ['bytes that are not UTF-8', '{"disable_feed":1,"x":"\xff\xfe"}'],
     ])('refuses %s as broken JSON', async (_what, body) => {
       expectRefusal(await callApi(stack, { path, body, headers: authorised(owner) }), 400, 'invalid_json');
       await expectNothingStored();
     });
 
-    it.each(['[]', '1', '"x"', 'null', 'true'])('refuses %s, which is no object', async (body) => {
+    it.each(['[]', '1', '"x"', 'null', 'true'])('refuses %s, which is not an object', async (body) => {
       expectRefusal(await callApi(stack, { path, body, headers: authorised(owner) }), 400, 'invalid_input');
     });
 

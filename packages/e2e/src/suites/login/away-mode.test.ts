@@ -182,7 +182,7 @@ onUsualStack('Away Mode', (stack) => {
     };
 
     it.each(['owner', 'editor', 'author'] as const)(
-      'lets the %s who is still logged in change nothing',
+      'refuses changes by the %s who is still logged in',
       async (role) => {
         const before = await done();
         for (const [route, request] of changes(sessions[role])) {

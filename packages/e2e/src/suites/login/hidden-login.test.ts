@@ -69,7 +69,7 @@ onUnlikeStacks('a custom login URL', (stack) => {
   });
 
   describe('to an anonymous client', () => {
-    it.each(hidden)('%s answers as a missing page', async (target) => {
+    it.each(hidden)('%s responds like a missing page', async (target) => {
       const other = missing(target);
       const response = await sendRequest(stack, { target });
       const nothing = await sendRequest(stack, { target: other.target });
@@ -94,7 +94,7 @@ onUnlikeStacks('a custom login URL', (stack) => {
     });
 
     it.each(['/wp-login.php', '/wp-register.php', '/wp-signup.php'])(
-      '%s is redirected to the host of the site under its own name, as any missing page is',
+      '%s is redirected to the host of the site with its path unchanged, like any missing page',
       async (target) => {
         const answer = (path: string) => sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`);
         const { target: other, name, sibling } = missing(target);

@@ -84,7 +84,7 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     expect(before.headers['retry-after']).toBeUndefined();
   });
 
-  it.each(routes)('is told by %s, with the end of the lockout', async (_route, attempt, status) => {
+  it.each(routes)('is reported by %s, with the end of the lockout', async (_route, attempt, status) => {
     const response = await sendRequest(attempt(CUSTOMER, stack.password));
     expect(response.status).toBe(status);
     expect(response.body).toMatch(/Too many login attempts/);
@@ -122,7 +122,7 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     ['a style', '/wp-includes/css/buttons.min.css'],
     ['the front page', '/'],
     ['a missing page', '/nothing-here/'],
-    ['a part of REST that anybody may read', '/wp-json/wp/v2/posts'],
+    ['a public route of REST', '/wp-json/wp/v2/posts'],
     ['cron', '/wp-cron.php'],
   ])('still gets %s, without a message about the lockout', async (_what, target) => {
     const response = await sendRequest({ target });
@@ -134,7 +134,7 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     ['a style', '/wp-includes/css/buttons.min.css', 200],
     ['the front page', '/', 200],
     ['admin-ajax', '/wp-admin/admin-ajax.php?action=nothing', 400],
-    ['what anybody may read in REST', '/wp-json/wp/v2/posts', 200],
+    ['a public route of REST', '/wp-json/wp/v2/posts', 200],
   ])('still gets %s with basic authentication, which needs no login', async (_what, target, status) => {
     const response = await sendRequest({ ...restBasic('staging', 'open'), target });
     expect(response.status).toBe(status);

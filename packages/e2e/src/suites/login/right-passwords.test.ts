@@ -63,7 +63,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   });
 
   describe.each([
-    ['WordPress’s own page', null, 503],
+    ['the page of WordPress', null, 503],
     ['a page of the site', OWN_PAGE, 503],
     ['a page of the site with status 200', QUIET_PAGE, 200],
   ] as const)('during maintenance with %s', (_page, page, status) => {
@@ -118,7 +118,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   });
 
   it.each([
-    ['whose answer has too long a head', 'echo', 'a'.repeat(9000)],
+    ['whose response has a header that is too long', 'echo', 'a'.repeat(9000)],
     // PHP's own web server has too few processes.
     ...(stack.kind === 'embedded' ? [] : [['whose PHP process was killed', 'kill', '1']]),
   ])('still count as failures when they are wrong: %s', async (_what, field, value) => {

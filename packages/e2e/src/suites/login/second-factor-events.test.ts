@@ -37,7 +37,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
   it.each([
     ['gets a new password', `wp_set_password( '${stack.password}', $user->ID );`],
     ['loses the role for a while', `$user->set_role( 'subscriber' );`],
-  ])('end a login that waits for the code, when the user %s', async (_what, happens) => {
+  ])('end a login that waits for the code if the user %s', async (_what, happens) => {
     const { browser, page } = await startLogin();
     const user = `$user = get_user_by( 'login', '${editor}' ); `;
     await runInWordPress(stack, user + happens);

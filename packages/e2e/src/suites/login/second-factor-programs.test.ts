@@ -66,7 +66,7 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
     rmSync(plugin, { force: true });
   });
 
-  it.each(ways)('by %s gets the next page in JSON, and continues there', async (_way, request) => {
+  it.each(ways)('by %s receives the URL of the next page in JSON, and continues there', async (_way, request) => {
     const browser = users.browser();
     const response = await browser.request(request(editor));
     expect([response.status, createsSession(response), beginsChallenge(response)]).toEqual([401, false, true]);

@@ -209,7 +209,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       login: CLERK,
       act: () => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( 'shop_keeper' );`),
     },
-  ])('is asked in a login that is under way while $when, and no session is left', async (sample) => {
+  ])('is required in a login that is in progress while $when, and no session remains', async (sample) => {
     const { login, act: callAction, before = '' } = sample;
     for (const target of ['/wp-login.php?hold', `/?hold&magic=${login}`]) {
       await choose(...(sample.roles ?? ['shop_keeper']));

@@ -100,7 +100,7 @@ toggleSuite({
           }),
       ],
       [
-        'the old way of saving',
+        'the form of the old editor',
         () => form('/wp-admin/plugin-editor.php', fields('action=update'), { cookie: owner().cookie }),
       ],
       [

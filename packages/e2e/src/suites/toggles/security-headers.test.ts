@@ -86,7 +86,7 @@ toggleSuite({
     });
 
     it.each(['/hello-world/embed/', '/hello-world/?embed=true', '/index.php/hello-world/embed/'])(
-      'lets other sites frame %s, which is meant for that',
+      'lets other sites frame %s, which is made for embedding',
       async (target) => {
         const response = await sendRequest(stack, { target });
         expect(response.headers['x-frame-options']).toBeUndefined();

@@ -94,8 +94,8 @@ toggleSuite({
       ['dot segments through another folder', '/wp-content/plugins/../uploads/evil.php'],
       ['a folder above the root', '/../wp-content/uploads/evil.php'],
       ['path info that looks like a permitted script', '/wp-content/uploads/evil.php/wp-login.php'],
-      ['a permitted script with dot segments behind it', '/wp-login.php/../wp-content/uploads/evil.php'],
-      ['index.php with dot segments behind it', '/index.php/../wp-content/uploads/evil.php'],
+      ['a permitted script followed by dot segments', '/wp-login.php/../wp-content/uploads/evil.php'],
+      ['index.php followed by dot segments', '/index.php/../wp-content/uploads/evil.php'],
       ['a query that looks like a path', '/wp-content/uploads/evil.php?/../../index.php'],
     ])('does not run an upload by %s', (_name, target) => attack('/wp-content/uploads/evil.php', { target }));
 

@@ -181,7 +181,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       expect([status, body.includes('<html'), FEED.test(body)]).toEqual([200, true, false]);
     });
 
-    it.each(searches)('searches for the word: %s', async (target) => {
+    it.each(searches)('searches for the term: %s', async (target) => {
       const { status, body } = await sendRequest(stack, { target });
       expect([status, status]).toEqual([baseline.get(target)?.status, 200]);
       expect(body).toMatch(/<body class="[^"]*\bsearch\b/);
@@ -282,7 +282,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/x%5Cxmlrpc.php',
       '/search;/../xmlrpc.php',
       '/search%3F/../xmlrpc.php',
-    ])('does not answer XML-RPC at %s', async (target) => {
+    ])('does not serve XML-RPC at %s', async (target) => {
       const { body } = await sendRequest(stack, { ...form(target, call), headers: { 'content-type': 'text/xml' } });
       expect(body).not.toContain('methodResponse');
     });
