@@ -33,7 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     rmSync(dir, { recursive: true, force: true });
   };
   try {
-    const kinds = wantedKinds(process.env.E2E_STACK ?? '');
+    const kinds = parseStackKinds(process.env.E2E_STACK ?? '');
     // Short names, since socket paths have a maximum length.
     const starting = [browser(ends), ...kinds.map((kind) => starters[kind](join(dir, kind.charAt(0)), ends))] as const;
     // If one fails, the others finish starting first. Only then can all of them be stopped.
@@ -53,10 +53,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-function wantedKinds(wanted: string): readonly StackKind[] {
-  if (wanted === '') return stackKinds;
-  const kind = stackKinds.find((known) => known === wanted);
-  if (kind === undefined) throw new Error(`E2E_STACK is ${wanted}; it can be ${stackKinds.join(', ')}.`);
+function parseStackKinds(list: string): readonly StackKind[] {
+  if (list === '') return stackKinds;
+  const kind = stackKinds.find((known) => known === list);
+  if (kind === undefined) throw new Error(`E2E_STACK is ${list}; it can be ${stackKinds.join(', ')}.`);
   return [kind];
 }
 
@@ -77,7 +77,7 @@ async function embedded(dir: string, ends: (() => Promise<void>)[]): Promise<Sta
   const port = await findFreePort();
   const siteUrl = `http://127.0.0.1:${port}`;
   const wordpress = await startEmbeddedWordPress({ dataDir: dir, php: 'native', siteUrl, log: say });
-  sayRelease('embedded', wordpress.release);
+  printRelease('embedded', wordpress.release);
   return putGuardInFront({ kind: 'embedded', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
@@ -93,7 +93,7 @@ async function production(
   const nginx = kind === 'production' ? 'tuned' : 'defaults';
   const { release, fallbackReason } = await fetchCurrentWordPress({ log: say });
   const wordpress = await startProductionStack({ dir, siteUrl, nginx, wordpressVersion: release, log: say });
-  sayRelease(kind, release, fallbackReason);
+  printRelease(kind, release, fallbackReason);
   return putGuardInFront({ kind, dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
@@ -139,7 +139,7 @@ async function putGuardInFront(parts: {
   return stack;
 }
 
-function sayRelease(kind: StackKind, release: string, why: string | null = null): void {
+function printRelease(kind: StackKind, release: string, why: string | null = null): void {
   say(`The ${kind} stack runs WordPress ${release}${why === null ? '' : ` (${why})`}.`);
 }
 

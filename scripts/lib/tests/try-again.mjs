@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** More failed files than this are no accident of a busy machine: the run fails. */
-export const MOST_FLAKY = 5;
+export const MAX_FLAKY = 5;
 
 /**
  * Runs each test file that failed once more, by itself, one after the other, when everything else has ended. A file that
@@ -15,11 +15,11 @@ export const MOST_FLAKY = 5;
  */
 export async function tryAgain(sums, isStopped = () => false) {
   const after = { passed: sums.passed, failed: sums.failed, failures: [...sums.failures], flaky: [] };
-  if (sums.files.length > MOST_FLAKY) {
-    after.failures.push(`${sums.files.length} test files failed; more than ${MOST_FLAKY} are not tried again.`);
+  if (sums.files.length > MAX_FLAKY) {
+    after.failures.push(`${sums.files.length} test files failed; more than ${MAX_FLAKY} are not tried again.`);
   }
   for (const first of sums.files) {
-    if (sums.files.length > MOST_FLAKY || isStopped()) {
+    if (sums.files.length > MAX_FLAKY || isStopped()) {
       addFailed(after, first);
       continue;
     }

@@ -39,7 +39,7 @@ export async function startOwner(
   const cookies = await first.cookies();
   await first.close();
 
-  async function opening(url: string, look: (page: Page) => Promise<number>): Promise<number> {
+  async function opening(url: string, measure: (page: Page) => Promise<number>): Promise<number> {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.addCookies(cookies);
     try {
@@ -47,7 +47,7 @@ export async function startOwner(
       const session = await context.newCDPSession(fresh);
       await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
       await fresh.goto(url, { waitUntil: 'commit' });
-      return await look(fresh);
+      return await measure(fresh);
     } finally {
       await context.close();
     }

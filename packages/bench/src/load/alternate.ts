@@ -39,17 +39,17 @@ export async function pairedRequests<Name extends string>(
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(routes) as Name[];
   const agents = new Map(names.map((name) => [name, new Agent({ keepAlive: true, maxSockets: 1 })]));
-  const taken = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  const durations = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   try {
     for (let time = 0; time < times; time++) {
       for (const name of getTurn(names, time)) {
-        taken[name].push(await measureRequest(routes[name], agents.get(name) as Agent));
+        durations[name].push(await measureRequest(routes[name], agents.get(name) as Agent));
       }
     }
   } finally {
     for (const agent of agents.values()) agent.destroy();
   }
-  return taken;
+  return durations;
 }
 
 /**
@@ -63,9 +63,9 @@ export function getTurn<Name>(names: readonly Name[], time: number): Name[] {
 }
 
 /** The step sizes that reach each of the places once. */
-function findSteps(places: number): number[] {
+function findSteps(count: number): number[] {
   const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
-  return Array.from({ length: places }, (_, i) => i + 1).filter((step) => gcd(places, step) === 1);
+  return Array.from({ length: count }, (_, i) => i + 1).filter((step) => gcd(count, step) === 1);
 }
 
 /** Timeout of a page. */

@@ -49,16 +49,16 @@ export async function logInOwner(owner: Owner): Promise<OwnerSession> {
   if (!cookies.has(DEVICE_COOKIE)) throw new Error('guard did not mark the device that logged in');
   return {
     async loadPages(seconds) {
-      const taken: number[] = [];
+      const durations: number[] = [];
       const end = performance.now() + seconds * 1000;
       while (performance.now() < end) {
         const path = PAGES[next++ % PAGES.length] as string;
         const { status, took, text } = await send('GET', path);
         if (status !== 200 || !text.includes('id="wpadminbar"')) throw new Error(`${path} answered ${status}`);
-        taken.push(took);
+        durations.push(took);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
-      return taken;
+      return durations;
     },
     logInAgain: logIn,
     close: () => agent.destroy(),

@@ -14,13 +14,13 @@ export function cutTexts(page: Page): Promise<string[]> {
       'button:not(.so-link), input:not([type="radio"], [type="checkbox"]), select, a.so-btn, [role="switch"]';
     // The selection bar sticks to the bottom of the window, over the rows.
     const LAYERS = '.so-dialog, .so-pop, .so-toasts, .so-tip, .so-pickbar';
-    interface Placed {
+    interface Positioned {
       readonly element: Element;
       /** A control has one box, a text one for each line. */
       readonly boxes: readonly DOMRect[];
     }
     const found = new Set<string>();
-    const placed: Placed[] = [];
+    const placed: Positioned[] = [];
     const describeElement = (element: Element) =>
       `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}`;
     const describeText = (element: Element) =>
@@ -102,7 +102,7 @@ export function cutTexts(page: Page): Promise<string[]> {
     }
 
     /** Lines of text may touch. */
-    function meet(one: Placed, other: Placed): boolean {
+    function meet(one: Positioned, other: Positioned): boolean {
       return one.boxes.some((a) =>
         other.boxes.some((b) => {
           const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);

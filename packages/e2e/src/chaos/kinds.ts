@@ -39,8 +39,8 @@ const mutated = (visit: Visit): Buffer => {
     ...Buffer.from(random.pick([request(), login, webSocket, postHead('Expect: 100-continue\r\n')])(visit)),
   ];
   for (let n = random.between(1, 6); n > 0; n--) {
-    const place = random.between(0, bytes.length - 1);
-    bytes.splice(place, random.between(0, 2), ...random.bytes(random.between(0, 2)));
+    const index = random.between(0, bytes.length - 1);
+    bytes.splice(index, random.between(0, 2), ...random.bytes(random.between(0, 2)));
   }
   return Buffer.from(bytes);
 };

@@ -55,7 +55,7 @@ export interface ChaosReport {
 }
 
 /** The maximum of held connections. The oldest is closed when there are more. */
-const MOST_HELD = 300;
+const MAX_CONNECTIONS = 300;
 /** The sum of guard's timeouts, including those of idle connections to WordPress. */
 function settleMs(realSite = false): number {
   const { headerSeconds, idleSeconds, upstreamSeconds } = limitsFor(realSite);
@@ -234,7 +234,7 @@ class Crew {
 
   #hold(socket: Socket): void {
     this.#held.push(socket);
-    if (this.#held.length > MOST_HELD) this.#held.shift()?.destroy();
+    if (this.#held.length > MAX_CONNECTIONS) this.#held.shift()?.destroy();
   }
 
   /** Ends the connections that were held. */

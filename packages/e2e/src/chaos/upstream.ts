@@ -28,8 +28,8 @@ export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> 
   },
   chunked: ({ request, response, every }) => {
     request.resume();
-    let left = 5;
-    every(5, () => (left-- > 0 ? void response.write(page) : void response.end()));
+    let remaining = 5;
+    every(5, () => (remaining-- > 0 ? void response.write(page) : void response.end()));
   },
   'never answers': ({ request }) => void request.resume(),
   'never reads': () => {},
@@ -70,10 +70,10 @@ export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> 
   huge: ({ request, response }) => {
     request.resume();
     response.writeHead(200, { 'content-length': 8 * MEGABYTE.length });
-    let left = 8;
+    let remaining = 8;
     const more = (): void => {
-      while (left > 0) {
-        left -= 1;
+      while (remaining > 0) {
+        remaining -= 1;
         if (!response.write(MEGABYTE)) return void response.once('drain', more);
       }
       response.end();
@@ -156,8 +156,8 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
       connector.handleCommand(command, request, response);
       return;
     }
-    const wanted = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
-    const behave = behaviours[wanted.replaceAll('+', ' ')] ?? behaviours.normal;
+    const behaviour = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
+    const behave = behaviours[behaviour.replaceAll('+', ' ')] ?? behaviours.normal;
     behave?.({
       request,
       response,
@@ -204,11 +204,11 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
 /** A WebSocket that greets, echoes, or closes first, as the request asks. */
 function acceptWebSocket(request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => socket.destroy());
-  const wanted = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
-  if (wanted === 'closes+at+once') return void socket.end();
-  if (wanted === 'resets+at+once') return void request.socket.resetAndDestroy();
-  if (wanted === 'never+answers') return;
-  if (wanted === 'an+error+page') return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
+  const behaviour = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
+  if (behaviour === 'closes+at+once') return void socket.end();
+  if (behaviour === 'resets+at+once') return void request.socket.resetAndDestroy();
+  if (behaviour === 'never+answers') return;
+  if (behaviour === 'an+error+page') return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
   const accept = createHash('sha1')
     .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
     .digest('base64');
@@ -216,8 +216,8 @@ function acceptWebSocket(request: IncomingMessage, socket: Duplex): void {
     `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
   );
   socket.on('data', (bytes) => void (socket.writable && socket.write(bytes)));
-  if (wanted === 'cut+in+the+body') setTimeout(() => socket.end(), 20);
-  if (wanted === 'reset+in+the+body') setTimeout(() => request.socket.resetAndDestroy(), 20);
+  if (behaviour === 'cut+in+the+body') setTimeout(() => socket.end(), 20);
+  if (behaviour === 'reset+in+the+body') setTimeout(() => request.socket.resetAndDestroy(), 20);
 }
 
 /** The connector's side of docs/developer/connector-protocol.md, as far as a guard that is never configured needs it. */

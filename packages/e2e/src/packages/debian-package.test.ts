@@ -63,7 +63,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
   const at = (path: string) => join(debian.dir, path);
   const current = () => readlinkSync(at('/usr/lib/security-optimizer/current'));
   const releases = () => readdirSync(at('/usr/lib/security-optimizer/releases')).sort();
-  const kept = () =>
+  const stored = () =>
     ['guard.json', `sites/${siteId()}.secret`].map((name) => readFileSync(at(join(DATA, name)), 'utf8'));
   const siteId = () => JSON.parse(readFileSync(at(`${DATA}/guard.json`), 'utf8')).sites[0].id as string;
   const user = () =>
@@ -122,7 +122,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
 
   it('is upgraded without a running guard loading files of the new version', async () => {
     await guard?.stop();
-    const before = kept();
+    const before = stored();
     guard = await startGuard();
     expect((await dpkg('--unpack', packages.get('2.0.0') as string)).code).toBe(0);
     expect(await program('--version')).toEqual([0, '1.0.0']);
@@ -139,7 +139,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     guard = await startGuard();
     expect(readlinkSync(`/proc/${guard.pid}/exe`)).toContain('releases/2.0.0/bin/node');
     expect(await fetchResponses()).toEqual(RESPONSES);
-    expect(kept()).toEqual(before);
+    expect(stored()).toEqual(before);
     expect((await dpkg('--install', packages.get('2.0.0') as string)).code).toBe(0);
     expect(releases()).toEqual(['2.0.0']);
   });
@@ -219,8 +219,15 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect([code, output]).toEqual([0, expect.stringContaining('Deleting settings, keys and logs')]);
     expect(existsSync(at(DATA))).toBe(false);
     expect(user()).toBeUndefined();
-    const { output: left } = await debian.call('find', '/etc', '/usr', '/var/lib', '-name', '*security-optimizer*');
-    expect(left).toBe('');
+    const { output: remaining } = await debian.call(
+      'find',
+      '/etc',
+      '/usr',
+      '/var/lib',
+      '-name',
+      '*security-optimizer*',
+    );
+    expect(remaining).toBe('');
   });
 
   it('has no finding of lintian', ({ skip }) => {

@@ -29,15 +29,15 @@ export interface PluginDirectory {
   /** Checksums of WordPress's own files by path; null if unknown. */
   core: Readonly<Record<string, string>> | null;
   /** Requested paths. */
-  readonly asked: string[];
+  readonly requested: string[];
   close(): Promise<void>;
 }
 
 export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): Promise<PluginDirectory> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://directory');
-    asked.push(url.pathname);
+    requested.push(url.pathname);
     const respond = (status: number, body: string | Uint8Array): void => {
       setTimeout(() => {
         response.writeHead(status, { 'content-length': String(body.length) });
@@ -75,7 +75,7 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
     fault: 'none',
     delayMs: 0,
     core: null,
-    asked,
+    requested,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

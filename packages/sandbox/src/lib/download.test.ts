@@ -99,10 +99,10 @@ describe('a download', () => {
   it('goes on in the next run where an earlier run was ended', async () => {
     behaviour.breakAfter = [1_000_000];
     await expect(fetchIt({ attempts: 1 })).rejects.toThrow(/broke off .* run the command again to go on/);
-    const kept = statSync(`${file()}.part`).size;
-    expect(kept).toBeGreaterThan(0);
+    const partialSize = statSync(`${file()}.part`).size;
+    expect(partialSize).toBeGreaterThan(0);
     await fetchIt();
-    expect(requested[1]).toBe(`bytes=${kept}-`);
+    expect(requested[1]).toBe(`bytes=${partialSize}-`);
     expect(readFileSync(file()).equals(content)).toBe(true);
   });
 

@@ -79,11 +79,11 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
 
   it('sends ranges and validators of static files', async () => {
     const path = '/wp-includes/css/buttons.min.css';
-    const whole = await get(stack.upstream, path);
+    const complete = await get(stack.upstream, path);
     const part = await get(stack.upstream, path, { range: 'bytes=10-19' });
     expect(part.status).toBe(206);
-    expect(part.body).toBe(whole.body.slice(10, 20));
-    const again = await get(stack.upstream, path, { 'if-none-match': String(whole.headers.etag) });
+    expect(part.body).toBe(complete.body.slice(10, 20));
+    const again = await get(stack.upstream, path, { 'if-none-match': String(complete.headers.etag) });
     expect([again.status, again.body]).toEqual([304, '']);
   });
 

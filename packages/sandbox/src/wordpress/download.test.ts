@@ -13,13 +13,13 @@ import { fetchCurrentWordPress, fetchPlugin, fetchWordPress } from './download.j
 let dir: string;
 let cacheDir: string;
 let servers: Server[];
-let said: string[];
+let output: string[];
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'fetch-'));
   cacheDir = join(dir, 'cache');
   servers = [];
-  said = [];
+  output = [];
   // The files of the npm registry are already in the cache: the packaged WordPress and the SQLite integration.
   for (const name of ['sqlite-database-integration', 'wordpress-6.5.5']) {
     mkdirSync(join(cacheDir, name), { recursive: true });
@@ -37,7 +37,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true });
 });
 
-const log = (line: string) => said.push(line);
+const log = (line: string) => output.push(line);
 const versionFile = "<?php\n$wp_version = '7.1';\n";
 
 async function listen(server: Server): Promise<string> {

@@ -40,7 +40,7 @@ const targets = [
 ];
 
 /** Everything that distinguishes two responses for a client, without values that always differ. */
-function looks(response: RawResponse | null): string {
+function describeResponse(response: RawResponse | null): string {
   if (response === null) return 'no answer';
   const { date: _, 'content-length': __, etag: ___, ...headers } = response.headers;
   const body = response.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
@@ -56,7 +56,7 @@ const equalsMissing =
     const response = await fetchResponse(site, { ...more, target });
     const missing = await fetchResponse(site, { ...more, target: target.replace(name, sibling) });
     if (response?.status === LIMITED_STATUS && missing?.status === LIMITED_STATUS) return limited;
-    const same = looks(response) === looks(missing).replaceAll(sibling, name);
+    const same = describeResponse(response) === describeResponse(missing).replaceAll(sibling, name);
     const statuses = `${response?.status ?? 'no answer'} beside ${missing?.status ?? 'no answer'}`;
     return { ok: same && response?.status !== 200, got: same ? statuses : `${statuses}, which look different` };
   };

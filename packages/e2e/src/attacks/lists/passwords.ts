@@ -200,11 +200,15 @@ const silent: Attack = {
     const from = site.newAddress();
     await lock(site, from);
     const { login, password } = owner(site);
-    const look = async (name: string, word: string) => {
+    const attempt = async (name: string, word: string) => {
       const response = await sendRequest(site, loginForm(site.loginPath, name, word), from);
       return `${response?.status} ${response?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
     };
-    const responses = new Set([await look(login, password), await look(login, 'wrong'), await look(nobody(), 'wrong')]);
+    const responses = new Set([
+      await attempt(login, password),
+      await attempt(login, 'wrong'),
+      await attempt(nobody(), 'wrong'),
+    ]);
     return { ok: responses.size === 1, got: `${responses.size} kinds of answers` };
   },
   twin: ownerLogsIn,

@@ -115,8 +115,8 @@ const headers: readonly Attack[] = [
   needs: ['xss_protection'],
   async run(site) {
     const response = await fetchResponse(site, target);
-    const wanted = ['content-security-policy', 'x-content-type-options', 'x-frame-options', 'referrer-policy'];
-    const missing = wanted.filter((name) => response?.headers[name] === undefined);
+    const required = ['content-security-policy', 'x-content-type-options', 'x-frame-options', 'referrer-policy'];
+    const missing = required.filter((name) => response?.headers[name] === undefined);
     return { ok: missing.length === 0, got: missing.length === 0 ? 'all' : `without ${missing.join(', ')}` };
   },
   twin: answered('the style sheet is still one', '/wp-includes/css/buttons.min.css', {

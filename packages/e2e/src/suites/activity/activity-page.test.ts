@@ -76,7 +76,7 @@ ownerSuite('the Activity Log page', (owner) => {
   beforeAll(async () => {
     await recover(stack, 'unblock', '--all');
     await owner.set('/disable-xml-rpc', { disable_xml_rpc: 1 });
-    await Promise.all(Array.from({ length: 35 }, (_, place) => refused(CROWD, `n=${place}`)));
+    await Promise.all(Array.from({ length: 35 }, (_, index) => refused(CROWD, `n=${index}`)));
     await visit(NEIGHBOUR, '/?neighbour');
     await visit(VISITOR, HOSTILE, { agent: '<script>document.title=2</script>' });
     await visit(VISITOR, LONG, { agent: null });
@@ -233,9 +233,9 @@ ownerSuite('the Activity Log page', (owner) => {
     const { page } = owner;
     await open('#log-settings');
     const control = page.getByRole('switch', { name: 'Activity log', exact: true });
-    const press = async (wanted: boolean) => {
+    const press = async (pressed: boolean) => {
       await pressOn(page, control, 'Space');
-      await until('it is shown', async () => (await control.getAttribute('aria-checked')) === String(wanted));
+      await until('it is shown', async () => (await control.getAttribute('aria-checked')) === String(pressed));
       await until('nothing is under way', async () => (await control.getAttribute('aria-busy')) === null);
     };
     await press(false);

@@ -99,10 +99,10 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
   type Numbers = Awaited<ReturnType<typeof numbers>>;
   const minus = (a: Numbers, b: Numbers) =>
     Object.fromEntries(
-      Object.entries(a).map(([place, values]) => {
-        const old = b[place as keyof Numbers] as Readonly<Record<string, number>>;
+      Object.entries(a).map(([list, values]) => {
+        const old = b[list as keyof Numbers] as Readonly<Record<string, number>>;
         return [
-          place,
+          list,
           Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value - (old[name] ?? 0)])),
         ];
       }),

@@ -83,12 +83,12 @@ export async function eventsDuring(stack: Stack, owner: Session, work: () => Pro
   await work();
   const after = await mark(stack, owner);
   const rows = await newestEvents(stack, owner, 4);
-  const place = (text: string) => {
+  const index = (text: string) => {
     const at = rows.findIndex(({ activity }) => activity.includes(text));
     if (at === -1) throw new Error(`The log does not tell of ${text}`);
     return at;
   };
-  return rows.slice(place(after) + 1, place(before)).reverse();
+  return rows.slice(index(after) + 1, index(before)).reverse();
 }
 
 async function mark(stack: Stack, owner: Session): Promise<string> {

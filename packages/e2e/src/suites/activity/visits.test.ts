@@ -75,8 +75,8 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
 
     await call('/log-own-cron', { log_own_cron: 1 });
     try {
-      const asked = await spawn();
-      await until('it is listed', async () => (await listed()).includes(asked));
+      const requested = await spawn();
+      await until('it is listed', async () => (await listed()).includes(requested));
     } finally {
       await call('/log-own-cron', { log_own_cron: 0 });
     }

@@ -74,13 +74,13 @@ onUnlikeStacks('guard and WordPress during failures', (stack) => {
     const content = join(stack.wordpressDir, 'wp-content');
     const [configuration, cache] = [join(stack.wordpressDir, 'wp-config.php'), join(content, 'advanced-cache.php')];
     const before = readFileSync(configuration, 'utf8');
-    const kept = join(stack.dir, 'kept-pages');
-    mkdirSync(kept, { mode: 0o777 });
+    const pagesDir = join(stack.dir, 'kept-pages');
+    mkdirSync(pagesDir, { mode: 0o777 });
     writeFileSync(configuration, before.replace('<?php', "<?php define( 'WP_CACHE', true );"));
     writeFileSync(
       cache,
       `<?php
-$kept_page = '${kept}/' . md5( $_SERVER['REQUEST_URI'] );
+$kept_page = '${pagesDir}/' . md5( $_SERVER['REQUEST_URI'] );
 if ( is_file( $kept_page ) ) { header( 'X-Kept: yes' ); readfile( $kept_page ); exit; }
 ob_start( function ( $page ) use ( $kept_page ) {
   if ( ! defined( 'DONOTCACHEPAGE' ) ) { file_put_contents( $kept_page, $page ); }
@@ -99,7 +99,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
     } finally {
       rmSync(cache);
       writeFileSync(configuration, before);
-      rmSync(kept, { recursive: true });
+      rmSync(pagesDir, { recursive: true });
     }
   });
 
@@ -209,11 +209,11 @@ ob_start( function ( $page ) use ( $kept_page ) {
     await stopGuard(stack);
     await detach({ dataDir: stack.guardDir });
     expect(existsSync(muPlugins(stack)) ? readdirSync(muPlugins(stack)) : []).toEqual([]);
-    const kept = await runInWordPress(
+    const cached = await runInWordPress(
       stack,
       `global $wpdb; echo implode( ',', array_merge( $wpdb->get_col( "SHOW TABLES LIKE '%security_optimizer%'" ), $wpdb->get_col( "SELECT option_name FROM $wpdb->options WHERE option_name LIKE 'security_optimizer%'" ) ) );`,
     );
-    expect(kept).toBe('');
+    expect(cached).toBe('');
     const page = await sendUpstream(stack, { target: '/hello-world/' });
     expect(page.status).toBe(200);
     expect(page.body).toContain('application/rss+xml');

@@ -28,7 +28,7 @@ const hasApache = spawnSync('apache2', ['-v']).error === undefined;
 const VISITOR = '203.0.113.95';
 
 /** The values that the web server passes to PHP, before WordPress and the connector run. */
-const TOLD = `<?php echo json_encode( array( $_SERVER['REMOTE_ADDR'], $_SERVER['HTTPS'] ?? 'none' ) );`;
+const SHOW_CLIENT = `<?php echo json_encode( array( $_SERVER['REMOTE_ADDR'], $_SERVER['HTTPS'] ?? 'none' ) );`;
 
 /** Rules that run before the connector: by address and by scheme, with and without the guide's lines. */
 interface Lines {
@@ -123,7 +123,7 @@ describe.skipIf(stack === undefined)(
 
     beforeAll(async () => {
       site = await installSite(stack as Stack, dir, 'guidelines');
-      writeFileSync(join(site.wordpressDir, 'told.php'), TOLD);
+      writeFileSync(join(site.wordpressDir, 'told.php'), SHOW_CLIENT);
       mkdirSync(join(dir, 'tmp'), { recursive: true });
       chmodSync(join(dir, 'tmp'), 0o777);
     }, 5 * MINUTES);

@@ -86,11 +86,11 @@ export async function setAll(site: OddSite, owner: Session, value: 0 | 1): Promi
 
 /** The visible parts of a response. One name is replaced by another, so that two pages can be compared. */
 export function toComparable({ status, headers, body }: RawResponse, name = 'none', as = name): object {
-  const kept = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
+  const compared = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
   const read = (text: string) => text.split(name).join(as);
   return {
     status,
-    headers: Object.fromEntries(kept.map(([header, value]) => [header, read(value)])),
+    headers: Object.fromEntries(compared.map(([header, value]) => [header, read(value)])),
     body: read(body)
       .replace(/\b[0-9a-f]{10}\b/g, 'NONCE')
       .split('\n'),

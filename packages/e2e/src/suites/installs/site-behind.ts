@@ -51,9 +51,9 @@ export async function attachAnew(site: SiteBehind, names: readonly string[]): Pr
 }
 
 export function attachAgain(site: SiteBehind, more: readonly string[] = []): Promise<CommandOutcome> {
-  const places = ['--wordpress', site.wordpressDir, '--data-dir', site.guardDir];
+  const options = ['--wordpress', site.wordpressDir, '--data-dir', site.guardDir];
   const behind = ['--upstream', `http://127.0.0.1:${site.upstreamPort}`, '--trusted-proxy', '127.0.0.1'];
-  return securityOptimizer('attach', ...places, ...behind, ...more);
+  return securityOptimizer('attach', ...options, ...behind, ...more);
 }
 
 interface Status {

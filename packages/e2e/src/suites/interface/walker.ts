@@ -81,7 +81,7 @@ export class Walker {
   ): Promise<void> {
     await this.press(opener);
     await opened.waitFor();
-    await this.look(name);
+    await this.checkScreen(name);
     await inside?.(opened);
     await this.closes(opener, opened, name);
   }
@@ -98,7 +98,7 @@ export class Walker {
   }
 
   /** Checks the current state on each screen size: translation, cut texts, sideways scrolling, motion, and axe. */
-  async look(name: string, part = '.so'): Promise<void> {
+  async checkScreen(name: string, part = '.so'): Promise<void> {
     const { page, language } = this;
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: HEIGHT });

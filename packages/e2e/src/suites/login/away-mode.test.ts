@@ -288,11 +288,11 @@ onUsualStack('Away Mode', (stack) => {
         const { cookie } = sessions.subscriber;
         // PHP may use a cached copy of the loader for two seconds, and guard a cached state for ten.
         await until('guard knows', async () => {
-          const asked = await sendRequest(stack, {
+          const response = await sendRequest(stack, {
             target: '/wp-admin/admin-ajax.php?action=nothing',
             headers: { cookie },
           });
-          return asked.status === 403;
+          return response.status === 403;
         });
         for (const role of ['owner', 'editor', 'subscriber'] as const) {
           for (const [route, request] of changes(sessions[role]).filter(([name]) =>

@@ -196,7 +196,7 @@ export class FormBrowser {
     );
   }
 
-  look(target: string): Promise<RawResponse> {
+  get(target: string): Promise<RawResponse> {
     return this.request({ target });
   }
 
@@ -246,7 +246,7 @@ export class EnrolledUsers {
   async enrol(login: string): Promise<void> {
     const browser = this.browser();
     await browser.logIn(login);
-    const page = await browser.look(SECOND_FACTOR);
+    const page = await browser.get(SECOND_FACTOR);
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     const shown = await browser.send(page, 'enrol', { code: totpCode(key) });
     const codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
@@ -280,7 +280,7 @@ export class EnrolledUsers {
 
 /** Sends a code at the page that asks for it. */
 export async function sendCode(browser: FormBrowser, code: string, page = SECOND_FACTOR): Promise<RawResponse> {
-  return browser.send(await browser.look(page), 'backup', { code }, page);
+  return browser.send(await browser.get(page), 'backup', { code }, page);
 }
 
 /** The 30-second step of an authenticator app that contains the present time (RFC 6238). */

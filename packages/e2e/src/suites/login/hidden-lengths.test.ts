@@ -86,8 +86,8 @@ onEveryStack('a hidden login and very long requests', (stack) => {
   describe.each(pairs)('%s', (hidden, missing) => {
     it('looks like a missing page with a query of any length', async () => {
       const request = (path: string) => (length: number) => ({ target: `${path}?${'a'.repeat(length)}` });
-      const most = await room(request(missing), 3000, 8400);
-      for (const length of [6200, ...around(most)]) {
+      const limit = await room(request(missing), 3000, 8400);
+      for (const length of [6200, ...around(limit)]) {
         await expectAlike(request(hidden)(length), request(missing)(length), `${length}`);
       }
     });
@@ -101,8 +101,8 @@ onEveryStack('a hidden login and very long requests', (stack) => {
           target,
           headers: { ...full, 'x-rest': 'r'.repeat(length), ...cookie },
         });
-        const most = await room(request(missing), 3000, 8600);
-        for (const length of around(most)) {
+        const limit = await room(request(missing), 3000, 8600);
+        for (const length of around(limit)) {
           await expectAlike(request(hidden)(length), request(missing)(length), `${length}`);
         }
       },

@@ -73,8 +73,8 @@ onUnlikeStacks('a custom login URL', (stack) => {
       const other = missing(target);
       const response = await sendRequest(stack, { target });
       const nothing = await sendRequest(stack, { target: other.target });
-      const asked = JSON.stringify(toComparable(nothing)).replaceAll(other.sibling, other.name);
-      expect(toComparable(response)).toEqual(JSON.parse(asked));
+      const expected = JSON.stringify(toComparable(nothing)).replaceAll(other.sibling, other.name);
+      expect(toComparable(response)).toEqual(JSON.parse(expected));
       expect([404, 301]).toContain(response.status);
       expect(response.head + response.body).not.toContain(LOGIN_SLUG);
     });
@@ -114,8 +114,8 @@ onUnlikeStacks('a custom login URL', (stack) => {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT']) {
         const response = await sendRequest(stack, { method, target: '/index.php/wp-admin/' });
         const nothing = await sendRequest(stack, { method, target: '/index.php/wp-admix/' });
-        const asked = JSON.stringify(toComparable(nothing)).replaceAll('wp-admix', 'wp-admin');
-        expect(toComparable(response), method).toEqual(JSON.parse(asked));
+        const expected = JSON.stringify(toComparable(nothing)).replaceAll('wp-admix', 'wp-admin');
+        expect(toComparable(response), method).toEqual(JSON.parse(expected));
       }
     });
 

@@ -249,7 +249,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
         const response = await sendFrom(stack, newAddress(), guess(login, 'wrong'));
         return {
           status: response.status,
-          said: error(response) ?? response.body,
+          message: error(response) ?? response.body,
           hashes: readFileSync(hashes, 'utf8').split('\n').filter(Boolean),
         };
       };
@@ -257,7 +257,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
       expect(unknown).toEqual(known);
       expect(await cost(victim('oldhash'))).toEqual(known);
       expect(known.hashes.length).toBeGreaterThan(0);
-      expect(known.said).toMatch(/incorrect password|Not logged in|not currently logged in/);
+      expect(known.message).toMatch(/incorrect password|Not logged in|not currently logged in/);
     });
   });
 

@@ -88,7 +88,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   });
 
   it('cause no further refusals while nobody logs in', async () => {
-    const kept = await runInWordPress(
+    const stored = await runInWordPress(
       stack,
       `$records = 'Security_Optimizer_Password_Check_Log';
       $write = function ( $name, $age, $value ) {
@@ -101,7 +101,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
       global $wpdb;
       echo implode( ' ', $wpdb->get_col( "SELECT option_name FROM {$wpdb->base_prefix}options WHERE option_name LIKE 'security_optimizer_check_trail%' ORDER BY option_name" ) );`,
     );
-    const names = kept.trim().split(' ');
+    const names = stored.trim().split(' ');
     expect(names.map((name) => name.replace('security_optimizer_check_', ''))).toEqual([
       'trail-new',
       'trail-record',

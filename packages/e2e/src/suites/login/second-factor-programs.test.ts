@@ -78,7 +78,7 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
       ...{ success: false, code: 'two_factor_required', message, status: 401, url },
       data: { status: 401, message, url },
     });
-    expect((await browser.look(SECOND_FACTOR)).body).toContain('name="code"');
+    expect((await browser.get(SECOND_FACTOR)).body).toContain('name="code"');
     const done = await sendCode(browser, users.next().code);
     expect([done.status, createsSession(done)]).toEqual([303, true]);
     if (request === popUp) expect(done.headers.location).toBe(`${stack.url}/sample-page/`);

@@ -36,7 +36,7 @@ onUnlikeStacks('the second factor', (stack) => {
   const startLogin = async (agent?: string) => {
     const browser = visitor(agent);
     await browser.logIn(editor);
-    return { browser, page: await browser.look(SECOND_FACTOR) };
+    return { browser, page: await browser.get(SECOND_FACTOR) };
   };
 
   beforeAll(async () => {
@@ -85,7 +85,7 @@ ${BASIC_AUTHENTICATION}`,
     expect([302, 303]).toContain(response.status);
     expect(response.headers.location).toContain('action=second-factor');
     expect(response.head).not.toMatch(/^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20)[^;]/im);
-    const admin = await browser.look('/wp-admin/');
+    const admin = await browser.get('/wp-admin/');
     expect(admin.headers.location).toContain('/wp-login.php');
   });
 
@@ -112,7 +112,7 @@ ${BASIC_AUTHENTICATION}`,
       runInWordPress(stack, `get_user_by( 'login', '${usersByRole.subscriber}' )->set_role( '${name}' );`);
     const user = visitor();
     await user.logIn(usersByRole.subscriber);
-    const profile = () => user.look('/wp-admin/profile.php');
+    const profile = () => user.get('/wp-admin/profile.php');
     await role('contributor');
     expect((await profile()).status).toBe(200);
     await role('editor');
@@ -186,7 +186,7 @@ ${BASIC_AUTHENTICATION}`,
     const done = await browser.send(shown, 'continue', { saved: '1' });
     expect(done.status).toBe(303);
     expect(createsSession(done)).toBe(true);
-    expect((await browser.look('/wp-admin/')).status).toBe(200);
+    expect((await browser.get('/wp-admin/')).status).toBe(200);
   });
 
   it('accepts each code once', async () => {
@@ -272,7 +272,7 @@ ${BASIC_AUTHENTICATION}`,
   it('is asked again after a pause, which ends the sessions that were created during it', async () => {
     const user = visitor();
     const browser = visitor();
-    const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
+    const profile = async (who: FormBrowser) => (await who.get('/wp-admin/profile.php')).status;
     await recover(stack, 'pause', '5');
     await until('the password alone is enough', async () => createsSession(await browser.logIn(editor)));
     await user.logIn(usersByRole.subscriber);

@@ -90,8 +90,8 @@ onUnlikeStacks('a custom registration URL', (stack) => {
     ]) {
       const at = await sendRequest(stack, { ...request, target: `/${ENTRY}${request.target}` });
       const beside = await sendRequest(stack, { ...request, target: `/${NOWHERE}${request.target}` });
-      const asked = JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, ENTRY);
-      expect(toComparable(at)).toEqual(JSON.parse(asked));
+      const expected = JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, ENTRY);
+      expect(toComparable(at)).toEqual(JSON.parse(expected));
       expect(at.status).toBe(404);
     }
   });

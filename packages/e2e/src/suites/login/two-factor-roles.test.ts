@@ -139,7 +139,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     const [shopkeeper, clerk] = [visitor(), visitor()];
     await shopkeeper.logIn(SHOPKEEPER);
     await clerk.logIn(CLERK);
-    const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
+    const profile = async (who: FormBrowser) => (await who.get('/wp-admin/profile.php')).status;
     expect([await profile(shopkeeper), await profile(clerk)]).toEqual([200, 200]);
     await choose('shop_keeper');
     expect([await profile(shopkeeper), await profile(clerk)]).toEqual([302, 200]);
@@ -163,7 +163,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     await user.logIn(CLERK);
     const role = (name: string) => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( '${name}' );`);
     await role('shop_keeper');
-    expect((await user.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await user.get('/wp-admin/profile.php')).status).toBe(302);
     expect((await visitor().logIn(CLERK)).headers.location).toContain('action=second-factor');
     await role('shop_clerk');
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
@@ -185,7 +185,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     // Guard sees the other policy in the response to this login, and pushes its own again.
     await user.logIn(SHOPKEEPER);
     await until('WordPress asks again', async () => !createsSession(await visitor().logIn(SHOPKEEPER)));
-    await until('the session is over', async () => (await user.look('/wp-admin/profile.php')).status === 302);
+    await until('the session is over', async () => (await user.get('/wp-admin/profile.php')).status === 302);
   });
 
   const restorePolicyWithoutRole = `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`;
@@ -238,10 +238,10 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     await choose();
     const user = visitor();
     await user.logIn(SHOPKEEPER);
-    expect((await user.look('/?renew')).body).toBe('renewed');
-    expect((await user.look('/wp-admin/profile.php')).status).toBe(200);
+    expect((await user.get('/?renew')).body).toBe('renewed');
+    expect((await user.get('/wp-admin/profile.php')).status).toBe(200);
     await choose('shop_keeper');
-    expect((await user.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await user.get('/wp-admin/profile.php')).status).toBe(302);
   });
 
   it('ends when the owner removes the role', async () => {

@@ -172,8 +172,8 @@ onUnlikeStacks('Force password reset', (stack) => {
 
   it('logs out all users with Log out all users, except for the session of the owner', async () => {
     author = await logIn({ ...stack, password: 'another-New-one' }, AUTHOR);
-    const kept = await callAction(stack, owner, '/logout-users', { keep_mine: 1 });
-    expect(kept.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
+    const response = await callAction(stack, owner, '/logout-users', { keep_mine: 1 });
+    expect(response.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
     expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
     expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: author.cookie } })).status).toBe(302);
     expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
@@ -208,12 +208,12 @@ onUnlikeStacks('Force password reset', (stack) => {
       const before = await salts();
       const response = await callAction(stack, owner, '/logout-users');
       const { data } = response.body as unknown as { data: { job: Job } };
-      const said = data.job.summary.join(' ');
-      expect(said).toContain('The security keys of WordPress could not be changed.');
-      expect(said).toContain(`They are set in ${realpathSync(host)}.`);
-      expect(said).toContain('Everyone is logged out all the same, since every session has ended.');
-      expect(said).toContain('By hand: put new ones from');
-      expect(said).not.toContain('so every cookie');
+      const summary = data.job.summary.join(' ');
+      expect(summary).toContain('The security keys of WordPress could not be changed.');
+      expect(summary).toContain(`They are set in ${realpathSync(host)}.`);
+      expect(summary).toContain('Everyone is logged out all the same, since every session has ended.');
+      expect(summary).toContain('By hand: put new ones from');
+      expect(summary).not.toContain('so every cookie');
       expect(await salts()).toBe(before);
       expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
     } finally {

@@ -74,7 +74,7 @@ function defineFlow(stack: Stack): void {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await expectFocus(start);
-    expect(directory.asked).toEqual([]);
+    expect(directory.requested).toEqual([]);
   });
 
   it('shows the progress of reinstalled plugins, also after the page was left in between', async () => {

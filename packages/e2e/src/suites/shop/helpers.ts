@@ -40,7 +40,7 @@ export function toCustomerEmail({ name }: Visit, which: string): string {
 
 /** Sends the login form of the page *My account*. */
 export async function logInAtMyAccount(browser: FormBrowser, login: string, password: string): Promise<RawResponse> {
-  const page = await browser.look('/my-account/');
+  const page = await browser.get('/my-account/');
   const nonce = { 'woocommerce-login-nonce': field(page, 'woocommerce-login-nonce') };
   return browser.request(post('/my-account/', { username: login, password, login: 'Log in', ...nonce }));
 }

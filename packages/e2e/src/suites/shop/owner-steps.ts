@@ -96,13 +96,13 @@ export const ownerSteps: readonly Step[] = [
       const star = new RegExp(`admin-ajax\\.php\\?action=woocommerce_feature_product[^"']*product_id=${id}[^"']*`);
       const starred = await requestAsOwner(visit, { target: `/wp-admin/${decode(star.exec(list.body)?.[0] ?? '')}` });
       const featured = parseResponse(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` })).featured;
-      const gone = await requestAsOwner(visit, json('DELETE', `/wp-json/wc/v3/products/${id}?force=true`));
+      const deleted = await requestAsOwner(visit, json('DELETE', `/wp-json/wc/v3/products/${id}?force=true`));
       return {
         made: [made.status, /message=6/.test(made.headers.location ?? '')],
         changed: [changed.status, /message=1/.test(changed.headers.location ?? '')],
         seen: [seen.status, seen.regular_price, seen.name === `Tea pot ${visit.name}`],
         starred: [starred.status, featured],
-        gone: gone.status,
+        deleted: deleted.status,
       };
     },
     outcome: {
@@ -110,7 +110,7 @@ export const ownerSteps: readonly Step[] = [
       changed: [302, true],
       seen: ['publish', '35', true],
       starred: [302, true],
-      gone: 200,
+      deleted: 200,
     },
   },
   {
@@ -148,9 +148,9 @@ export const ownerSteps: readonly Step[] = [
         json('POST', `/wp-json/wc/v3/orders/${made.id}/notes`, { note: 'Sent.', customer_note: true }),
       );
       const inOrder = await state();
-      const downloads = await customer.look('/my-account/downloads/');
+      const downloads = await customer.get('/my-account/downloads/');
       const download = decode(/href="([^"]*download_file=[^"]*)"/.exec(downloads.body)?.[1] ?? '');
-      const file = await customer.look(toPath(download));
+      const file = await customer.get(toPath(download));
       return {
         marked: [marked.status, inList],
         saved: [saved.status, inOrder],

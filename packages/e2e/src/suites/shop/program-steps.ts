@@ -23,14 +23,14 @@ export const programSteps: readonly Step[] = [
           visit,
           json('POST', '/wp-json/wc/v3/products/batch', { update: [{ id: visit.shop.mug, description: 'Blue.' }] }),
         );
-        const gone = await sendRequest(visit, json('DELETE', `${path}?force=true`));
+        const deleted = await sendRequest(visit, json('DELETE', `${path}?force=true`));
         const after = await sendRequest(visit, { target: path });
         return {
           products: [products.status, products.headers['x-wp-total'], parseResponse(products).length],
           made: [made.status, parseResponse(made).status],
           done: [done.status, parseResponse(done).status],
           batch: batch.status,
-          gone: gone.status,
+          deleted: deleted.status,
           after: [after.status, parseResponse(after).code],
         };
       },
@@ -39,7 +39,7 @@ export const programSteps: readonly Step[] = [
         made: [201, 'processing'],
         done: [200, 'completed'],
         batch: 200,
-        gone: 200,
+        deleted: 200,
         after: [404, 'woocommerce_rest_shop_order_invalid_id'],
       },
     }),
@@ -48,7 +48,7 @@ export const programSteps: readonly Step[] = [
     title: 'the REST API of the shop refuses anonymous visitors and wrong secrets',
     async run(visit) {
       const target = '/wp-json/wc/v3/orders';
-      const anonymous = await visit.browser().look(target);
+      const anonymous = await visit.browser().get(target);
       const wrong = await programs.oauth(visit, { target }, 'cs_wrong');
       const basic = await programs.basic(visit, { target }, 'cs_wrong');
       return [anonymous, wrong, basic].map((response) => [response.status, parseResponse(response).code]);
@@ -101,10 +101,10 @@ export const programSteps: readonly Step[] = [
         const made = await programs.basic(visit, json('POST', '/wp-json/wc/v3/webhooks', hook));
         await until('WooCommerce has tried the webhook', () => calls.length > 0);
         const path = `/wp-json/wc/v3/webhooks/${parseResponse(made).id}?force=true`;
-        const gone = await programs.basic(visit, json('DELETE', path));
+        const deleted = await programs.basic(visit, json('DELETE', path));
         return {
           made: [made.status, parseResponse(made).status],
-          gone: gone.status,
+          deleted: deleted.status,
           agent: calls[0]?.agent.split(' (')[0],
         };
       } finally {
@@ -112,7 +112,7 @@ export const programSteps: readonly Step[] = [
         await new Promise((resolve) => receiver.close(resolve));
       }
     },
-    outcome: { made: [201, 'active'], gone: 200, agent: 'WooCommerce/11.0.1 Hookshot' },
+    outcome: { made: [201, 'active'], deleted: 200, agent: 'WooCommerce/11.0.1 Hookshot' },
   },
   {
     title: 'another program may ask for keys, and an anonymous visitor is shown the login of the shop first',
@@ -123,8 +123,8 @@ export const programSteps: readonly Step[] = [
       });
       const target = `/wc-auth/v1/authorize/?${query}`;
       const anonymous = visit.browser();
-      const sent = await anonymous.look(target);
-      const page = await anonymous.look(toPath(sent.headers.location));
+      const sent = await anonymous.get(target);
+      const page = await anonymous.get(toPath(sent.headers.location));
       const owner = await visit.browser().request({ target, headers: { cookie: visit.owner.cookie } });
       return {
         sent: [sent.status, toPath(sent.headers.location).split('?')[0]],

@@ -14,7 +14,7 @@ const FROM = '127.0.55.1';
 const KEY = 'a-key-that-only-the-plugin-knows';
 
 /** Simulates a plugin that receives signed requests: it checks an HMAC, and removes all other filters. */
-const standIn = (id: string) => `<?php
+const toFakePlugin = (id: string) => `<?php
 /* Plugin Name: Stand-in ${id} */
 class Stand_In_${id} {
   public static function test_connection() {
@@ -98,7 +98,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
 
   beforeAll(async () => {
     mkdirSync(join(plugins, 'jetpack'), { recursive: true });
-    writeFileSync(join(plugins, 'jetpack/jetpack.php'), standIn('jetpack'));
+    writeFileSync(join(plugins, 'jetpack/jetpack.php'), toFakePlugin('jetpack'));
     owner = await logIn(stack);
     xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
     await setOptions(stack, owner, { disable_xml_rpc: 1 });
@@ -240,7 +240,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
       'methods' => array( '${methods}' ) )`;
     writeFileSync(
       other,
-      `${standIn('shop')}
+      `${toFakePlugin('shop')}
 add_filter( 'security_optimizer_signed_xml_rpc', function ( $plugins ) {
   return array_merge( $plugins, array( ${entry('shop', 'shop.')}, ${entry('open', 'wp.')} ) );
 } );`,

@@ -54,9 +54,9 @@ const harmless = new Map([
 toggleSuite({
   field: 'lock_system_folders',
   async prepare(stack) {
-    for (const path of scripts) place(stack, path, script);
-    for (const path of secrets) place(stack, path, 'NOT-FOR-THE-PUBLIC\n');
-    for (const [path, content] of harmless) place(stack, path, content);
+    for (const path of scripts) writeUpload(stack, path, script);
+    for (const path of secrets) writeUpload(stack, path, 'NOT-FOR-THE-PUBLIC\n');
+    for (const [path, content] of harmless) writeUpload(stack, path, content);
   },
   cleanUp(stack) {
     for (const path of [...scripts, ...secrets, ...harmless.keys()]) {
@@ -132,7 +132,7 @@ toggleSuite({
   },
 });
 
-function place(stack: Stack, path: string, content: string): void {
+function writeUpload(stack: Stack, path: string, content: string): void {
   const file = join(stack.wordpressDir, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);

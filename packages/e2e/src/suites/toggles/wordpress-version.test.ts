@@ -9,7 +9,7 @@ import { toggleSuite } from './helpers.js';
 const GENERATOR = /<meta name=["']generator["']|<generator|generator="WordPress/i;
 
 const bundle = 'c=1&load%5B%5D=dashicons,admin-bar,common';
-const places = [
+const sources = [
   '/',
   '/hello-world/',
   '/sample-page/',
@@ -70,7 +70,7 @@ toggleSuite({
     const version = toVersionPattern(readVersion(stack));
     const host = new URL(stack.url).host;
 
-    it.each(places)('does not reveal the version at %s', async (target) => {
+    it.each(sources)('does not reveal the version at %s', async (target) => {
       const response = await sendRequest(stack, request(stack, target));
       expect(response.head).not.toMatch(version);
       expect(response.body).not.toMatch(version);
