@@ -78,7 +78,7 @@ async function embedded(dir: string, ends: (() => Promise<void>)[]): Promise<Sta
   const siteUrl = `http://127.0.0.1:${port}`;
   const wordpress = await startEmbeddedWordPress({ dataDir: dir, php: 'native', siteUrl, log: say });
   printRelease('embedded', wordpress.release);
-  return putGuardInFront({ kind: 'embedded', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
+  return startGuardInFront({ kind: 'embedded', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
 async function production(
@@ -94,10 +94,10 @@ async function production(
   const { release, fallbackReason } = await fetchCurrentWordPress({ log: say });
   const wordpress = await startProductionStack({ dir, siteUrl, nginx, wordpressVersion: release, log: say });
   printRelease(kind, release, fallbackReason);
-  return putGuardInFront({ kind, dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
+  return startGuardInFront({ kind, dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
-async function putGuardInFront(parts: {
+async function startGuardInFront(parts: {
   readonly kind: StackKind;
   readonly dir: string;
   readonly port: number;

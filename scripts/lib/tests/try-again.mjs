@@ -13,7 +13,7 @@ export const MAX_FLAKY = 5;
  * @returns `{ passed, failed, failures, flaky }`; `flaky` holds
  *   `{ job, file, seconds: { first, second }, failures: [{ name, text }] }` with the failures of the first time
  */
-export async function tryAgain(sums, isStopped = () => false) {
+export async function retryFailed(sums, isStopped = () => false) {
   const after = { passed: sums.passed, failed: sums.failed, failures: [...sums.failures], flaky: [] };
   if (sums.files.length > MAX_FLAKY) {
     after.failures.push(`${sums.files.length} test files failed; more than ${MAX_FLAKY} are not tried again.`);
@@ -55,7 +55,7 @@ function addFailed(after, { job, file, passed, failed, failures }) {
  * @returns `lines`, the last ones of the run: what failed, what was flaky, and the sums; and the exit `code`
  */
 export async function conclude(sums, dir, isStopped) {
-  const { passed, failed, failures, flaky } = await tryAgain(sums, isStopped);
+  const { passed, failed, failures, flaky } = await retryFailed(sums, isStopped);
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'flaky.json'), `${JSON.stringify(flaky, null, 2)}\n`);
   const lines = failures.map((failure) => `failed: ${failure}`);

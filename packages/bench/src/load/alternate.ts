@@ -8,13 +8,13 @@ import { Agent, get } from 'node:http';
  */
 export async function alternate<Name extends string, Result>(
   contenders: Readonly<Record<Name, (seconds: number) => Promise<Result>>>,
-  options: { readonly rounds: number; readonly seconds: number; onTurn?(name: Name, round: number): void },
+  options: { readonly rounds: number; readonly seconds: number; onRound?(name: Name, round: number): void },
 ): Promise<Record<Name, Result[]>> {
   const names = Object.keys(contenders) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, [] as Result[]])) as Record<Name, Result[]>;
   for (let round = 0; round <= options.rounds; round++) {
     for (const name of names) {
-      options.onTurn?.(name, round);
+      options.onRound?.(name, round);
       const result = await contenders[name](options.seconds);
       if (round > 0) results[name].push(result);
     }
@@ -42,7 +42,7 @@ export async function pairedRequests<Name extends string>(
   const durations = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   try {
     for (let time = 0; time < times; time++) {
-      for (const name of getTurn(names, time)) {
+      for (const name of getRoundOrder(names, time)) {
         durations[name].push(await measureRequest(routes[name], agents.get(name) as Agent));
       }
     }
@@ -56,7 +56,7 @@ export async function pairedRequests<Name extends string>(
  * The names in the order of a turn. Each comes first equally often and follows each other one equally often, because a
  * request after one to another copy of WordPress meets cold caches.
  */
-export function getTurn<Name>(names: readonly Name[], time: number): Name[] {
+export function getRoundOrder<Name>(names: readonly Name[], time: number): Name[] {
   const steps = findSteps(names.length);
   const step = steps[Math.floor(time / names.length) % steps.length] as number;
   return names.map((_, i) => names[(time + i * step) % names.length] as Name);

@@ -1,7 +1,7 @@
 import type { RawResponse } from '../http/raw.js';
 import type { TypedRequest } from '../http/request.js';
 import { LIMITED_STATUS } from './requests.js';
-import type { AttackedSite, Need } from './site.js';
+import type { AttackedSite, Requirement } from './site.js';
 
 /** The targets of attacks, in the order in which the groups run. */
 export const groups = [
@@ -33,7 +33,7 @@ export interface Attack {
   readonly group: Group;
   readonly name: string;
   readonly expected: string;
-  readonly needs?: readonly Need[];
+  readonly needs?: readonly Requirement[];
   run(site: AttackedSite): Promise<Outcome>;
   readonly twin: Check;
 }
@@ -98,10 +98,10 @@ export function answered(
       const response = await fetchResponse(site, requested);
       if (response === null) return { ok: false, got: 'no answer' };
       const fits = statuses.includes(response.status);
-      const holds = content === undefined || content.test(response.head + response.body);
+      const matches = content === undefined || content.test(response.head + response.body);
       return {
-        ok: fits && holds,
-        got: fits && !holds ? `${response.status} without ${content}` : String(response.status),
+        ok: fits && matches,
+        got: fits && !matches ? `${response.status} without ${content}` : String(response.status),
       };
     },
   };

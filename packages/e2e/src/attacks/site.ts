@@ -9,7 +9,7 @@ import { LIMITED_STATUS } from './requests.js';
  * A precondition of an attack: a protection that is on, a known custom login URL, the credentials of the owner, the web
  * server behind guard, a limit of failed logins, or a second client address.
  */
-export type Need =
+export type Requirement =
   | SecurityField
   | 'hidden login'
   | 'login address'
@@ -52,7 +52,7 @@ export class AttackedSite {
   readonly loginPath: string;
   owner: OwnerSession | null = null;
   limit: number | null;
-  #have = new Map<Need, string | true>();
+  #have = new Map<Requirement, string | true>();
   #addresses = 0;
   /** Address that requests come from unless another one is named; the machine chooses when there is none. */
   #usualAddress: string | undefined;
@@ -107,17 +107,17 @@ export class AttackedSite {
   }
 
   /** The reason why an attack does not apply to this site; null if it applies. */
-  lacks(needs: readonly Need[] = []): string | null {
-    for (const need of needs) {
-      const state = this.#have.get(need);
-      if (state !== true) return state ?? `nothing is known of: ${need}`;
+  lacks(needs: readonly Requirement[] = []): string | null {
+    for (const requirement of needs) {
+      const state = this.#have.get(requirement);
+      if (state !== true) return state ?? `nothing is known of: ${requirement}`;
     }
     return null;
   }
 
   /** The detected settings, one line each. */
   states(): string[] {
-    return [...this.#have].map(([need, state]) => `${need}: ${state === true ? 'yes' : `no (${state})`}`);
+    return [...this.#have].map(([requirement, state]) => `${requirement}: ${state === true ? 'yes' : `no (${state})`}`);
   }
 
   /** Headers with which the owner calls the API. */
@@ -128,7 +128,7 @@ export class AttackedSite {
 
   async #look(): Promise<void> {
     const have = this.#have;
-    const set = (need: Need, there: boolean, why: string) => void have.set(need, there || why);
+    const set = (requirement: Requirement, there: boolean, why: string) => void have.set(requirement, there || why);
     const { options } = this;
     const { location } = (await this.request({ target: '/' })).headers;
     const home = location === undefined ? this.url : new URL(location, this.url);

@@ -73,7 +73,9 @@ export function focusedStop(page: Page): Promise<string> {
     const hasRing = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1;
     const { left, top, width, height } = element.getBoundingClientRect();
     const front = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 10));
-    const isSeen = front !== null && (element.contains(front) || front.contains(element));
-    return [name, hasRing ? '' : '(no ring)', isSeen ? '' : `(behind ${front?.className})`].filter(Boolean).join(' ');
+    const isVisible = front !== null && (element.contains(front) || front.contains(element));
+    return [name, hasRing ? '' : '(no ring)', isVisible ? '' : `(behind ${front?.className})`]
+      .filter(Boolean)
+      .join(' ');
   });
 }

@@ -64,7 +64,7 @@ async function visit(...steps: readonly Step[]) {
     { ...facts, port: port(), from: '127.0.0.2' },
     {
       onOpened: () => {},
-      onHeld: (socket) => void held.push(socket),
+      onLinger: (socket) => void held.push(socket),
       onNote: (status) => void notes.push(status),
     },
   );

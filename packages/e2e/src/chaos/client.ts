@@ -40,7 +40,7 @@ export type VisitFacts = Omit<Visit, 'socket' | 'received' | 'hold' | 'closed' |
 /** Receives events of the connections of a visit. */
 export interface VisitListener {
   onOpened(socket: Socket): void;
-  onHeld(socket: Socket): void;
+  onLinger(socket: Socket): void;
   onNote(status: number | null): void;
 }
 
@@ -71,7 +71,7 @@ export async function openVisit(facts: VisitFacts, listener: VisitListener): Pro
     ...{ ...rest, socket, closed, received: () => received },
     open: (address = from) => openVisit({ ...facts, ...(address === undefined ? {} : { from: address }) }, listener),
     note: listener.onNote,
-    hold: () => listener.onHeld(socket),
+    hold: () => listener.onLinger(socket),
   };
 }
 

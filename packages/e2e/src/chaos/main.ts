@@ -47,7 +47,7 @@ export async function chaos(args: readonly string[]): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), 'so-chaos-'));
   let site: ChaosSite | undefined;
   const end = async () => {
-    if (values.log !== undefined && site !== undefined) keepLog(site, values.log);
+    if (values.log !== undefined && site !== undefined) saveLog(site, values.log);
     await site?.stop();
     rmSync(dir, { recursive: true, force: true });
   };
@@ -147,7 +147,7 @@ function watched(samples: readonly WatcherSample[]): string[] {
   ];
 }
 
-function keepLog(site: ChaosSite, file: string): void {
+function saveLog(site: ChaosSite, file: string): void {
   process.stderr.write(`log: ${file}\n`);
   writeFileSync(file, `${site.guard.log().join('\n')}\n`);
 }

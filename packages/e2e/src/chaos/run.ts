@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openVisit } from './client.js';
 import { crowds as allCrowds } from './crowds.js';
 import { kinds as allKinds } from './kinds.js';
-import { countDescriptors, heldBy, listSockets, residentMemory } from './observe.js';
+import { countDescriptors, countResources, listSockets, residentMemory } from './observe.js';
 import { createRandom, type Random } from './random.js';
 import type { Kind } from './requests.js';
 import { addresses, type GuardProcess, limitsFor } from './site.js';
@@ -11,7 +11,7 @@ import { behaviours } from './upstream.js';
 import {
   crowdFaults,
   faultsInLog,
-  grown,
+  findGrowth,
   type Measured,
   peakFaults,
   tally,
@@ -106,12 +106,12 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   if (guard.ended() === null) {
     watcher.push(await samplePage(watched, 'at the end'));
     const start = before ?? NOTHING;
-    after = await measured(guard, (now) => grown(start, now).length === 0);
+    after = await measured(guard, (now) => findGrowth(start, now).length === 0);
   }
   if (guard.ended() !== null) {
     faults.push(`guard ended (${guard.ended()}) while there were: ${crew.underWay().join('; ')}`);
   }
-  if (before !== null && after !== null) faults.push(...grown(before, after));
+  if (before !== null && after !== null) faults.push(...findGrowth(before, after));
   if (before !== null) faults.push(...peakFaults(before, peakResident));
   faults.push(...watcherFaults(watcher), ...crowdFaults(crew.notes, options.realSite === true));
   faults.push(...faultsInLog(guard.log(), options.realSite === true));
@@ -212,7 +212,7 @@ class Crew {
       {
         onOpened: (socket) => this.#remember(socket, `${name} (${behaviour})`),
         onNote: (status) => void this.notes.push(status),
-        onHeld: (socket) => {
+        onLinger: (socket) => {
           held = true;
           this.#hold(socket);
         },
@@ -293,7 +293,7 @@ async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): 
 async function measured(guard: GuardProcess, isRight: (now: Measured) => boolean): Promise<Measured> {
   const end = Date.now() + settleMs();
   for (;;) {
-    const held = await heldBy(guard.inspector);
+    const held = await countResources(guard.inspector);
     await sleep(100);
     const now = { ...held, descriptors: countDescriptors(guard.pid), resident: residentMemory(guard.pid) };
     if (isRight(now) || Date.now() >= end) return now;

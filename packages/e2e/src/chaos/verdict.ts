@@ -1,7 +1,7 @@
-import type { Held } from './observe.js';
+import type { ResourceCounts } from './observe.js';
 
 /** The resources of an idle guard. */
-export interface Measured extends Held {
+export interface Measured extends ResourceCounts {
   readonly descriptors: number;
   readonly resident: number;
 }
@@ -31,7 +31,7 @@ const RESIDENT_GROWTH = 160 * 1024 * 1024;
 const WORDPRESS_FAULTS = new Set(['wordpress-unreachable', 'api-failed', 'connector-missing']);
 
 /** @returns what has grown by more than it may */
-export function grown(before: Measured, after: Measured): string[] {
+export function findGrowth(before: Measured, after: Measured): string[] {
   const faults: string[] = [];
   const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
   const bytes = (name: string, one: number, other: number, limit: number) => {

@@ -23,27 +23,28 @@ const sendRequest = (site: AttackedSite, request: TypedRequest, from: string | u
 
 /** Uses up the permitted failures of an address. */
 async function lock(site: AttackedSite, from: string | undefined): Promise<void> {
-  for (let turn = 0; turn < (site.limit ?? 5); turn++)
+  for (let attempt = 0; attempt < (site.limit ?? 5); attempt++)
     await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), from);
 }
 
-type Guess = (site: AttackedSite, login: string, turn: number) => TypedRequest;
+type Guess = (site: AttackedSite, login: string, attempt: number) => TypedRequest;
 
 /** Statuses that are sent without a password check. */
 const UNCHECKED = new Set([400, 403, 404, 405, 429]);
 
 /** Holds if no more guesses than the limit can have been checked. */
 const bounded =
-  (guess: Guess, atOnce: boolean) =>
+  (guess: Guess, inParallel: boolean) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const limit = site.limit ?? 5;
     const from = site.newAddress();
     const login = nobody();
     const responses: (RawResponse | null)[] = [];
-    const one = async (turn: number) => void responses.push(await sendRequest(site, guess(site, login, turn), from));
-    const turns = Array.from({ length: limit * 4 }, (_, turn) => turn);
-    if (atOnce) await Promise.all(turns.map(one));
-    else for (const turn of turns) await one(turn);
+    const one = async (attempt: number) =>
+      void responses.push(await sendRequest(site, guess(site, login, attempt), from));
+    const indices = Array.from({ length: limit * 4 }, (_, attempt) => attempt);
+    if (inParallel) await Promise.all(indices.map(one));
+    else for (const attempt of indices) await one(attempt);
     const unchecked = responses.filter((response) => UNCHECKED.has(response?.status ?? 0)).length;
     return {
       ok: responses.length - unchecked <= limit && !responses.some(createsSession),
@@ -89,34 +90,34 @@ const singleFailure: Check = {
 };
 
 const guesses: readonly (readonly [string, Guess, Attack['needs']])[] = [
-  ['the login form', (site, login, turn) => loginForm(site.loginPath, login, `guess${turn}`), ['login address']],
+  ['the login form', (site, login, attempt) => loginForm(site.loginPath, login, `guess${attempt}`), ['login address']],
   [
     'the login form with a long language, which outgrows buffers',
-    (site, login, turn) => loginForm(`${site.loginPath}?wp_lang=${'a'.repeat(5000)}`, login, `guess${turn}`),
+    (site, login, attempt) => loginForm(`${site.loginPath}?wp_lang=${'a'.repeat(5000)}`, login, `guess${attempt}`),
     ['login address'],
   ],
   [
     'the login form with path info',
-    (site, login, turn) => loginForm(`${site.loginPath}/x`, login, `guess${turn}`),
+    (site, login, attempt) => loginForm(`${site.loginPath}/x`, login, `guess${attempt}`),
     ['login address'],
   ],
-  ['XML-RPC', (_site, login, turn) => usersBlogs(login, `guess${turn}`), ['XML-RPC open']],
+  ['XML-RPC', (_site, login, attempt) => usersBlogs(login, `guess${attempt}`), ['XML-RPC open']],
   [
     'system.multicall',
-    (_site, login, turn) =>
+    (_site, login, attempt) =>
       multicall(
         login,
-        Array.from({ length: 10 }, (_, each) => `guess${turn}-${each}`),
+        Array.from({ length: 10 }, (_, each) => `guess${attempt}-${each}`),
       ),
     ['XML-RPC open'],
   ],
 ];
 
 const guessing: readonly Attack[] = guesses.flatMap(([name, guess, needs = []]) =>
-  [true, false].map((atOnce) => ({
-    ...{ group: 'passwords' as const, name: `guessing by ${name}, ${atOnce ? 'all at once' : 'one by one'}` },
+  [true, false].map((inParallel) => ({
+    ...{ group: 'passwords' as const, name: `guessing by ${name}, ${inParallel ? 'all at once' : 'one by one'}` },
     ...{ expected: 'no more than the limit', needs: ['login limit' as const, ...needs] },
-    ...{ run: bounded(guess, atOnce), twin: singleFailure },
+    ...{ run: bounded(guess, inParallel), twin: singleFailure },
   })),
 );
 
@@ -127,9 +128,9 @@ const claimed: readonly Attack[] = ADDRESS_CLAIMS.map((header) => ({
   expected: 'no more than the limit',
   needs: ['login limit', 'login address'],
   run: bounded(
-    (site, login, turn) =>
-      loginForm(site.loginPath, login, `guess${turn}`, {
-        [header]: header === 'forwarded' ? `for=203.0.113.${turn + 1}` : `203.0.113.${turn + 1}`,
+    (site, login, attempt) =>
+      loginForm(site.loginPath, login, `guess${attempt}`, {
+        [header]: header === 'forwarded' ? `for=203.0.113.${attempt + 1}` : `203.0.113.${attempt + 1}`,
       }),
     false,
   ),
@@ -200,8 +201,8 @@ const silent: Attack = {
     const from = site.newAddress();
     await lock(site, from);
     const { login, password } = owner(site);
-    const attempt = async (name: string, word: string) => {
-      const response = await sendRequest(site, loginForm(site.loginPath, name, word), from);
+    const attempt = async (name: string, password: string) => {
+      const response = await sendRequest(site, loginForm(site.loginPath, name, password), from);
       return `${response?.status} ${response?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
     };
     const responses = new Set([

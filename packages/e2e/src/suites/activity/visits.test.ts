@@ -39,10 +39,10 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     return (data as { entries: UnknownRow[] }).entries;
   };
   /** Waits for that many rows of an address. */
-  const seen = (ip: string, many: number) =>
-    until(`${many} visits of ${ip} are listed`, async () => {
+  const seen = (ip: string, count: number) =>
+    until(`${count} visits of ${ip} are listed`, async () => {
       const rows = await listRows(ip);
-      return rows.length >= many ? rows : null;
+      return rows.length >= count ? rows : null;
     });
 
   beforeAll(async () => {

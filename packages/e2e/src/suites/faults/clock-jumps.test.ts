@@ -128,9 +128,9 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
     // The signature is as old as behind a web server that buffers the whole request.
     guardClock.set(-3 * MINUTE);
     const long = await upload(1024 * 1024);
-    const short = await upload(100);
+    const small = await upload(100);
     guardClock.set(0);
-    expect([long.status, short.status]).toEqual([200, 403]);
+    expect([long.status, small.status]).toEqual([200, 403]);
     await until('visitors are served', async () => (await visit(site, { target: '/hello-world/' })).status === 200);
   });
 

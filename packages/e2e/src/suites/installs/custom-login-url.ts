@@ -18,7 +18,7 @@ export interface LoginUrlContext {
 }
 
 /** With a custom login URL, nobody finds the old one, and the owner uses the new one. */
-export function ownLoginAddress(context: LoginUrlContext): void {
+export function testCustomLoginUrl(context: LoginUrlContext): void {
   const { core, home, homes } = context;
   describe('with a custom login URL', () => {
     let site: OddSite;

@@ -38,7 +38,7 @@ interface Lines {
 
 interface Kind {
   readonly name: string;
-  readonly isThere: boolean;
+  readonly isInstalled: boolean;
   readonly language: 'nginx' | 'apache';
   /** A page that only the machine itself may request, by a rule of the server. */
   readonly page: string;
@@ -100,15 +100,15 @@ const onApache =
 
 const KINDS: readonly Kind[] = [
   {
-    ...{ name: 'nginx', isThere: existsSync('/etc/nginx/fastcgi.conf'), language: 'nginx', page: '/nginx_status' },
+    ...{ name: 'nginx', isInstalled: existsSync('/etc/nginx/fastcgi.conf'), language: 'nginx', page: '/nginx_status' },
     start: (site, lines) => startNginx(site, { change: () => nginxServer(site, lines) }),
   },
   {
-    ...{ name: 'Apache with PHP-FPM', isThere: hasApache, language: 'apache', page: '/server-status' },
+    ...{ name: 'Apache with PHP-FPM', isInstalled: hasApache, language: 'apache', page: '/server-status' },
     start: onApache('fpm'),
   },
   {
-    ...{ name: 'Apache with mod_php', isThere: hasApache && existsSync(MOD_PHP), language: 'apache' },
+    ...{ name: 'Apache with mod_php', isInstalled: hasApache && existsSync(MOD_PHP), language: 'apache' },
     ...{ page: '/server-status', start: onApache('mod_php') },
   },
 ];
@@ -149,18 +149,18 @@ describe.skipIf(stack === undefined)(
       return { visitors: sites[0]?.visitors, openPages: sites[0]?.openPages.map(({ path }) => path) };
     };
 
-    describe.each(KINDS)('$name', ({ isThere, language, page, start }) => {
+    describe.each(KINDS)('$name', ({ isInstalled, language, page, start }) => {
       const [address = '', ...moreOfAddress] = guideBlocks("Each visitor's address", language);
       const [scheme = '', , ...moreOfScheme] = guideBlocks('The visitor’s scheme', language);
 
-      it.skipIf(!isThere)('without them, sees guard as every client, and http as the scheme', async () => {
+      it.skipIf(!isInstalled)('without them, sees guard as every client, and http as the scheme', async () => {
         await begin(start(site, { address: '', scheme: '' }));
         expect(await readServerValues('https')).toEqual(['127.0.0.1', 'none']);
         expect((await visit(site, page, 'https', byVisitor)).status).toBe(200);
         expect(await readVisitorChecks()).toEqual({ visitors: 'hidden', openPages: [page] });
       });
 
-      it.skipIf(!isThere)(
+      it.skipIf(!isInstalled)(
         'with them, sees each visitor and the scheme, and closes pages for the machine itself',
         async () => {
           expect([moreOfAddress, moreOfScheme]).toEqual([[], []]);

@@ -24,10 +24,10 @@ const NEW_PASSWORD = 'A-new-Password-for-roses-7';
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 
 /** Finds a URL in HTML by a part of it. */
-function linkIn(page: RawResponse, words: string): string {
+function linkIn(page: RawResponse, label: string): string {
   const links = [...page.body.matchAll(/href=["']([^"']+)["']/g)].map(([, link = '']) => link);
-  const found = links.map((link) => link.replace(/&(?:amp|#0?38);/g, '&')).find((link) => link.includes(words));
-  if (found === undefined) throw new Error(`No link with ${words} in ${page.body}`);
+  const found = links.map((link) => link.replace(/&(?:amp|#0?38);/g, '&')).find((link) => link.includes(label));
+  if (found === undefined) throw new Error(`No link with ${label} in ${page.body}`);
   return found;
 }
 

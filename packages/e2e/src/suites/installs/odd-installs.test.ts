@@ -10,7 +10,7 @@ import { securityOptimizer } from '../../stacks/guard-process.js';
 import { deployRelease, type Layout, leadTo, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { ownLoginAddress } from './custom-login-url.js';
+import { testCustomLoginUrl } from './custom-login-url.js';
 import { call, logInToSite, openPage, setAll, visit } from './odd-site.js';
 
 const LAYOUTS: readonly (readonly [string, Layout])[] = [
@@ -216,7 +216,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     });
   });
 
-  ownLoginAddress({ core, home, homes, site: () => site, owner: () => owner });
+  testCustomLoginUrl({ core, home, homes, site: () => site, owner: () => owner });
 
   describe.runIf(layout.network === true)('in the network', () => {
     it('only a super administrator may change settings of all sites', async () => {

@@ -94,8 +94,8 @@ describe.skipIf(!isReady)(
       ],
     ];
 
-    describe.each(BEHIND)('with %s behind', (_name, isThere, start) => {
-      it.skipIf(!isThere)('nginx in front sends no file of its own, and reveals no name', async () => {
+    describe.each(BEHIND)('with %s behind', (_name, isInstalled, start) => {
+      it.skipIf(!isInstalled)('nginx in front sends no file of its own, and reveals no name', async () => {
         const front = await through(await start(), 'nginx');
         for (const request of REQUESTS) {
           addHeaders([request, ...OTHERS, 'X-Kept: kept']);

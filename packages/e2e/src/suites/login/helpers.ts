@@ -32,13 +32,13 @@ export function createsSession(response: RawResponse): boolean {
 }
 
 /** Runs a recovery command of the product on the stack's site. Throws with its words when it fails. */
-export async function recover(stack: Stack, ...words: string[]): Promise<string> {
+export async function recover(stack: Stack, ...args: string[]): Promise<string> {
   const lifted = (): number => guardLog(stack).filter(({ event }) => event === 'login-unlocks-applied').length;
   // Guard applies it with a delay, and would then reset failures of the next test.
-  const isHeard = words.join(' ') === 'unblock --all' && isGuardRunning(stack);
+  const isHeard = args.join(' ') === 'unblock --all' && isGuardRunning(stack);
   const before = isHeard ? lifted() : 0;
-  const outcome = await securityOptimizer(...words, '--data-dir', stack.guardDir);
-  if (outcome.code !== 0) throw new Error(`${words.join(' ')}: ${outcome.stderr}`);
+  const outcome = await securityOptimizer(...args, '--data-dir', stack.guardDir);
+  if (outcome.code !== 0) throw new Error(`${args.join(' ')}: ${outcome.stderr}`);
   if (isHeard) await until('guard has heard of it', () => lifted() > before);
   return outcome.stdout;
 }

@@ -136,8 +136,8 @@ onUsualStack('Login Access', (stack) => {
         ['?action=lostpassword', { cookie: owner.cookie }],
       ] as const) {
         const at = await sendFrom(stack, ANONYMOUS, { target: `/${SLUG}${more}`, headers });
-        const beside = await sendFrom(stack, ANONYMOUS, { target: `/${NOWHERE}${more}`, headers });
-        expect(toComparable(at)).toEqual(JSON.parse(JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, SLUG)));
+        const missing = await sendFrom(stack, ANONYMOUS, { target: `/${NOWHERE}${more}`, headers });
+        expect(toComparable(at)).toEqual(JSON.parse(JSON.stringify(toComparable(missing)).replaceAll(NOWHERE, SLUG)));
         expect([404, 301]).toContain(at.status);
       }
       const posted = await sendFrom(stack, ANONYMOUS, loginForm(stack.user, stack.password, { path: `/${SLUG}` }));

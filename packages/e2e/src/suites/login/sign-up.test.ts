@@ -89,8 +89,8 @@ onUnlikeStacks('a custom registration URL', (stack) => {
       form('', 'user_login=a'),
     ]) {
       const at = await sendRequest(stack, { ...request, target: `/${ENTRY}${request.target}` });
-      const beside = await sendRequest(stack, { ...request, target: `/${NOWHERE}${request.target}` });
-      const expected = JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, ENTRY);
+      const missing = await sendRequest(stack, { ...request, target: `/${NOWHERE}${request.target}` });
+      const expected = JSON.stringify(toComparable(missing)).replaceAll(NOWHERE, ENTRY);
       expect(toComparable(at)).toEqual(JSON.parse(expected));
       expect(at.status).toBe(404);
     }

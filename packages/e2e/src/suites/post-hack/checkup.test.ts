@@ -23,7 +23,7 @@ onUnlikeStacks('the checkup', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
   let restore: () => Promise<void>;
-  const { put, remove, handOver } = pluginsOnDisk(stack);
+  const { put, remove, changeOwner } = pluginsOnDisk(stack);
   const path = (name: string) => join(stack.wordpressDir, name);
   const changed = 'wp-includes/version.php';
   const missing = 'wp-admin/css/about.min.css';
@@ -67,7 +67,7 @@ onUnlikeStacks('the checkup', (stack) => {
     // The present files count as the official ones, since the sandbox's WordPress is not the published one.
     directory.core = checksums(stack.wordpressDir);
     put('example-form', form.files);
-    handOver();
+    changeOwner();
     owner = await logIn(stack);
   });
   afterAll(async () => {
@@ -187,7 +187,7 @@ onUnlikeStacks('the checkup', (stack) => {
   it('finds a changed plugin and a script added to it, which a clean copy repairs', async () => {
     put('example-form', { 'send.php': "<?php // a line put in\nreturn 'sent';\n", 'cache/door.php': '<?php echo 1;' });
     put('example-form', { 'cache/data.json': '{}' });
-    handOver();
+    changeOwner();
     const { findings } = await readCheckup();
     expect(findings).toMatchObject([
       { check: 'plugins', title: 'Example form: 2 files are not the original ones', plugin: 'example-form/form.php' },

@@ -79,7 +79,7 @@ export function pluginsOnDisk(stack: Stack) {
       for (const plugin of plugins) rmSync(path(plugin), { recursive: true, force: true });
     },
     /** On the production stack, PHP and the tests run as different users. */
-    handOver(): void {
+    changeOwner(): void {
       const { uid, gid } = statSync(join(stack.wordpressDir, 'wp-content'));
       execFileSync('chown', ['-R', `${uid}:${gid}`, folder]);
     },

@@ -77,9 +77,9 @@ interface Seen {
 }
 
 // It needs no site, so it runs once, with the most used stack.
-const isHere = inject('stacks').some(({ kind }) => kind === 'nginx-defaults');
+const isSupported = inject('stacks').some(({ kind }) => kind === 'nginx-defaults');
 
-describe.skipIf(!isHere)('New salts, in the configurations that sites have', () => {
+describe.skipIf(!isSupported)('New salts, in the configurations that sites have', () => {
   let wordpressDir: string;
   let dir: string;
   /** Files of WordPress: its search for the configuration, its hooks and salts. */

@@ -64,9 +64,9 @@ await onShop('a shop with every option of the product on', (parts) => {
     for (const { title, run } of steps) {
       before.set(title, await run(without).catch((error: Error) => `failed: ${error.message}`));
     }
-    before.set('screens', await lookAtScreens(without));
+    before.set('screens', await checkScreens(without));
     await close();
-    await shop.putGuardInFront();
+    await shop.startGuardInFront();
     await switchEverythingOn(shop, await logIn(shop));
     const owner = startVisit(shop, 'owner', { login: shop.user, cookie: '', nonce: '' }).browser();
     const password = await logInAtMyAccount(owner, shop.user, shop.password);
@@ -90,7 +90,7 @@ await onShop('a shop with every option of the product on', (parts) => {
   });
 
   it('its pages and admin screens have no errors in a browser that they do not have without guard', async () => {
-    expect(await lookAtScreens(visit)).toEqual(before.get('screens'));
+    expect(await checkScreens(visit)).toEqual(before.get('screens'));
   }, 600_000);
 
   it('its owner who logs in at My account needs the second factor', () => {
@@ -323,7 +323,7 @@ await onShop('a shop with every option of the product on', (parts) => {
   });
 
   /** Errors on each screen, for a buyer with a full cart and for the owner. */
-  async function lookAtScreens({ owner }: Visit): Promise<Record<string, string[]>> {
+  async function checkScreens({ owner }: Visit): Promise<Record<string, string[]>> {
     const wrong: Record<string, string[]> = {};
     const buyer = await browser.newContext();
     const staff = await openWindow(browser, shop, owner);

@@ -77,7 +77,7 @@ toggleSuite({
     ['/feed/', '/?feed=atom', '/comments/feed/', '/hello-world/feed/', '/', '/hello-world/'].map((target) => ({
       target,
     })),
-  whileOn({ stack }) {
+  whileEnabled({ stack }) {
     const host = new URL(stack.url).host;
     it.each(paths)('refuses %s', async (target) => {
       const response = await sendRequest(stack, { target });

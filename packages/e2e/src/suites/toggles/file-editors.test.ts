@@ -39,7 +39,7 @@ toggleSuite({
     form('/wp-admin/admin-ajax.php', 'action=edit-theme-plugin-file'),
     { target: '/wp-admin/network/theme-editor.php', headers: { cookie: owner.cookie } },
   ],
-  whileOn({ stack, owner }) {
+  whileEnabled({ stack, owner }) {
     const host = new URL(stack.url).host;
     const stolen = () => ({ headers: { cookie: owner().cookie } });
 

@@ -27,7 +27,7 @@ export interface ToggleSuite {
   /** Requests that must get the same response with the toggle off as without the connector. */
   readonly probes: (stack: Stack, owner: Session) => readonly TypedRequest[];
   /** Tests that run while the toggle is on and the other six are off. */
-  readonly whileOn: (context: ToggleContext) => void;
+  readonly whileEnabled: (context: ToggleContext) => void;
 }
 
 /**
@@ -66,7 +66,7 @@ export function toggleSuite(suite: ToggleSuite): void {
       expect(await readOptions(stack, owner)).toEqual({ ...allOptions(0), [toggle.field]: 1 });
     });
 
-    describe('while it is on', () => suite.whileOn({ stack, owner: () => owner, page: () => page }));
+    describe('while it is on', () => suite.whileEnabled({ stack, owner: () => owner, page: () => page }));
 
     it('is turned off by the owner in the browser', async () => {
       await clickSwitch(page, toggle, 'off', toggle.messages.off);

@@ -21,7 +21,7 @@ toggleSuite({
   prepare: async (stack) => writeFileSync(getReadme(stack), text),
   // The file stays deleted; without it WordPress has no page at this path.
   probes: () => [{ target: '/' }, { target: '/license.txt' }],
-  whileOn({ stack, page }) {
+  whileEnabled({ stack, page }) {
     const host = new URL(stack.url).host;
 
     it('has deleted the file', () => {

@@ -48,7 +48,7 @@ toggleSuite({
     ['/', '/wp-login.php', '/wp-includes/css/buttons.min.css', '/hello-world/embed/', '/wp-admin/'].map((target) => ({
       target,
     })),
-  whileOn({ stack, owner }) {
+  whileEnabled({ stack, owner }) {
     const scripts = join(muPlugins(stack), 'scripts.php');
     it.each(requests)('adds its headers to %s', async (_name, request) => {
       expectHeaders(await sendRequest(stack, request));

@@ -66,7 +66,7 @@ toggleSuite({
     }
   },
   probes: () => [...scripts, ...secrets, '/.well-known/security.txt', '/'].map((target) => ({ target })),
-  whileOn({ stack }) {
+  whileEnabled({ stack }) {
     const host = new URL(stack.url).host;
     const ran = (path: string) => join(stack.wordpressDir, dirname(path), 'ran.txt');
     const attack = async (path: string, target: ReturnType<typeof toSpelledRequest>) => {

@@ -66,7 +66,7 @@ toggleSuite({
       '/license.txt',
       `/wp-admin/load-styles.php?${bundle}`,
     ].map((target) => request(stack, target)),
-  whileOn({ stack, owner }) {
+  whileEnabled({ stack, owner }) {
     const version = toVersionPattern(readVersion(stack));
     const host = new URL(stack.url).host;
 

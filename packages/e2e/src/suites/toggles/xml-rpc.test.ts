@@ -18,7 +18,7 @@ toggleSuite({
     { target: '/hello-world/' },
     { target: '/' },
   ],
-  whileOn({ stack }) {
+  whileEnabled({ stack }) {
     const host = new URL(stack.url).host;
     it.each(listSpellings('/xmlrpc.php'))('refuses a call to it spelled with $how: $target', async (spelling) => {
       expectRefused(await sendRequest(stack, toSpelledRequest(spelling, host, post)), SIGN);

@@ -68,7 +68,7 @@ const pages = [
 const searches = ['/search/feed/', '/search/atom/'];
 
 /** Paths that a plugin receives byte for byte. */
-const handedOn = [
+const forwarded = [
   '/go/https%253A%252F%252Fexample.com%252F',
   '/go/caf%E9/%e9',
   '/go/a%5Cb/c%09d',
@@ -156,7 +156,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       expect([status, body.includes(expected)]).toEqual([200, true]);
     });
 
-    it.each(handedOn)('forwards %s byte for byte', async (target) => {
+    it.each(forwarded)('forwards %s byte for byte', async (target) => {
       const { status, body } = await sendRequest(stack, { target });
       expect([status, body]).toEqual([200, `asked: ${target}`]);
     });
