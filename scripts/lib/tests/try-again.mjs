@@ -6,7 +6,7 @@ export const MAX_FLAKY = 5;
 
 /**
  * Runs each test file that failed once more, by itself, one after the other, when everything else has ended. A file that
- * passes now counts as passed and is reported as flaky. Where more than `MOST_FLAKY` files have failed, none is tried.
+ * passes now counts as passed and is reported as flaky. Where more than `MAX_FLAKY` files have failed, none is tried.
  *
  * @param sums what `sideBySide` returns
  * @param isStopped whether somebody has stopped the run
